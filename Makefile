@@ -1,0 +1,38 @@
+# `make demo` and `make test` are all a newcomer needs; both are idempotent.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+STAMPED := pyproject.toml constraints.txt src/unseen/__init__.py
+
+.PHONY: demo test lint types check-format pytest browser clean
+
+demo: $(VENV)/.demo
+	$(BIN)/unseen demo
+
+test: lint types pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+pytest: $(VENV)/.dev
+	$(BIN)/pytest -n 2 --dist worksteal
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unseen needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(BIN)/python $(STAMPED)
+	$(PIP) -e '.[viz]'
+	touch $@
+
+$(VENV)/.dev: $(BIN)/python $(STAMPED)
+	$(PIP) -e '.[dev]'
+	touch $@ $(VENV)/.demo
+
+clean:
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache

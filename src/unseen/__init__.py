@@ -1,0 +1,88 @@
+"""Node embeddings for graphs whose labels miss whole classes.
+
+Names are imported when first used, so that ``import unseen`` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Graph": "graph",
+    "Labels": "labels",
+    "Split": "splits",
+    "Embedding": "embedding",
+    "Dataset": "datasets",
+    "load_dataset": "datasets",
+    "dataset_names": "datasets",
+    "planted_partition": "datasets",
+    "random_graph": "datasets",
+    "completely_imbalanced_split": "splits",
+    "balanced_split": "splits",
+    "unseen_sets": "splits",
+    "random_unseen_sets": "splits",
+    "read_graph": "io.read",
+    "read_labels": "io.read",
+    "read_embedding": "io.embeddings",
+    "evaluate": "evaluation",
+    "evaluate_method": "evaluation",
+    "Score": "evaluation",
+    "make_method": "methods.registry",
+    "method_names": "methods.registry",
+    "NodeFeats": "methods.nodefeats",
+    "SmoothFeats": "methods.smoothfeats",
+    "UnseenError": "errors",
+    "InputError": "errors",
+    "DatasetError": "errors",
+    "OutputError": "errors",
+    "UnsupportedError": "errors",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        msg = f"module 'unseen' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(importlib.import_module(f"unseen.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from unseen.datasets import Dataset as Dataset
+    from unseen.datasets import dataset_names as dataset_names
+    from unseen.datasets import load_dataset as load_dataset
+    from unseen.datasets import planted_partition as planted_partition
+    from unseen.datasets import random_graph as random_graph
+    from unseen.embedding import Embedding as Embedding
+    from unseen.errors import DatasetError as DatasetError
+    from unseen.errors import InputError as InputError
+    from unseen.errors import OutputError as OutputError
+    from unseen.errors import UnseenError as UnseenError
+    from unseen.errors import UnsupportedError as UnsupportedError
+    from unseen.evaluation import Score as Score
+    from unseen.evaluation import evaluate as evaluate
+    from unseen.evaluation import evaluate_method as evaluate_method
+    from unseen.graph import Graph as Graph
+    from unseen.io.embeddings import read_embedding as read_embedding
+    from unseen.io.read import read_graph as read_graph
+    from unseen.io.read import read_labels as read_labels
+    from unseen.labels import Labels as Labels
+    from unseen.methods.nodefeats import NodeFeats as NodeFeats
+    from unseen.methods.registry import make_method as make_method
+    from unseen.methods.registry import method_names as method_names
+    from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
+    from unseen.splits import Split as Split
+    from unseen.splits import balanced_split as balanced_split
+    from unseen.splits import completely_imbalanced_split as completely_imbalanced_split
+    from unseen.splits import random_unseen_sets as random_unseen_sets
+    from unseen.splits import unseen_sets as unseen_sets

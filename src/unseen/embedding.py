@@ -1,0 +1,121 @@
+"""The embedding value: one vector a node, and which node that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.errors import InputError
+from unseen.graph import read_only_csr
+from unseen.ids import IdArray, as_ids, default_ids, match_ids, require_unique
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Vectors of nodes; row i belongs to ``node_ids[i]``.
+
+    Parameters
+    ----------
+    vectors : ndarray or scipy sparse array, shape (n, d)
+        Finite numbers, kept as float32; sparse for raw features.
+    node_ids : sequence of str or int, optional
+        One unique id a row; 0 ... n - 1 when not given.
+    method : str
+        Registry name of the method that made them, or where they came from.
+    params : mapping
+        Its parameters, with the seed.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> embedding = unseen.Embedding([[0.0, 1.0], [1.0, 0.0]], node_ids=["a", "b"])
+    >>> embedding
+    Embedding(2 nodes, 2 columns)
+    """
+
+    vectors: npt.NDArray[np.float32] | sp.csr_array
+    node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
+    method: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        vectors = _checked_vectors(self.vectors)
+        n = vectors.shape[0]
+        ids = default_ids(n) if self.node_ids is None else as_ids(self.node_ids)
+        if len(ids) != n:
+            msg = f"`node_ids` has {len(ids)} entries but there are {n} vectors"
+            raise InputError(msg)
+        require_unique(ids)
+        object.__setattr__(self, "vectors", vectors)
+        object.__setattr__(self, "node_ids", ids)
+        object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
+
+    def __repr__(self) -> str:
+        made = f", by {self.method}" if self.method else ""
+        return f"Embedding({self.vectors.shape[0]} nodes, {self.vectors.shape[1]} columns{made})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "params": dict(self.params)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    def rows(self, node_ids: IdArray) -> npt.NDArray[np.float32] | sp.csr_array:
+        """Return the vectors of the given nodes, in their order; a node without one is an error."""
+        rows = match_ids(as_ids(node_ids), self.node_ids)
+        if (rows < 0).any():
+            missing = np.flatnonzero(rows < 0)
+            msg = (
+                f"the embedding has no vector for {len(missing)} of {len(rows)} nodes, "
+                f"the first is {node_ids[missing[0]]!r}"
+            )
+            raise InputError(msg)
+        return self.vectors[rows]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the embedding, in the format its suffix names: .parquet, .npz, .w2v.txt or .tsv.
+
+        The file is written whole or not at all. `.tsv` writes a projector pair, ``name.tsv`` with
+        the vectors and ``name.metadata.tsv`` with the ids.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, unseen
+        >>> embedding = unseen.Embedding([[0.0, 1.0]], node_ids=["007"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "vectors.parquet"
+        ...     embedding.save(path)
+        ...     unseen.read_embedding(path).node_ids.tolist()
+        ['007']
+        """
+        from unseen.io.embeddings import write_embedding
+
+        write_embedding(self, path)
+
+
+def _checked_vectors(vectors: Any) -> npt.NDArray[np.float32] | sp.csr_array:
+    if sp.issparse(vectors):
+        sparse = sp.csr_array(vectors).astype(np.float32)
+        values = sparse.data
+    else:
+        dense = np.array(vectors, dtype=np.float32, order="C")
+        if dense.ndim != 2:
+            msg = f"`vectors` must have two dimensions, got shape {dense.shape}"
+            raise InputError(msg)
+        values = dense
+    if not np.isfinite(values).all():
+        msg = "vectors must be finite, found NaN or infinity"
+        raise InputError(msg)
+    if sp.issparse(vectors):
+        return read_only_csr(sparse)
+    dense.setflags(write=False)
+    return dense

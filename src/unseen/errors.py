@@ -1,0 +1,85 @@
+"""Errors and notices of the package: every message is a sentence a user can act on."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Iterable
+
+logger = logging.getLogger("unseen")
+"""The one logger. Notices are ``info``, anything a user should not miss is ``warning``."""
+
+
+class UnseenError(Exception):
+    """Base of every error this package raises on purpose.
+
+    The command line shows the message alone, without a traceback.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> issubclass(unseen.InputError, unseen.UnseenError)
+    True
+    """
+
+
+class InputError(UnseenError, ValueError):
+    """A file, a value or a parameter that cannot be used; the message says why and what to do.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.make_method("rekt")
+    Traceback (most recent call last):
+        ...
+    unseen.errors.InputError: unknown method 'rekt'; did you mean ...
+    """
+
+
+class DatasetError(UnseenError):
+    """A data set could not be found, downloaded or trusted.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> issubclass(unseen.DatasetError, unseen.UnseenError)
+    True
+    """
+
+
+class OutputError(UnseenError, OSError):
+    """A result could not be written; nothing half-written is left behind.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> issubclass(unseen.OutputError, OSError)
+    True
+    """
+
+
+class UnsupportedError(UnseenError):
+    """Something the method or format honestly cannot do; the message names what can.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> issubclass(unseen.UnsupportedError, unseen.UnseenError)
+    True
+    """
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
+    """Return the error for a name that is not in `known`, with the nearest names suggested.
+
+    Examples
+    --------
+    >>> str(unknown_name("method", "recct", ["rect", "rect-l", "line"]))
+    "unknown method 'recct'; did you mean 'rect' or 'rect-l'? Known: rect, rect-l, line"
+    """
+    known = list(known)
+    near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in known], n=3, cutoff=0.6)
+    by_lower = {k.lower(): k for k in known}
+    hint = f"did you mean {' or '.join(repr(by_lower[n]) for n in near)}? " if near else ""
+    listed = ", ".join(known[:60]) + (f", ... ({len(known)} in all)" if len(known) > 60 else "")
+    return InputError(f"unknown {kind} {name!r}; {hint}Known: {listed}")

@@ -1,0 +1,319 @@
+"""The graph value: a symmetric weighted adjacency, optional features, and an id for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.errors import InputError, logger
+from unseen.ids import IdArray, as_ids, default_ids, require_unique
+
+if TYPE_CHECKING:
+    from typing import Self
+
+Symmetrize = Literal["max", "sum", "error"]
+Features = sp.csr_array | npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected weighted graph; everything is checked once, here, and read-only afterwards.
+
+    Parameters
+    ----------
+    adjacency : scipy sparse array, shape (n, n)
+        Symmetric, finite, not negative. Self-loops are kept. Use :meth:`from_scipy` or
+        :meth:`from_edges` for directed input.
+    features : scipy sparse array or ndarray, shape (n, m), optional
+        Finite numbers. Sparse features stay sparse.
+    node_ids : sequence of str or int, optional
+        One unique id a row; 0 ... n - 1 when not given.
+    feature_names : sequence of str, optional
+        One name a feature column.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> graph = unseen.Graph.from_edges(["a", "b"], ["b", "c"], nodes=["a", "b", "c", "alone"])
+    >>> graph
+    Graph(4 nodes, 2 edges, no features)
+    >>> graph.node_ids.tolist()
+    ['a', 'b', 'c', 'alone']
+    """
+
+    adjacency: sp.csr_array
+    features: Features | None = None
+    node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        adjacency = _checked_adjacency(self.adjacency)
+        n = adjacency.shape[0]
+        ids = default_ids(n) if self.node_ids is None else as_ids(self.node_ids)
+        if len(ids) != n:
+            msg = f"`node_ids` has {len(ids)} entries but the adjacency has {n} rows"
+            raise InputError(msg)
+        require_unique(ids)
+        features = None if self.features is None else _checked_features(self.features, n)
+        object.__setattr__(self, "adjacency", adjacency)
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "node_ids", ids)
+        object.__setattr__(self, "feature_names", _checked_names(self.feature_names, features))
+
+    def __repr__(self) -> str:
+        width = "no features" if self.features is None else f"{self.features.shape[1]} features"
+        return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {width})"
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, isolated ones included."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges, a self-loop counting once."""
+        return (self.adjacency.nnz + self.n_self_loops) // 2
+
+    @property
+    def n_self_loops(self) -> int:
+        """Number of nodes that have an edge to themselves."""
+        return int(np.count_nonzero(self.adjacency.diagonal()))
+
+    @property
+    def isolated(self) -> npt.NDArray[np.bool_]:
+        """Mask of the nodes that have no edge to another node."""
+        degree = np.diff(self.adjacency.indptr) - (self.adjacency.diagonal() != 0)
+        return np.asarray(degree == 0)
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: Iterable[Any],
+        dst: Iterable[Any],
+        weight: npt.ArrayLike | None = None,
+        *,
+        nodes: Iterable[Any] | None = None,
+        features: Any = None,
+        feature_names: Sequence[str] | None = None,
+        symmetrize: Symmetrize = "max",
+        drop_negative: bool = False,
+    ) -> Self:
+        """Make a graph from two columns of ids; `nodes` can name isolated nodes and fixes the order.
+
+        Parameters
+        ----------
+        src, dst : iterable of str or int
+            The two ends of each edge.
+        weight : array-like, optional
+            One weight an edge; 1 when not given.
+        nodes : iterable of str or int, optional
+            Ids that come first, in this order, whether or not they have edges.
+        features, feature_names : optional
+            Rows in the order of the resulting nodes.
+        symmetrize : {"max", "sum", "error"}
+            What becomes of a pair that is listed more than once, in either direction.
+        drop_negative : bool
+            Leave out edges of negative weight instead of refusing them.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> unseen.Graph.from_edges([1, 2, 2], [2, 1, 3], [1.0, 5.0, 1.0]).adjacency.max()
+        np.float64(5.0)
+        """
+        from unseen.io.edges import graph_from_edges
+
+        graph, _ = graph_from_edges(
+            src,
+            dst,
+            weight,
+            nodes=nodes,
+            features=features,
+            feature_names=feature_names,
+            symmetrize=symmetrize,
+            drop_negative=drop_negative,
+        )
+        return cls(graph.adjacency, graph.features, graph.node_ids, graph.feature_names)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        adjacency: Any,
+        *,
+        features: Any = None,
+        node_ids: Iterable[Any] | None = None,
+        feature_names: Sequence[str] | None = None,
+        symmetrize: Symmetrize = "max",
+    ) -> Self:
+        """Make a graph from a square matrix; a directed one is made symmetric as `symmetrize` says.
+
+        A symmetric matrix is taken as it is. Of a directed one, ``"max"`` keeps the larger of the
+        two weights of a pair, ``"sum"`` adds them, ``"error"`` refuses.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp, unseen
+        >>> unseen.Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]])).n_edges
+        1
+        """
+        matrix = symmetric(_as_csr(adjacency), symmetrize)
+        return cls(matrix, features, node_ids, None if feature_names is None else tuple(feature_names))  # type: ignore[arg-type]
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, weight: str | None = "weight", features: Any = None, symmetrize: Symmetrize = "max"
+    ) -> Self:
+        """Make a graph from a networkx graph; nodes keep their order and, as strings or int64, their names.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            Any networkx graph.
+        weight : str or None
+            Edge attribute that holds the weight; edges without it weigh 1.
+        features : str or array, optional
+            Node attribute that holds a number or a vector, or a matrix in node order.
+        symmetrize : {"max", "sum", "error"}
+            What becomes of parallel and opposite edges.
+
+        Examples
+        --------
+        >>> import networkx, unseen
+        >>> unseen.Graph.from_networkx(networkx.path_graph(3))
+        Graph(3 nodes, 2 edges, no features)
+        """
+        from unseen.io.convert import graph_from_networkx
+
+        made = graph_from_networkx(graph, weight=weight, features=features, symmetrize=symmetrize)
+        return cls(made.adjacency, made.features, made.node_ids, made.feature_names)
+
+    @classmethod
+    def from_pyg(cls, data: Any, *, symmetrize: Symmetrize = "max") -> Self:
+        """Make a graph from a PyTorch Geometric ``Data``: ``edge_index``, ``edge_weight`` and ``x``.
+
+        Examples
+        --------
+        >>> import torch, unseen
+        >>> from torch_geometric.data import Data
+        >>> unseen.Graph.from_pyg(Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=4))
+        Graph(4 nodes, 2 edges, no features)
+        """
+        from unseen.io.convert import graph_from_pyg
+
+        made = graph_from_pyg(data, symmetrize=symmetrize)
+        return cls(made.adjacency, made.features, made.node_ids, made.feature_names)
+
+
+def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
+    """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
+    if symmetrize not in ("max", "sum", "error"):
+        msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
+        raise InputError(msg)
+    if matrix.shape[0] != matrix.shape[1]:
+        msg = f"the adjacency must be square, got shape {matrix.shape}"
+        raise InputError(msg)
+    transposed = matrix.T.tocsr()
+    if _same(matrix, transposed):
+        return matrix
+    if symmetrize == "error":
+        msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
+        raise InputError(msg)
+    if symmetrize == "max":
+        logger.info("directed edges made undirected: the larger of the two weights of a pair")
+        return matrix.maximum(transposed).tocsr()
+    logger.info("directed edges made undirected: the sum of the two weights of a pair")
+    return (matrix + transposed - sp.diags_array(matrix.diagonal(), format="csr")).tocsr()
+
+
+def _as_csr(matrix: Any) -> sp.csr_array:
+    csr = sp.csr_array(matrix)
+    if csr.dtype.kind not in "fiub":
+        msg = f"the adjacency must hold real numbers, got dtype {csr.dtype}"
+        raise InputError(msg)
+    csr = csr.astype(np.float64)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return csr
+
+
+def _same(a: sp.csr_array, b: sp.csr_array) -> bool:
+    b.sort_indices()
+    return (
+        np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices) and np.array_equal(a.data, b.data)
+    )
+
+
+def _checked_adjacency(matrix: Any) -> sp.csr_array:
+    csr = _as_csr(matrix)
+    if csr.shape[0] != csr.shape[1]:
+        msg = f"the adjacency must be square, got shape {csr.shape}"
+        raise InputError(msg)
+    if not np.isfinite(csr.data).all():
+        msg = "edge weights must be finite, found NaN or infinity in the adjacency"
+        raise InputError(msg)
+    if csr.nnz and csr.data.min() < 0:
+        msg = (
+            f"negative edge weights are not supported yet, found {csr.data.min():g}; "
+            "leave them out with drop_negative=True (--drop-negative)"
+        )
+        raise InputError(msg)
+    if not _same(csr, csr.T.tocsr()):
+        msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
+        raise InputError(msg)
+    return read_only_csr(csr)
+
+
+def _checked_features(features: Any, n: int) -> Features:
+    if sp.issparse(features):
+        matrix: Features = sp.csr_array(features)
+        matrix = matrix.astype(_feature_dtype(matrix.dtype))
+        matrix.sum_duplicates()
+        values = matrix.data
+    else:
+        dense = np.asarray(features)
+        if dense.ndim != 2:
+            msg = f"`features` must have two dimensions, got shape {dense.shape}"
+            raise InputError(msg)
+        matrix = np.array(dense, dtype=_feature_dtype(dense.dtype), order="C")
+        values = matrix
+    if matrix.shape[0] != n:
+        msg = f"`features` has {matrix.shape[0]} rows but the graph has {n} nodes"
+        raise InputError(msg)
+    if not np.isfinite(values).all():
+        msg = "features must be finite, found NaN or infinity"
+        raise InputError(msg)
+    if isinstance(matrix, np.ndarray):
+        matrix.setflags(write=False)
+        return matrix
+    return read_only_csr(matrix)
+
+
+def _feature_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    if dtype.kind not in "fiub":
+        msg = f"features must be numbers, got dtype {dtype}"
+        raise InputError(msg)
+    exact_in_float32 = dtype.kind == "b" or dtype.itemsize <= 2 or dtype == np.float32
+    return np.float32 if exact_in_float32 else np.float64
+
+
+def _checked_names(names: Iterable[Any] | None, features: Features | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    named = tuple(str(name) for name in names)
+    columns = 0 if features is None else features.shape[1]
+    if len(named) != columns:
+        msg = f"`feature_names` has {len(named)} entries but there are {columns} feature columns"
+        raise InputError(msg)
+    return named
+
+
+def read_only_csr(matrix: sp.csr_array) -> sp.csr_array:
+    """Return `matrix` with its three arrays locked against writing."""
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        array.setflags(write=False)
+    return matrix

@@ -1,0 +1,107 @@
+"""Node ids: all strings or all int64, unique, in a read-only array; joins are by string form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError
+
+IdArray = npt.NDArray[Any]
+"""One-dimensional array of ids, dtype ``int64`` or ``object`` (holding ``str``)."""
+
+
+def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
+    """Return `values` as a read-only id array, int64 if all are integers, else all strings.
+
+    Strings stay exactly as they are (``007`` is not ``7``); a mix of strings and integers is an
+    error, because the two would meet in no file.
+
+    Examples
+    --------
+    >>> as_ids([3, 1]).dtype
+    dtype('int64')
+    >>> as_ids(["007", "ü"]).tolist()
+    ['007', 'ü']
+    """
+    array = values if isinstance(values, np.ndarray) else _object_array(list(values))
+    if array.ndim != 1:
+        msg = f"{what} must be one-dimensional, got an array of shape {array.shape}"
+        raise InputError(msg)
+    if array.dtype.kind == "i":
+        ids = array.astype(np.int64)
+    else:
+        ids = _from_objects(array.tolist(), what)
+    ids.setflags(write=False)
+    return ids
+
+
+def _from_objects(values: list[Any], what: str) -> IdArray:
+    if all(isinstance(v, str) for v in values):
+        return _object_array([str(v) for v in values])
+    integers = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values]
+    if not all(integers):
+        odd = next((v for v, ok in zip(values, integers, strict=True) if not ok and not isinstance(v, str)), None)
+        if odd is None:
+            odd = next(v for v in values if not isinstance(v, str))
+        msg = f"{what} must be all strings or all integers, found {odd!r} of type {type(odd).__name__}"
+        raise InputError(msg)
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        msg = f"{what} do not fit into 64-bit integers; pass them as strings"
+        raise InputError(msg) from None
+
+
+def _object_array(values: list[Any]) -> IdArray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def default_ids(n: int) -> IdArray:
+    """Return the ids 0 ... n - 1, for input that has none."""
+    ids = np.arange(n, dtype=np.int64)
+    ids.setflags(write=False)
+    return ids
+
+
+def require_unique(ids: IdArray, *, what: str = "node ids") -> None:
+    """Raise an `InputError` that names the first id that occurs twice."""
+    if ids.dtype == np.int64:
+        order = np.sort(ids)
+        repeated = order[1:][order[1:] == order[:-1]]
+        if len(repeated):
+            msg = f"{what} must be unique, {int(repeated[0])!r} occurs more than once"
+            raise InputError(msg)
+        return
+    seen: set[str] = set()
+    if len(set(ids)) == len(ids):
+        return
+    for value in ids:
+        if value in seen:
+            msg = f"{what} must be unique, {value!r} occurs more than once"
+            raise InputError(msg)
+        seen.add(value)
+
+
+def match_ids(wanted: IdArray, known: IdArray) -> npt.NDArray[np.int64]:
+    """Return for each id of `wanted` its row in `known`, or -1; compared by string form.
+
+    Examples
+    --------
+    >>> match_ids(as_ids(["2", "9"]), as_ids([1, 2])).tolist()
+    [1, -1]
+    """
+    if wanted.dtype == np.int64 and known.dtype == np.int64:
+        order = np.argsort(known, kind="stable")
+        position = np.searchsorted(known, wanted, sorter=order).clip(max=max(len(known) - 1, 0))
+        if not len(known):
+            return np.full(len(wanted), -1, dtype=np.int64)
+        rows = order[position]
+        return np.where(known[rows] == wanted, rows, -1).astype(np.int64)
+    index = {str(v): i for i, v in enumerate(known.tolist())}
+    return np.fromiter((index.get(str(v), -1) for v in wanted.tolist()), np.int64, len(wanted))

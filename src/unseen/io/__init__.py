@@ -1,0 +1,1 @@
+"""Readers, writers and conversions: the only place that touches files or foreign objects."""

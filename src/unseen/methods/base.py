@@ -1,0 +1,136 @@
+"""The contract every method keeps: a scikit-learn style estimator from a graph to an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from unseen.embedding import Embedding
+from unseen.errors import InputError, UnsupportedError, logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.methods.parameters import Constraint, check_parameters
+from unseen.randomness import RandomState, as_generator
+
+if TYPE_CHECKING:
+    from typing import Self
+
+Vectors = npt.NDArray[np.floating[Any]] | sp.csr_array
+
+
+class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Base of all methods.
+
+    A subclass stores its keyword arguments in ``__init__`` and computes in :meth:`_fit`; what it
+    learns ends in ``_``. It gets the graph and the labels it may see and nothing else, so it cannot
+    leak a hidden class.
+
+    Attributes
+    ----------
+    embedding_ : Embedding
+        Set by :meth:`fit`.
+    """
+
+    name: ClassVar[str]
+    """Registry name."""
+    reference: ClassVar[str]
+    """The paper to cite."""
+    uses_labels: ClassVar[bool] = False
+    """Whether the vectors depend on the labels (if not, they can be learned once for all splits)."""
+    needs_labels: ClassVar[bool] = False
+    """Whether the method refuses to work without any label."""
+    multilabel: ClassVar[bool] = True
+    """Whether nodes may have several labels."""
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+    """Allowed values of the parameters."""
+    default_components: ClassVar[int] = 200
+    """Columns when `n_components` is None and the graph allows as many."""
+
+    random_state: RandomState
+
+    def fit(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Self:
+        """Learn vectors for every node of `graph`.
+
+        Parameters
+        ----------
+        graph : Graph
+            The nodes to embed.
+        labels : Labels or sequence, optional
+            What the embedding may know: usually ``split.seen_labels``. A sequence has one entry a
+            node (None, NaN, "" or -1 where there is none).
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(graph, Graph):
+            msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
+            raise InputError(msg)
+        if graph.n_nodes == 0:
+            msg = "the graph has no nodes, so there is nothing to embed"
+            raise InputError(msg)
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.constraints)
+        allowed = self._checked_labels(graph, labels)
+        for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
+            delattr(self, learnt)
+        vectors = self._fit(graph, allowed, as_generator(self.random_state))
+        self.embedding_ = Embedding(vectors, graph.node_ids, self.name, self._reported_parameters(vectors.shape[1]))
+        return self
+
+    def fit_transform(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Embedding:
+        """Learn vectors for every node of `graph` and return them; see :meth:`fit`."""
+        return self.fit(graph, labels).embedding_
+
+    def transform(self, graph: Graph) -> Embedding:
+        """Return vectors for the nodes of `graph`, new ones included, without training again."""
+        if not hasattr(self, "embedding_"):
+            msg = f"this {type(self).__name__} is not fitted yet; call fit first"
+            raise NotFittedError(msg)
+        vectors = self._transform(graph)
+        return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        """Return one row a node; `labels` is aligned with the graph and may be empty."""
+        raise NotImplementedError
+
+    def _transform(self, graph: Graph) -> Vectors:  # noqa: ARG002
+        msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
+        raise UnsupportedError(msg)
+
+    def _checked_labels(self, graph: Graph, labels: Labels | Iterable[Any] | None) -> Labels:
+        if labels is None:
+            labels = Labels(sp.csr_array((graph.n_nodes, 0), dtype=bool), (), graph.node_ids)
+        elif not isinstance(labels, Labels):
+            labels = Labels.from_values(labels, graph.node_ids)
+        labels = labels.aligned(graph)
+        if self.needs_labels and not len(labels.labelled):
+            msg = f"{self.name} learns from labels and there are none; label some nodes, or use a method that needs none"
+            raise InputError(msg)
+        if not self.multilabel and labels.is_multilabel:
+            msg = f"{self.name} takes one label a node and some nodes have several"
+            raise UnsupportedError(msg)
+        return labels
+
+    def _reported_parameters(self, n_components: int) -> dict[str, Any]:
+        plain = (str, int, float, bool, type(None))
+        params = {k: v for k, v in self.get_params(deep=False).items() if isinstance(v, plain)}
+        return {**params, "n_components": n_components}
+
+    def _components(self, asked: int | None, most: int, why: str) -> int:
+        """Return how many columns to make: an explicit number must fit, the default is clipped with a notice."""
+        if asked is None:
+            if self.default_components > most:
+                logger.warning(
+                    "%s: %d columns instead of %d, because %s", self.name, most, self.default_components, why
+                )
+            return min(self.default_components, most)
+        if asked > most:
+            msg = f"`n_components` of {type(self).__name__} is {asked}, but at most {most} are possible: {why}"
+            raise InputError(msg)
+        return int(asked)

@@ -1,0 +1,44 @@
+"""Node features as they are, the content-only baseline of the paper; no features: rows of the adjacency."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.methods.base import Method, Vectors
+from unseen.randomness import RandomState
+
+
+class NodeFeats(Method):
+    """The raw features, sparse if they are sparse; rows of the adjacency where there are none.
+
+    Parameters
+    ----------
+    random_state : None, int or Generator
+        Taken like every method does; nothing here is random.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.load_dataset("debian")
+    >>> unseen.NodeFeats().fit_transform(data.graph).vectors.shape[0] == data.graph.n_nodes
+    True
+    """
+
+    name: ClassVar[str] = "nodefeats"
+    reference: ClassVar[str] = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
+
+    def __init__(self, *, random_state: RandomState = None) -> None:
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+        self.has_features_ = graph.features is not None
+        return graph.adjacency if graph.features is None else graph.features
+
+    def _transform(self, graph: Graph) -> Vectors:
+        if graph.features is None or not self.has_features_:
+            return super()._transform(graph)
+        return graph.features

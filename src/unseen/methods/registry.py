@@ -1,0 +1,74 @@
+"""Every method by name. Adding one means one file and one line here; classes are imported when asked for."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from unseen.methods.base import Method
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a method lives and what to say of it without importing it."""
+
+    module: str
+    class_name: str
+    summary: str
+
+
+METHODS: dict[str, Entry] = {
+    "nodefeats": Entry("nodefeats", "NodeFeats", "the node features as they are"),
+    "smoothfeats": Entry("smoothfeats", "SmoothFeats", "features smoothed over the graph, no training"),
+}
+
+
+def method_names() -> list[str]:
+    """Return the registry names of all methods.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> "smoothfeats" in unseen.method_names()
+    True
+    """
+    return list(METHODS)
+
+
+def method_class(name: str) -> type[Method]:
+    """Return the class of a method by its registry name."""
+    if name not in METHODS:
+        raise unknown_name("method", name, METHODS)
+    entry = METHODS[name]
+    found: type[Method] = getattr(importlib.import_module(f"unseen.methods.{entry.module}"), entry.class_name)
+    return found
+
+
+def make_method(name: str, **params: Any) -> Method:
+    """Make a method by its registry name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`method_names`.
+    **params
+        Keyword arguments of its class.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.make_method("smoothfeats", random_state=0)
+    SmoothFeats(random_state=0)
+    """
+    cls = method_class(name)
+    allowed = [p for p in inspect.signature(cls).parameters]
+    for given in params:
+        if given not in allowed:
+            error = unknown_name(f"parameter of {name}", given, allowed)
+            raise InputError(str(error))
+    return cls(**params)

@@ -1,0 +1,95 @@
+"""Features smoothed over the graph: no training, no labels, and hard to beat.
+
+Z_0 = l2-normalised truncated SVD of X; `steps` times Z <- (1 - teleport) Ahat Z + teleport Z_0; l2-normalise.
+This is the personalised propagation of APPNP (Klicpera et al., ICLR 2019) applied to features.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.normalize import gcn_normalized, l2_rows
+from unseen.linalg.svd import truncated_svd
+from unseen.methods.base import Method, Vectors
+from unseen.methods.parameters import Constraint, Interval
+from unseen.randomness import RandomState
+
+
+class SmoothFeats(Method):
+    """Features reduced by SVD and smoothed over the graph; rows of the adjacency where there are none.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns; None means 200, or as many as the features allow.
+    steps : int
+        How often the vectors are averaged over the neighbours.
+    teleport : float
+        Share of its own starting vector that a node keeps in each step.
+    random_state : None, int or Generator
+        Seed of the randomised SVD.
+
+    Attributes
+    ----------
+    axes_ : ndarray, shape (n_components, m)
+        The right singular vectors, which carry new nodes into the same space.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> graph = unseen.load_dataset("debian").graph
+    >>> unseen.SmoothFeats(n_components=50, random_state=0).fit_transform(graph)
+    Embedding(4852 nodes, 50 columns, by smoothfeats)
+    """
+
+    name: ClassVar[str] = "smoothfeats"
+    reference: ClassVar[str] = "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(1, integer=True, optional=True),
+        "steps": Interval(0, integer=True),
+        "teleport": Interval(0, 1),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        steps: int = 10,
+        teleport: float = 0.1,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.steps = steps
+        self.teleport = teleport
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+        features = graph.adjacency if graph.features is None else graph.features
+        self.has_features_ = graph.features is not None
+        rows, columns = features.shape
+        what = "features" if self.has_features_ else "nodes, whose adjacency stands in for features"
+        k = self._components(self.n_components, min(rows, columns), f"there are {rows} nodes and {columns} {what}")
+        scores, self.axes_ = truncated_svd(features, k, rng)
+        return self._smooth(graph, scores)
+
+    def _transform(self, graph: Graph) -> Vectors:
+        if graph.features is None or not self.has_features_:
+            return super()._transform(graph)
+        if graph.features.shape[1] != self.axes_.shape[1]:
+            msg = f"the graph has {graph.features.shape[1]} features, at fit time there were {self.axes_.shape[1]}"
+            raise InputError(msg)
+        return self._smooth(graph, np.asarray(graph.features @ self.axes_.T, dtype=np.float32))
+
+    def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+        start = l2_rows(scores)
+        z = start
+        for _ in range(self.steps):
+            z = (1 - self.teleport) * (ahat @ z) + self.teleport * start
+        return l2_rows(z).astype(np.float32)

@@ -1,0 +1,228 @@
+"""Which labels an embedding may see: drawing L, hiding whole classes of it, enumerating what to hide."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, logger
+from unseen.labels import Labels
+from unseen.randomness import RandomState, as_generator, seed_of
+
+MAX_DRAWS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One draw of the protocol: L for the classifier, the rest for the test, L' for the embedding.
+
+    Parameters
+    ----------
+    train : ndarray of int64
+        L: row numbers of the labelled nodes that the classifier learns from, all classes included.
+    test : ndarray of int64
+        Row numbers of the other labelled nodes.
+    unseen : tuple of str
+        The classes that the embedding must not know of.
+    seen_labels : Labels
+        L': the labels of L without the unseen classes, which is all an embedding may see.
+    random_state : int or None
+        The seed it was drawn with, where there is one.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> labels = unseen.Labels.from_values(list("aaabbbccc"))
+    >>> split = unseen.completely_imbalanced_split(labels, label_rate=0.5, unseen=["c"], random_state=0)
+    >>> split.seen_labels.classes
+    ('a', 'b')
+    """
+
+    train: npt.NDArray[np.int64]
+    test: npt.NDArray[np.int64]
+    unseen: tuple[str, ...]
+    seen_labels: Labels
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("train", "test"):
+            rows = np.array(getattr(self, name), dtype=np.int64)
+            rows.setflags(write=False)
+            object.__setattr__(self, name, rows)
+        object.__setattr__(self, "unseen", tuple(self.unseen))
+
+    def __repr__(self) -> str:
+        hidden = ", ".join(self.unseen) or "none"
+        return f"Split({len(self.train)} train, {len(self.test)} test, unseen: {hidden})"
+
+
+def completely_imbalanced_split(
+    labels: Labels, *, label_rate: float, unseen: Sequence[str] | int, random_state: RandomState = None
+) -> Split:
+    """Draw the labelled set L and hide whole classes of it from the embedding.
+
+    L is drawn uniformly from the labelled nodes. If a class is not covered it is redrawn, at most
+    100 times; then one node of each missing class is added and a notice says so. With several
+    labels a node, unseen labels are dropped and nodes left without any become unlabelled.
+
+    Parameters
+    ----------
+    labels : Labels
+        Everything that is known.
+    label_rate : float
+        Share of the labelled nodes that goes into L, between 0 and 1, both excluded.
+    unseen : sequence of str, or int
+        Names of the classes to hide, or how many to draw at random.
+    random_state : None, int or numpy Generator
+        Same seed, same split.
+
+    Returns
+    -------
+    Split
+        With `train` (L), `test`, and `seen_labels` (L').
+
+    Examples
+    --------
+    >>> import unseen
+    >>> labels = unseen.load_dataset("debian").labels
+    >>> split = unseen.completely_imbalanced_split(labels, label_rate=0.1, unseen=["mail"], random_state=0)
+    >>> "mail" in split.seen_labels.classes
+    False
+    """
+    rng = as_generator(random_state)
+    if isinstance(unseen, (int, np.integer)) and not isinstance(unseen, bool):
+        unseen = _draw_classes(labels, int(unseen), rng)
+    elif isinstance(unseen, str):
+        msg = f"`unseen` must be a list of class names, got the string {unseen!r}; write [{unseen!r}]"
+        raise InputError(msg)
+    hidden = {labels.classes[k] for k in labels.class_numbers(unseen)}
+    if len(hidden) >= len(_inhabited(labels)) and hidden.issuperset(_inhabited(labels)):
+        msg = f"all {len(_inhabited(labels))} classes are unseen; leave at least one for the embedding to learn from"
+        raise InputError(msg)
+    train, test = _draw(labels, label_rate, rng)
+    ordered = tuple(name for name in labels.classes if name in hidden)
+    return Split(train, test, ordered, labels.keep(train, without=ordered), seed_of(random_state))
+
+
+def balanced_split(labels: Labels, *, label_rate: float, random_state: RandomState = None) -> Split:
+    """Draw the labelled set L and hide nothing: the embedding may see all of it.
+
+    Parameters
+    ----------
+    labels : Labels
+        Everything that is known.
+    label_rate : float
+        Share of the labelled nodes that goes into L, between 0 and 1, both excluded.
+    random_state : None, int or numpy Generator
+        Same seed, same split.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> split = unseen.balanced_split(unseen.Labels.from_values(list("aabb")), label_rate=0.5, random_state=0)
+    >>> len(split.train), split.unseen
+    (2, ())
+    """
+    return completely_imbalanced_split(labels, label_rate=label_rate, unseen=(), random_state=random_state)
+
+
+def unseen_sets(labels: Labels, size: int) -> Iterator[tuple[str, ...]]:
+    """Return every set of `size` classes that can be hidden, in a fixed order.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> list(unseen.unseen_sets(unseen.Labels.from_values(list("abc")), 2))
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
+    """
+    _check_size(labels, size)
+    return itertools.combinations(_inhabited(labels), size)
+
+
+def random_unseen_sets(
+    labels: Labels, size: int, n_sets: int, *, random_state: RandomState = None
+) -> list[tuple[str, ...]]:
+    """Return `n_sets` random sets of `size` classes to hide; sets repeat only when there are too few.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> labels = unseen.Labels.from_values(list("abcdef"))
+    >>> len(set(unseen.random_unseen_sets(labels, 2, 10, random_state=0)))
+    10
+    """
+    _check_size(labels, size)
+    rng = as_generator(random_state)
+    drawn: list[tuple[str, ...]] = []
+    taken: set[tuple[str, ...]] = set()
+    for _ in range(n_sets):
+        for _ in range(MAX_DRAWS):
+            chosen = _draw_classes(labels, size, rng)
+            if chosen not in taken:
+                break
+        taken.add(chosen)
+        drawn.append(chosen)
+    return drawn
+
+
+def _inhabited(labels: Labels) -> list[str]:
+    return [name for name, count in zip(labels.classes, labels.counts, strict=True) if count]
+
+
+def _check_size(labels: Labels, size: int) -> None:
+    n = len(_inhabited(labels))
+    if not 0 <= size < n:
+        msg = f"cannot hide {size} of {n} classes; hide at least 0 and at most {n - 1}"
+        raise InputError(msg)
+
+
+def _draw_classes(labels: Labels, size: int, rng: np.random.Generator) -> tuple[str, ...]:
+    _check_size(labels, size)
+    names = _inhabited(labels)
+    return tuple(names[k] for k in sorted(rng.choice(len(names), size, replace=False)))
+
+
+def _draw(
+    labels: Labels, label_rate: float, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    labelled = labels.labelled
+    if not 0 < label_rate < 1:
+        msg = f"`label_rate` must be between 0 and 1, both excluded, got {label_rate!r}"
+        raise InputError(msg)
+    if not len(labelled):
+        msg = "there are no labels to split; label at least two nodes of every class"
+        raise InputError(msg)
+    small = [name for name, count in zip(labels.classes, labels.counts, strict=True) if count == 1]
+    if small:
+        msg = (
+            f"class {small[0]!r} has one labelled node; every class needs two, "
+            "one to learn from and one to test on (label another node, or remove the class)"
+        )
+        raise InputError(msg)
+    present = labels.counts > 0
+    size = max(1, min(len(labelled) - 1, round(label_rate * len(labelled))))
+    for _ in range(MAX_DRAWS):
+        train = np.sort(rng.choice(labelled, size, replace=False))
+        covered = labels.indicator[train].sum(axis=0) > 0
+        if covered[present].all():
+            break
+    else:
+        missing = np.flatnonzero(present & ~covered)
+        train = np.sort(np.r_[train, _one_of_each(labels, missing, rng)])
+        names = ", ".join(labels.classes[k] for k in missing)
+        logger.info("no draw of %d nodes covered every class; one node was added for each of: %s", size, names)
+    return train, np.setdiff1d(labelled, train, assume_unique=True)
+
+
+def _one_of_each(labels: Labels, missing: Iterable[int], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    by_class = labels.indicator.tocsc()
+    added: set[int] = set()
+    for k in missing:
+        members = by_class.indices[by_class.indptr[k] : by_class.indptr[k + 1]]
+        if not added.intersection(members.tolist()):
+            added.add(int(rng.choice(members)))
+    return np.array(sorted(added), dtype=np.int64)
