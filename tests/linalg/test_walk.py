@@ -1,0 +1,91 @@
+"""The walk operator against the dense definition, and its choice between operator and explicit matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from unseen.linalg import walk as walk_module
+from unseen.linalg.normalize import row_normalized
+from unseen.linalg.walk import WalkMatrix
+
+
+def weighted(n: int, seed: int, density: float = 0.2) -> sp.csr_array:
+    rng = np.random.default_rng(seed)
+    upper = sp.random_array(
+        (n, n), density=density, rng=rng, data_sampler=lambda size: rng.uniform(0.5, 3, size)
+    )
+    matrix = sp.csr_array(upper + upper.T).tolil()
+    matrix[0, :] = 0  # an isolated node
+    matrix[:, 0] = 0
+    matrix[1, 1] = 2.0  # a self-loop
+    return sp.csr_array(matrix)
+
+
+def dense_walk(adjacency: sp.csr_array) -> np.ndarray:
+    abar = row_normalized(adjacency).toarray()
+    return (abar + abar @ abar) / 2
+
+
+def ring(n: int) -> sp.csr_array:
+    ones = np.ones(n - 1)
+    return sp.csr_array(sp.diags_array([ones, ones], offsets=[1, -1], shape=(n, n)))
+
+
+GRAPHS = {
+    "weighted": weighted(40, 0),
+    "path": ring(25),
+    "no edges": sp.csr_array((5, 5)),
+    "one node": sp.csr_array((1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_products_equal_the_dense_definition(name: str) -> None:
+    adjacency = GRAPHS[name]
+    M = dense_walk(adjacency)
+    V = np.random.default_rng(1).standard_normal((adjacency.shape[0], 7))
+    walk = WalkMatrix(adjacency)
+    np.testing.assert_allclose(walk.matmat(V), M @ V, atol=1e-13)
+    np.testing.assert_allclose(walk.rmatmat(V), M.T @ V, atol=1e-13)
+    np.testing.assert_allclose(walk.symmetric(V), (M + M.T) @ V / 2, atol=1e-13)
+    frobenius = walk.frobenius_squared()
+    assert frobenius == pytest.approx((M**2).sum(), rel=1e-12)
+
+
+def test_products_keep_the_floating_type_and_their_argument() -> None:
+    walk = WalkMatrix(weighted(40, 0))
+    V = np.random.default_rng(1).standard_normal((40, 3)).astype(np.float32)
+    before = V.copy()
+    assert walk.matmat(V).dtype == np.float32
+    assert walk.symmetric(V.astype(np.float64)).dtype == np.float64
+    np.testing.assert_allclose(walk.matmat(V), dense_walk(weighted(40, 0)) @ V, atol=1e-5)
+    np.testing.assert_array_equal(V, before)
+
+
+def test_explicit_only_where_the_degrees_make_it_cheaper() -> None:
+    assert WalkMatrix(ring(100)).explicit
+    star = sp.lil_array((100, 100))
+    star[0, 1:] = 1
+    star[1:, 0] = 1
+    assert not WalkMatrix(sp.csr_array(star)).explicit
+    assert not WalkMatrix(weighted(60, 2)).explicit
+
+
+def test_norm_in_blocks_equals_the_norm_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    adjacency = weighted(60, 3)
+    whole = WalkMatrix(adjacency).frobenius_squared()
+    monkeypatch.setattr(walk_module, "BLOCK_ENTRIES", 100)
+    assert WalkMatrix(adjacency).frobenius_squared() == pytest.approx(whole, rel=1e-13)
+
+
+def test_norm_is_left_out_where_a_hub_makes_it_dear() -> None:
+    n = 2_000
+    spokes = np.arange(1, n)
+    star = sp.csr_array((np.ones(n - 1), (np.zeros(n - 1, dtype=int), spokes)), shape=(n, n))
+    walk = WalkMatrix(sp.csr_array(star + star.T))
+    assert walk.frobenius_squared() is None
+    # Abar^2 of a star: the hub returns to itself, a leaf reaches each leaf with 1 / (n - 1).
+    expected = (1 + 1 / (n - 1) + (n - 1) * 1 + (n - 1) ** 2 / (n - 1) ** 2) / 4
+    assert walk.frobenius_squared(cheap_only=False) == pytest.approx(expected)
