@@ -1,0 +1,204 @@
+"""Files are written whole or not at all: a temporary file beside the target, then one rename."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from os import PathLike
+from pathlib import Path
+
+from unseen.errors import OutputError, UnseenError
+
+AnyPath = str | PathLike[str]
+
+
+@contextlib.contextmanager
+def atomic_path(path: AnyPath) -> Iterator[Path]:
+    """Give a temporary file beside `path` to write to; it becomes `path` when the block ends well.
+
+    When the block fails or is interrupted, the temporary file is removed and an older file at
+    `path` stays as it was.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = pathlib.Path(folder) / "ids.txt"
+    ...     with atomic_path(target) as temporary:
+    ...         _ = temporary.write_text("a")
+    ...     target.read_text()
+    'a'
+    """
+    with atomic_paths(path) as (temporary,):
+        yield temporary
+
+
+@contextlib.contextmanager
+def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
+    """Give one temporary file a path, for files that belong together: all of them appear, or none.
+
+    Each rename is atomic; should a later one fail, the earlier ones are undone. (Only a crash of
+    the machine between two renames can leave a new file beside an old one.)
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, second = pathlib.Path(folder) / "v.tsv", pathlib.Path(folder) / "v.metadata.tsv"
+    ...     with atomic_paths(first, second) as (one, two):
+    ...         _ = one.write_text("0.5"), two.write_text("a")
+    ...     sorted(file.name for file in pathlib.Path(folder).iterdir())
+    ['v.metadata.tsv', 'v.tsv']
+    """
+    targets = [_target(path) for path in paths]
+    rubbish: list[Path] = []
+    try:
+        for target in targets:
+            with _explained(target):
+                rubbish.append(_create_beside(target))
+        temporaries = tuple(rubbish)
+        with _explained(*targets):
+            yield temporaries
+        for temporary, target in zip(temporaries, targets, strict=True):
+            with _explained(target):
+                _keep_mode(temporary, target)
+                _flush(temporary)
+        _rename_all(temporaries, targets, rubbish)
+    finally:
+        for leftover in rubbish:
+            leftover.unlink(missing_ok=True)
+    for folder in {target.parent for target in targets}:
+        with contextlib.suppress(
+            OSError
+        ):  # the names are safe only once the folder is flushed; not all systems can
+            _flush(folder)
+
+
+def atomic_write(path: AnyPath, writer: Callable[[Path], object]) -> None:
+    """Call `writer` with a temporary file that becomes `path` when it returns.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = pathlib.Path(folder) / "ids.txt"
+    ...     atomic_write(target, lambda temporary: temporary.write_text("a"))
+    ...     target.read_text()
+    'a'
+    """
+    with atomic_path(path) as temporary:
+        writer(temporary)
+
+
+def require_writable(path: AnyPath) -> None:
+    """Raise the `OutputError` that writing `path` would end in, before hours of work are lost to it.
+
+    Examples
+    --------
+    >>> require_writable("no/such/folder/vectors.parquet")
+    Traceback (most recent call last):
+        ...
+    unseen.errors.OutputError: cannot write no/such/folder/vectors.parquet: the folder no/such/folder
+    does not exist; create it first
+    """
+    target = _target(path)
+    with _explained(target):
+        _create_beside(target).unlink()
+
+
+def _target(path: AnyPath) -> Path:
+    target = Path(path)
+    try:
+        if target.is_symlink():
+            target = target.resolve()  # write through a link instead of replacing it
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return target
+    except OSError as error:
+        raise _output_error(target, error) from error
+    if stat.S_ISDIR(mode):
+        msg = f"cannot write {target}: it is a folder; name a file in it, e.g. {target / 'vectors.parquet'}"
+        raise OutputError(msg)
+    if not stat.S_ISREG(mode):
+        msg = f"cannot write {target}: it is a device or a pipe, not a file; name a file"
+        raise OutputError(msg)
+    return target
+
+
+def _create_beside(target: Path) -> Path:
+    # The suffix is kept because libraries look at it. Mode 0o666 leaves the rest to the user's umask.
+    temporary = target.parent / f".unseen-{secrets.token_hex(8)}{target.suffix[-16:]}"
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return temporary
+
+
+def _keep_mode(temporary: Path, target: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _rename_all(temporaries: tuple[Path, ...], targets: list[Path], rubbish: list[Path]) -> None:
+    undo: list[Callable[[], object]] = []
+    try:
+        for temporary, target in zip(temporaries, targets, strict=True):
+            with _explained(target):
+                if len(targets) > 1:
+                    undo.append(_way_back(target, rubbish))
+                temporary.replace(target)
+    except BaseException:
+        for step in reversed(undo):
+            with contextlib.suppress(OSError):
+                step()
+        raise
+
+
+def _way_back(target: Path, rubbish: list[Path]) -> Callable[[], object]:
+    if not target.exists():
+        return lambda: target.unlink(missing_ok=True)
+    backup = target.parent / f".unseen-{secrets.token_hex(8)}"
+    rubbish.append(backup)
+    try:
+        os.link(target, backup)
+    except OSError:  # a file system without hard links
+        shutil.copy2(target, backup)
+    return lambda: backup.replace(target)
+
+
+@contextlib.contextmanager
+def _explained(*targets: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnseenError:
+        raise
+    except OSError as error:
+        raise _output_error(targets[0], error) from error
+
+
+def _output_error(target: Path, error: OSError) -> OutputError:
+    folder = target.parent
+    reasons = {
+        errno.ENOENT: f"the folder {folder} does not exist; create it first",
+        errno.ENOTDIR: f"{folder} is a file, not a folder; choose another place",
+        errno.EACCES: f"you may not write to the folder {folder}; choose another place or change its rights",
+        errno.EPERM: f"you may not write to the folder {folder}; choose another place or change its rights",
+        errno.EROFS: f"the folder {folder} is read-only; choose another place",
+        errno.ENOSPC: "the disk is full; free some space or choose another disk",
+        errno.EDQUOT: "your disk quota is used up; free some space or choose another disk",
+        errno.EISDIR: "it is a folder; name a file in it",
+        errno.ENAMETOOLONG: "the file name is too long; choose a shorter one",
+    }
+    reason = reasons.get(error.errno or 0) or f"{error.strerror or error}; choose another place"
+    return OutputError(f"cannot write {target}: {reason}")
