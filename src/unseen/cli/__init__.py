@@ -1,0 +1,13 @@
+"""The command `unseen`: thin, it parses, calls and prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 failed with one readable line, 2 wrong usage."""
+    from unseen.cli.app import run
+
+    sys.exit(run(sys.argv[1:] if argv is None else list(argv)))

@@ -1,0 +1,75 @@
+"""All commands in one place, and the one place where errors become a line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+import unseen
+from unseen.cli import convert, datasets, demo, embed, evaluate, methods
+from unseen.cli.output import is_verbose, say
+from unseen.errors import UnseenError
+
+app = typer.Typer(
+    name="unseen",
+    help="Node embeddings for graphs whose labels miss whole classes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("embed")(embed.embed)
+app.command("evaluate")(evaluate.evaluate)
+app.command("convert")(convert.convert)
+app.command("datasets")(datasets.datasets)
+app.command("methods")(methods.methods)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"unseen {unseen.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def run(argv: list[str]) -> int:
+    """Run one command and return its exit code; no user ever sees a traceback without asking for it."""
+    try:
+        app(argv, prog_name="unseen", standalone_mode=True)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 1
+    except UnseenError as error:
+        return _failed(str(error))
+    except KeyboardInterrupt:
+        return _failed("interrupted; no half-written file was left behind")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: be quiet about it
+        return 1
+    except MemoryError:
+        return _failed("out of memory; try fewer columns (--dim), or a method with less memory (unseen methods)")
+    except Exception as error:  # noqa: BLE001  # the last line of defence
+        return _failed(
+            f"unexpected {type(error).__name__}: {error} (this is a bug in unseen; -v shows the traceback, please report it)"
+        )
+    return 0
+
+
+def _failed(sentence: str) -> int:
+    if is_verbose():
+        traceback.print_exc(file=sys.stderr)
+    say("unseen: " + " ".join(sentence.split()))
+    return 1

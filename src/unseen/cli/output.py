@@ -1,0 +1,73 @@
+"""What the user sees: notices and progress on stderr, data on stdout."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Stderr(logging.Handler):
+    """Writes to whatever stderr is at the moment, so that redirections work."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(self.format(record))
+
+
+def say(line: str) -> None:
+    """Write one line to stderr."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def set_level(level: int) -> None:
+    """Show the package's notices from `level` on."""
+    if not any(isinstance(handler, _Stderr) for handler in logger.handlers):
+        logger.addHandler(_Stderr())
+        logger.propagate = False
+    logger.setLevel(level)
+
+
+def is_verbose() -> bool:
+    """Whether -v was given."""
+    return logger.level == logging.DEBUG
+
+
+def print_json(value: Any) -> None:
+    """Write `value` to stdout as JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
+    """Write aligned columns to stdout; the first `left` columns are text, the others numbers."""
+    widths = [max(len(str(row[k])) for row in [header, *rows]) for k in range(len(header))]
+    for row in [header, *rows]:
+        cells = [
+            str(cell).ljust(width) if k < left else str(cell).rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function `(done, total)` that moves a bar with time left, or None where there is no terminal."""
+    if not sys.stderr.isatty() or logger.level > logging.INFO or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,85 @@
+"""From the words of a command to a graph, its labels, and the labels an embedding may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unseen.cli.options import names
+from unseen.errors import InputError, logger, unknown_name
+
+if TYPE_CHECKING:
+    from unseen.graph import Graph
+    from unseen.labels import Labels
+    from unseen.splits import Split
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a command was given: the graph, its labels if any, and the name to report."""
+
+    name: str
+    graph: Graph
+    labels: Labels | None
+
+
+def load_input(
+    source: str,
+    *,
+    nodes: Path | None = None,
+    features: Path | None = None,
+    labels: Path | None = None,
+    header: bool | None = None,
+    symmetrize: str = "max",
+    drop_negative: bool = False,
+) -> Input:
+    """Return the data set of that name, or the graph read from the named files."""
+    from unseen.datasets import dataset_names, load_dataset
+
+    path = Path(source)
+    if not path.exists() and source in dataset_names():
+        given = {"--nodes": nodes, "--features": features, "--labels": labels}
+        extra = [flag for flag, value in given.items() if value is not None]
+        if extra:
+            msg = f"{source!r} is a data set with its own features and labels; {extra[0]} goes with an edge file"
+            raise InputError(msg)
+        data = load_dataset(source)
+        return Input(data.name, data.graph, data.labels)
+    if not path.exists() and path.suffix == "" and path.parent == Path():
+        hint = unknown_name("data set", source, dataset_names())
+        msg = f"there is no file {source!r}, and {hint}"
+        raise InputError(msg)
+
+    from unseen.io.read import read_graph, read_labels
+
+    graph = read_graph(
+        path,
+        nodes=nodes,
+        features=features,
+        labels=labels,
+        header=header,
+        symmetrize=symmetrize,  # type: ignore[arg-type]  # checked by read_graph
+        drop_negative=drop_negative,
+    )
+    return Input(path.name, graph, None if labels is None else read_labels(labels, graph, header=header))
+
+
+def hide(data: Input, unseen: str | None, label_rate: float | None, seed: int) -> Split | None:
+    """Return the split that `--unseen` and `--label-rate` ask for, or None where they were not given."""
+    if unseen is None and label_rate is None:
+        return None
+    if data.labels is None:
+        msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
+        raise InputError(msg)
+    from unseen.splits import completely_imbalanced_split
+
+    rate = 0.5 if label_rate is None else label_rate
+    split = completely_imbalanced_split(data.labels, label_rate=rate, unseen=names(unseen), random_state=seed)
+    logger.info(
+        "hidden from the embedding: %s; %d of %d labels are left to learn from",
+        ", ".join(split.unseen) or "no class",
+        len(split.seen_labels.labelled),
+        len(data.labels.labelled),
+    )
+    return split

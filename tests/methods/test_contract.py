@@ -1,0 +1,264 @@
+"""One suite for every registered method: what a user may rely on, whatever the method."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import unseen
+from unseen.methods.base import Method
+from unseen.methods.registry import METHODS, method_class
+
+NAMES = unseen.method_names()
+N = 48
+NOT_PERMUTABLE: dict[str, str] = {}
+
+
+def quick(name: str, **params: object) -> Method:
+    """Make a method that is done in a moment."""
+    allowed = inspect.signature(method_class(name)).parameters
+    small = {"epochs": 8, "max_iter": 3, "n_components": 8, "random_state": 0}
+    return unseen.make_method(name, **{k: v for k, v in {**small, **params}.items() if k in allowed})
+
+
+def planted(*, features: bool = True, weighted: bool = False, seed: int = 0) -> unseen.Graph:
+    """Three groups, one isolated node (the last), one self-loop, some weights."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(N) % 3
+    chance = np.where(group[:, None] == group[None, :], 0.4, 0.03)
+    upper = np.triu(rng.random((N, N)) < chance, 1).astype(float)
+    if weighted:
+        upper *= rng.integers(1, 5, (N, N))
+    adjacency = upper + upper.T
+    adjacency[-1] = adjacency[:, -1] = 0
+    adjacency[3, 3] = 1
+    words = (rng.random((N, 30)) < np.where(np.arange(30) % 3 == group[:, None], 0.5, 0.1)).astype(float)
+    ids = [f"node {i}" for i in range(N)]
+    return unseen.Graph(sp.csr_array(adjacency), sp.csr_array(words) if features else None, ids)
+
+
+def labels_of(graph: unseen.Graph) -> unseen.Labels:
+    """Label every other node with its group."""
+    values = [f"c{i % 3}" if i % 2 else None for i in range(graph.n_nodes)]
+    return unseen.Labels.from_values(values, graph.node_ids)
+
+
+def dense(embedding: unseen.Embedding) -> np.ndarray:
+    return embedding.vectors.toarray() if sp.issparse(embedding.vectors) else np.asarray(embedding.vectors)
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def test_the_registry_agrees_with_the_class(name: str) -> None:
+    cls = method_class(name)
+    assert cls.name == name
+    assert cls.reference
+    assert METHODS[name].summary
+    for section in ("Parameters", "Examples", ">>> "):
+        assert section in (cls.__doc__ or "")
+    assert "random_state" in inspect.signature(cls).parameters
+
+
+def test_the_constructor_only_stores(name: str) -> None:
+    cls = method_class(name)
+    method = cls()
+    defaults = {k: p.default for k, p in inspect.signature(cls).parameters.items()}
+    assert method.get_params() == defaults
+    assert vars(method) == defaults
+    assert all(p.kind is p.KEYWORD_ONLY for p in inspect.signature(cls).parameters.values())
+
+
+@pytest.mark.parametrize("features", [True, False])
+def test_every_node_gets_a_finite_float32_vector(name: str, features: bool) -> None:
+    graph = planted(features=features)
+    method = quick(name)
+    assert method.fit(graph, labels_of(graph)) is method
+    embedding = method.embedding_
+    assert embedding.vectors.shape[0] == N
+    assert embedding.vectors.dtype == np.float32
+    assert np.isfinite(dense(embedding)).all()
+    assert embedding.node_ids.tolist() == graph.node_ids.tolist()
+    assert embedding.method == name
+    assert embedding.params["random_state"] == 0
+
+
+def test_same_seed_same_bits(name: str) -> None:
+    graph = planted()
+    first = quick(name).fit_transform(graph, labels_of(graph))
+    second = quick(name).fit_transform(planted(), labels_of(graph))
+    assert np.array_equal(dense(first), dense(second))
+
+
+def test_fitting_again_forgets_the_first_time_and_keeps_the_parameters(name: str) -> None:
+    graph, other = planted(), planted(seed=1)
+    method = quick(name)
+    before = method.get_params()
+    method.fit(other, labels_of(other))
+    again = method.fit_transform(graph, labels_of(graph))
+    assert method.get_params() == before
+    assert np.array_equal(dense(again), dense(clone(method).fit_transform(graph, labels_of(graph))))
+
+
+def test_the_input_is_left_alone(name: str) -> None:
+    graph = planted()
+    labels = labels_of(graph)
+    parts = [graph.adjacency, graph.features, labels.indicator]
+    copies = [part.copy() for part in parts]
+    quick(name).fit(graph, labels)
+    for part, copy in zip(parts, copies, strict=True):
+        assert np.array_equal(part.toarray(), copy.toarray())
+
+
+def test_the_global_random_state_is_left_alone(name: str) -> None:
+    import torch
+
+    graph = planted()
+    numpy_before, torch_before = np.random.get_state()[1].copy(), torch.get_rng_state()  # noqa: NPY002
+    quick(name).fit(graph, labels_of(graph))
+    assert np.array_equal(np.random.get_state()[1], numpy_before)  # noqa: NPY002
+    assert torch.equal(torch.get_rng_state(), torch_before)
+
+
+def test_permuting_the_nodes_permutes_the_rows(name: str) -> None:
+    if name in NOT_PERMUTABLE:
+        pytest.skip(NOT_PERMUTABLE[name])
+    graph = planted()
+    labels = labels_of(graph)
+    order = np.random.default_rng(7).permutation(N)
+    shuffled = unseen.Graph(graph.adjacency[order][:, order], graph.features[order], graph.node_ids[order])
+    there = dense(quick(name).fit_transform(graph, labels))[order].astype(float)
+    here = dense(quick(name).fit_transform(shuffled, labels)).astype(float)
+    gram_there, gram_here = there @ there.T, here @ here.T
+    assert np.abs(gram_here - gram_there).max() <= 2e-3 * max(1.0, np.abs(gram_there).max())
+
+
+def test_hidden_classes_are_never_read(name: str) -> None:
+    graph = planted()
+    group = [f"c{i % 3}" for i in range(N)]
+    truth = unseen.Labels.from_values(group, graph.node_ids)
+    split = unseen.completely_imbalanced_split(truth, label_rate=0.6, unseen=["c2"], random_state=0)
+    hidden = [g if g != "c2" else "something else" for g in group]
+    other = unseen.Labels.from_values(hidden, graph.node_ids)
+    same = unseen.completely_imbalanced_split(other, label_rate=0.6, unseen=["something else"], random_state=0)
+    assert np.array_equal(split.train, same.train)
+    a = quick(name).fit_transform(graph, split.seen_labels)
+    b = quick(name).fit_transform(graph, same.seen_labels)
+    assert np.array_equal(dense(a), dense(b))
+
+
+def test_labels_are_used_exactly_where_the_class_says_so(name: str) -> None:
+    graph = planted()
+    labels = labels_of(graph)
+    swapped = unseen.Labels(labels.indicator[:, [1, 2, 0]][::-1], labels.classes, graph.node_ids)
+    a = dense(quick(name).fit_transform(graph, labels))
+    b = dense(quick(name).fit_transform(graph, swapped))
+    assert np.array_equal(a, b) != method_class(name).uses_labels
+
+
+def test_no_labels_work_or_are_asked_for_in_a_sentence(name: str) -> None:
+    graph = planted()
+    if method_class(name).needs_labels:
+        with pytest.raises(unseen.InputError, match="label"):
+            quick(name).fit(graph)
+    else:
+        assert quick(name).fit(graph).embedding_.vectors.shape[0] == N
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(["only"] * 10 + [None] * (N - 10), id="one class"),
+        pytest.param(["a"] * 10 + ["b"] + [None] * (N - 11), id="a class with one node"),
+    ],
+)
+def test_few_labels_work(name: str, values: list[str | None]) -> None:
+    graph = planted()
+    assert np.isfinite(dense(quick(name).fit_transform(graph, values))).all()
+
+
+def test_several_labels_work_or_are_refused_in_a_sentence(name: str) -> None:
+    graph = planted()
+    values = [["a", "b"] if i % 4 == 0 else ["a"] if i % 3 else None for i in range(N)]
+    if method_class(name).multilabel:
+        assert np.isfinite(dense(quick(name).fit_transform(graph, values))).all()
+    else:
+        with pytest.raises(unseen.UnsupportedError, match="several"):
+            quick(name).fit(graph, values)
+
+
+@pytest.mark.parametrize("features", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_tiny_graphs_without_edges_work(name: str, features: bool, n: int) -> None:
+    x = np.arange(n * 4, dtype=float).reshape(n, 4) if features else None
+    graph = unseen.Graph(sp.csr_array((n, n)), x)
+    method = quick(name, n_components=None)
+    embedding = method.fit_transform(graph, ["a"] * n)
+    assert embedding.vectors.shape[0] == n
+    assert np.isfinite(dense(embedding)).all()
+
+
+def test_weights_and_dense_features_work(name: str) -> None:
+    graph = planted(weighted=True)
+    as_dense = unseen.Graph(graph.adjacency, graph.features.toarray(), graph.node_ids)
+    a = dense(quick(name).fit_transform(graph, labels_of(graph))).astype(float)
+    b = dense(quick(name).fit_transform(as_dense, labels_of(graph))).astype(float)
+    assert np.abs(a @ a.T - b @ b.T).max() <= 2e-3 * max(1.0, np.abs(a @ a.T).max())
+
+
+def test_n_components_is_the_number_of_columns(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    if "n_components" not in inspect.signature(method_class(name)).parameters:
+        pytest.skip("has no `n_components`: the columns are the features")
+    graph = planted()
+    for columns in (2, 6, 10):
+        assert quick(name, n_components=columns).fit_transform(graph, labels_of(graph)).vectors.shape[1] == columns
+    with pytest.raises(unseen.InputError, match="n_components"):
+        quick(name, n_components=0).fit(graph, labels_of(graph))
+    with caplog.at_level(logging.WARNING, logger="unseen"):
+        made = quick(name, n_components=None).fit_transform(graph, labels_of(graph)).vectors.shape[1]
+    if made < method_class(name).default_components:
+        assert "columns instead of" in caplog.text
+        with pytest.raises(unseen.InputError, match="n_components"):
+            quick(name, n_components=10_000).fit(graph, labels_of(graph))
+
+
+def test_new_nodes_are_embedded_or_refused_in_a_sentence(name: str) -> None:
+    graph = planted()
+    method = quick(name)
+    with pytest.raises(NotFittedError):
+        method.transform(graph)
+    method.fit(graph, labels_of(graph))
+    smaller = unseen.Graph(graph.adjacency[:40][:, :40], graph.features[:40], graph.node_ids[:40])
+    try:
+        made = method.transform(smaller)
+    except unseen.UnsupportedError as refusal:
+        assert "fit" in str(refusal)
+        return
+    assert made.node_ids.tolist() == smaller.node_ids.tolist()
+    assert made.vectors.shape == (40, method.embedding_.vectors.shape[1])
+    same = dense(method.transform(graph)).astype(float)
+    fitted = dense(method.embedding_).astype(float)
+    lengths = np.linalg.norm(same, axis=1) * np.linalg.norm(fitted, axis=1)
+    cosine = (same * fitted).sum(axis=1)[lengths > 0] / lengths[lengths > 0]
+    assert np.median(cosine) > 0.7
+
+
+def test_wrong_input_gets_a_sentence(name: str) -> None:
+    graph = planted()
+    with pytest.raises(unseen.InputError, match=r"unseen\.Graph"):
+        quick(name).fit(graph.adjacency)
+    with pytest.raises(unseen.InputError, match="no nodes"):
+        quick(name).fit(unseen.Graph(sp.csr_array((0, 0))))
+    stranger = unseen.Labels.from_values(["a"], ["nobody"])
+    with pytest.raises(unseen.InputError, match="'nobody'"):
+        quick(name).fit(graph, stranger)
+    with pytest.raises(unseen.InputError, match="random_state"):
+        quick(name, random_state="today").fit(graph, labels_of(graph))
