@@ -1,0 +1,194 @@
+"""Graphs made to order: a planted partition with features, and the paper's scalability graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.datasets.dataset import Dataset, unweighted_adjacency
+from unseen.errors import InputError
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.randomness import RandomState, as_generator
+
+
+def planted_partition(
+    n_nodes: int = 300,
+    n_classes: int = 5,
+    *,
+    degree_within: float = 6.0,
+    degree_between: float = 2.0,
+    n_words_per_class: int = 20,
+    n_noise_words: int = 100,
+    words_of_class: float = 4.0,
+    words_of_noise: float = 4.0,
+    random_state: RandomState = None,
+) -> Dataset:
+    """Make a graph whose classes are known: more edges inside a class, and words that hint at it.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes, spread over the classes as evenly as possible, in random order.
+    n_classes : int
+        Number of classes, named ``c0``, ``c1``, ...
+    degree_within, degree_between : float
+        Expected number of neighbours of a node in its own class and in all the others.
+    n_words_per_class, n_noise_words : int
+        Columns of features that belong to each class, and to none.
+    words_of_class, words_of_noise : float
+        Expected number of a node's words from its own class, and from all other columns.
+    random_state : None, int or Generator
+        Seed of everything drawn.
+
+    Returns
+    -------
+    Dataset
+        Every node is labelled; node ids are 0 ... n - 1; features are called ``c0_word3`` or ``noise7``.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.planted_partition(100, 4, random_state=0).labels
+    Labels(100 nodes, 100 labelled, 4 classes, single-label)
+    """
+    _require_int("n_classes", n_classes, 1)
+    _require_int("n_nodes", n_nodes, n_classes)
+    _require_int("n_words_per_class", n_words_per_class, 0)
+    _require_int("n_noise_words", n_noise_words, 0)
+    smallest = n_nodes // n_classes
+    _require_mean("degree_within", degree_within, smallest - 1)
+    _require_mean("degree_between", degree_between, n_nodes - smallest - (n_nodes % n_classes > 0))
+    columns = n_classes * n_words_per_class + n_noise_words
+    _require_mean("words_of_class", words_of_class if n_words_per_class else 0.0, n_words_per_class)
+    _require_mean("words_of_noise", words_of_noise, columns - n_words_per_class)
+    rng = as_generator(random_state)
+    codes = rng.permutation(np.arange(n_nodes) % n_classes)
+    members = [np.flatnonzero(codes == c) for c in range(n_classes)]
+    within = degree_within / max(n_nodes / n_classes - 1, 1)
+    between = degree_between / max(n_nodes - n_nodes / n_classes, 1)
+    blocks = [
+        _block(members[a], members[b], min(within if a == b else between, 1.0), rng)
+        for a in range(n_classes)
+        for b in range(a, n_classes)
+    ]
+    src, dst = np.concatenate(blocks, axis=1)
+    features = _words(codes, n_classes, n_words_per_class, n_noise_words, words_of_class, words_of_noise, rng)
+    names = [f"c{c}_word{k}" for c in range(n_classes) for k in range(n_words_per_class)]
+    names += [f"noise{k}" for k in range(n_noise_words)]
+    adjacency = unweighted_adjacency(src, dst, n_nodes)
+    graph = Graph(adjacency, features if columns else None, feature_names=tuple(names) or None)
+    one_each = (np.ones(n_nodes, dtype=bool), codes, np.arange(n_nodes + 1))
+    indicator = sp.csr_array(one_each, shape=(n_nodes, n_classes))
+    classes = tuple(f"c{c}" for c in range(n_classes))
+    return Dataset("planted-partition", graph, Labels(indicator, classes, graph.node_ids))
+
+
+def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: RandomState = None) -> Graph:
+    """Make a graph of edges drawn uniformly, without self-loops or repeats: the paper's scalability graph.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    n_edges : int, optional
+        Number of different undirected edges; ``2 * n_nodes`` when not given, as in the paper, or
+        all there can be in a graph of fewer than five nodes.
+    random_state : None, int or Generator
+        Seed of the draw.
+
+    Returns
+    -------
+    Graph
+        Without features; node ids are 0 ... n - 1.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.random_graph(1000, random_state=0)
+    Graph(1000 nodes, 2000 edges, no features)
+    """
+    _require_int("n_nodes", n_nodes, 1)
+    possible = n_nodes * (n_nodes - 1) // 2
+    wanted = min(2 * n_nodes, possible) if n_edges is None else n_edges
+    _require_int("n_edges", wanted, 0)
+    if wanted > possible:
+        msg = f"`n_edges` is {wanted}, but {n_nodes} nodes have only {possible} pairs; ask for fewer edges"
+        raise InputError(msg)
+    chosen = _distinct(possible, wanted, as_generator(random_state))
+    low, high = _pair(chosen)
+    return Graph(unweighted_adjacency(low, high, n_nodes))
+
+
+def _block(
+    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], probability: float, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Return the edges between two groups, or inside one, each pair with the given probability."""
+    inside = first is second
+    pairs = len(first) * (len(first) - 1) // 2 if inside else len(first) * len(second)
+    chosen = _distinct(pairs, int(rng.binomial(pairs, probability)), rng)
+    if inside:
+        low, high = _pair(chosen)
+        return np.stack([first[low], first[high]])
+    return np.stack([first[chosen // len(second)], second[chosen % len(second)]])
+
+
+def _words(
+    codes: npt.NDArray[np.int64],
+    n_classes: int,
+    n_own: int,
+    n_noise: int,
+    mean_own: float,
+    mean_noise: float,
+    rng: np.random.Generator,
+) -> sp.csr_array:
+    """Return binary words: some of a node's own class, some of all other columns."""
+    n, columns = len(codes), n_classes * n_own + n_noise
+    own = _distinct(n * n_own, int(rng.binomial(n * n_own, mean_own / n_own)) if n_own else 0, rng)
+    others = columns - n_own
+    noise = _distinct(n * others, int(rng.binomial(n * others, mean_noise / others)) if others else 0, rng)
+    own_rows, own_columns = np.divmod(own, max(n_own, 1))
+    own_columns = own_columns + codes[own_rows] * n_own
+    noise_rows, noise_columns = np.divmod(noise, max(others, 1))
+    # Skip the node's own block, so that the expected number of its words is exactly what was asked for.
+    noise_columns = noise_columns + np.where(noise_columns >= codes[noise_rows] * n_own, n_own, 0)
+    rows, chosen = np.r_[own_rows, noise_rows], np.r_[own_columns, noise_columns]
+    return sp.coo_array((np.ones(len(rows), dtype=np.float32), (rows, chosen)), shape=(n, columns)).tocsr()
+
+
+def _distinct(population: int, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Draw `size` different numbers below `population`, sorted, in memory of the order of `size`."""
+    if 2 * size > population:
+        kept = np.ones(population, dtype=bool)
+        kept[_distinct(population, population - size, rng)] = False
+        return np.flatnonzero(kept)
+    chosen = np.zeros(0, dtype=np.int64)
+    while len(chosen) < size:  # at most half is taken, so a round at least halves what is missing
+        missing = size - len(chosen)
+        more = rng.integers(population, size=missing + missing * size // population + 16, dtype=np.int64)
+        chosen = np.sort(np.r_[chosen, more])  # np.unique hashes, which is ten times slower here
+        chosen = chosen[np.r_[True, chosen[1:] != chosen[:-1]]]
+    # All numbers have had the same chance; which of the surplus goes is drawn, too.
+    return np.delete(chosen, rng.choice(len(chosen), len(chosen) - size, replace=False))
+
+
+def _pair(number: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the pair low < high of each number: 0 is (0, 1), 1 is (0, 2), 2 is (1, 2), 3 is (0, 3), ..."""
+    high = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
+    # The square root of a large number may be off by one either way.
+    high -= high * (high - 1) // 2 > number
+    high += high * (high + 1) // 2 <= number
+    return number - high * (high - 1) // 2, high
+
+
+def _require_int(name: str, value: object, least: int) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        msg = f"`{name}` must be an integer of at least {least}, got {value!r}"
+        raise InputError(msg)
+
+
+def _require_mean(name: str, value: object, most: int) -> None:
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 <= value <= most:
+        msg = f"`{name}` must be a number between 0 and {most} for a graph of this size, got {value!r}"
+        raise InputError(msg)
