@@ -41,7 +41,7 @@ _HOME = {
     "UnsupportedError": "errors",
 }
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+__all__ = ["__version__", *_HOME]
 
 
 def __getattr__(name: str) -> Any:

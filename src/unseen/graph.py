@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 Symmetrize = Literal["max", "sum", "error"]
-Features = sp.csr_array | npt.NDArray[Any]
+Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class Graph:
     @property
     def n_edges(self) -> int:
         """Number of undirected edges, a self-loop counting once."""
-        return (self.adjacency.nnz + self.n_self_loops) // 2
+        return int(self.adjacency.nnz + self.n_self_loops) // 2
 
     @property
     def n_self_loops(self) -> int:
@@ -166,7 +166,12 @@ class Graph:
 
     @classmethod
     def from_networkx(
-        cls, graph: Any, *, weight: str | None = "weight", features: Any = None, symmetrize: Symmetrize = "max"
+        cls,
+        graph: Any,
+        *,
+        weight: str | None = "weight",
+        features: Any = None,
+        symmetrize: Symmetrize = "max",
     ) -> Self:
         """Make a graph from a networkx graph; nodes keep their order and, as strings or int64, their names.
 
@@ -244,7 +249,9 @@ def _as_csr(matrix: Any) -> sp.csr_array:
 def _same(a: sp.csr_array, b: sp.csr_array) -> bool:
     b.sort_indices()
     return (
-        np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices) and np.array_equal(a.data, b.data)
+        np.array_equal(a.indptr, b.indptr)
+        and np.array_equal(a.indices, b.indices)
+        and np.array_equal(a.data, b.data)
     )
 
 
@@ -270,10 +277,11 @@ def _checked_adjacency(matrix: Any) -> sp.csr_array:
 
 def _checked_features(features: Any, n: int) -> Features:
     if sp.issparse(features):
-        matrix: Features = sp.csr_array(features)
-        matrix = matrix.astype(_feature_dtype(matrix.dtype))
-        matrix.sum_duplicates()
-        values = matrix.data
+        sparse = sp.csr_array(features)
+        sparse = sparse.astype(_feature_dtype(sparse.dtype))
+        sparse.sum_duplicates()
+        matrix: Features = sparse
+        values = sparse.data
     else:
         dense = np.asarray(features)
         if dense.ndim != 2:

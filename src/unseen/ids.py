@@ -31,10 +31,7 @@ def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     if array.ndim != 1:
         msg = f"{what} must be one-dimensional, got an array of shape {array.shape}"
         raise InputError(msg)
-    if array.dtype.kind == "i":
-        ids = array.astype(np.int64)
-    else:
-        ids = _from_objects(array.tolist(), what)
+    ids = array.astype(np.int64) if array.dtype.kind == "i" else _from_objects(array.tolist(), what)
     ids.setflags(write=False)
     return ids
 
@@ -44,7 +41,9 @@ def _from_objects(values: list[Any], what: str) -> IdArray:
         return _object_array([str(v) for v in values])
     integers = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values]
     if not all(integers):
-        odd = next((v for v, ok in zip(values, integers, strict=True) if not ok and not isinstance(v, str)), None)
+        odd = next(
+            (v for v, ok in zip(values, integers, strict=True) if not ok and not isinstance(v, str)), None
+        )
         if odd is None:
             odd = next(v for v in values if not isinstance(v, str))
         msg = f"{what} must be all strings or all integers, found {odd!r} of type {type(odd).__name__}"

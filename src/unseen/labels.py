@@ -102,7 +102,11 @@ class Labels:
 
     @classmethod
     def from_values(
-        cls, values: Iterable[Any], node_ids: Iterable[Any] | None = None, *, classes: Sequence[Any] | None = None
+        cls,
+        values: Iterable[Any],
+        node_ids: Iterable[Any] | None = None,
+        *,
+        classes: Sequence[Any] | None = None,
     ) -> Self:
         """Make labels from one value a node: a class, a list of classes, or nothing.
 
@@ -158,7 +162,9 @@ class Labels:
         columns = [k for k in range(len(self.classes)) if k not in hidden]
         mask = np.zeros(self.n_nodes, dtype=bool)
         mask[rows] = True
-        chosen = sp.diags_array(mask.astype(np.int8), format="csr", dtype=np.int8) @ self.indicator.astype(np.int8)
+        chosen = sp.diags_array(mask.astype(np.int8), format="csr", dtype=np.int8) @ self.indicator.astype(
+            np.int8
+        )
         return Labels(chosen[:, columns], tuple(self.classes[k] for k in columns), self.node_ids)
 
     def aligned(self, graph: Graph) -> Labels:

@@ -94,7 +94,7 @@ def completely_imbalanced_split(
     False
     """
     rng = as_generator(random_state)
-    if isinstance(unseen, (int, np.integer)) and not isinstance(unseen, bool):
+    if isinstance(unseen, (int, np.integer)):
         unseen = _draw_classes(labels, int(unseen), rng)
     elif isinstance(unseen, str):
         msg = f"`unseen` must be a list of class names, got the string {unseen!r}; write [{unseen!r}]"
@@ -214,7 +214,9 @@ def _draw(
         missing = np.flatnonzero(present & ~covered)
         train = np.sort(np.r_[train, _one_of_each(labels, missing, rng)])
         names = ", ".join(labels.classes[k] for k in missing)
-        logger.info("no draw of %d nodes covered every class; one node was added for each of: %s", size, names)
+        logger.info(
+            "no draw of %d nodes covered every class; one node was added for each of: %s", size, names
+        )
     return train, np.setdiff1d(labelled, train, assume_unique=True)
 
 

@@ -148,7 +148,9 @@ def test_hidden_classes_are_never_read(name: str) -> None:
     split = unseen.completely_imbalanced_split(truth, label_rate=0.6, unseen=["c2"], random_state=0)
     hidden = [g if g != "c2" else "something else" for g in group]
     other = unseen.Labels.from_values(hidden, graph.node_ids)
-    same = unseen.completely_imbalanced_split(other, label_rate=0.6, unseen=["something else"], random_state=0)
+    same = unseen.completely_imbalanced_split(
+        other, label_rate=0.6, unseen=["something else"], random_state=0
+    )
     assert np.array_equal(split.train, same.train)
     a = quick(name).fit_transform(graph, split.seen_labels)
     b = quick(name).fit_transform(graph, same.seen_labels)
@@ -219,7 +221,10 @@ def test_n_components_is_the_number_of_columns(name: str, caplog: pytest.LogCapt
         pytest.skip("has no `n_components`: the columns are the features")
     graph = planted()
     for columns in (2, 6, 10):
-        assert quick(name, n_components=columns).fit_transform(graph, labels_of(graph)).vectors.shape[1] == columns
+        assert (
+            quick(name, n_components=columns).fit_transform(graph, labels_of(graph)).vectors.shape[1]
+            == columns
+        )
     with pytest.raises(unseen.InputError, match="n_components"):
         quick(name, n_components=0).fit(graph, labels_of(graph))
     with caplog.at_level(logging.WARNING, logger="unseen"):
@@ -239,8 +244,9 @@ def test_new_nodes_are_embedded_or_refused_in_a_sentence(name: str) -> None:
     smaller = unseen.Graph(graph.adjacency[:40][:, :40], graph.features[:40], graph.node_ids[:40])
     try:
         made = method.transform(smaller)
-    except unseen.UnsupportedError as refusal:
-        assert "fit" in str(refusal)
+    except unseen.UnsupportedError:
+        with pytest.raises(unseen.UnsupportedError, match="fit"):
+            method.transform(smaller)
         return
     assert made.node_ids.tolist() == smaller.node_ids.tolist()
     assert made.vectors.shape == (40, method.embedding_.vectors.shape[1])

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import unseen
-from unseen.cli import convert, datasets, demo, embed, evaluate, methods
+from unseen.cli import convert, datasets, demo, embed, evaluate, methods, reproduce
 from unseen.cli.output import is_verbose, say
 from unseen.errors import UnseenError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("embed")(embed.embed)
 app.command("evaluate")(evaluate.evaluate)
+app.command("reproduce")(reproduce.reproduce)
 app.command("convert")(convert.convert)
 app.command("datasets")(datasets.datasets)
 app.command("methods")(methods.methods)
@@ -39,7 +40,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _common(
-    version: Annotated[  # noqa: ARG001
+    version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
@@ -57,13 +58,18 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return _failed("interrupted; no half-written file was left behind")
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: be quiet about it
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # the reader has gone: be quiet about it
         return 1
     except MemoryError:
-        return _failed("out of memory; try fewer columns (--dim), or a method with less memory (unseen methods)")
+        return _failed(
+            "out of memory; try fewer columns (--dim), or a method with less memory (unseen methods)"
+        )
     except Exception as error:  # noqa: BLE001  # the last line of defence
         return _failed(
-            f"unexpected {type(error).__name__}: {error} (this is a bug in unseen; -v shows the traceback, please report it)"
+            f"unexpected {type(error).__name__}: {error} "
+            "(this is a bug in unseen; -v shows the traceback, please report it)"
         )
     return 0
 

@@ -19,8 +19,8 @@ def convert(
     header: options.Header = None,
     symmetrize: options.Symmetrize = "max",
     drop_negative: options.DropNegative = False,
-    verbose: options.Verbose = False,  # noqa: ARG001
-    quiet: options.Quiet = False,  # noqa: ARG001
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Convert a graph, with its features and labels, to another format."""
     raise NotImplementedError

@@ -11,10 +11,12 @@ from unseen.cli.output import print_json, print_table
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Load this one (downloading it if need be) and count it.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Load this one (downloading it if need be) and count it.")
+    ] = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,  # noqa: ARG001
-    quiet: options.Quiet = False,  # noqa: ARG001
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """List the data sets, or load one and say what it holds."""
     from unseen.datasets import dataset_names, load_dataset

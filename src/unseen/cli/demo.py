@@ -28,16 +28,18 @@ def demo(
         str | None, typer.Option(help="Sections to hide, separated by commas; three are drawn if not given.")
     ] = None,
     label_rate: Annotated[float, typer.Option(help="Share of the packages whose section is known.")] = 0.1,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the vectors.")] = Path("unseen-demo"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the vectors.")] = Path(
+        "unseen-demo"
+    ),
     seed: options.Seed = 0,
-    threads: options.Threads = None,  # noqa: ARG001
+    threads: options.Threads = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,  # noqa: ARG001
-    quiet: options.Quiet = False,  # noqa: ARG001
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show on a bundled real graph what happens to classes that nobody labelled."""
+    from unseen.cli.folders import make_folder
     from unseen.experiments.demo import run_demo
-    from unseen.io.files import make_folder
 
     make_folder(output)
     with progress("learning vectors") as move:
@@ -73,16 +75,19 @@ def _as_json(result: Demo) -> dict[str, object]:
 
 def _as_text(result: Demo) -> str:
     graph, labels, split = result.data.graph, result.data.labels, result.split
-    hidden = " and ".join([", ".join(split.unseen[:-1]), split.unseen[-1]] if len(split.unseen) > 1 else split.unseen)
+    hidden = " and ".join(
+        [", ".join(split.unseen[:-1]), split.unseen[-1]] if len(split.unseen) > 1 else split.unseen
+    )
     left = len(labels.classes) - len(split.unseen)
     n_features = 0 if graph.features is None else graph.features.shape[1]
     lines = [
-        f"The graph: {graph.n_nodes:,} Debian packages, {graph.n_edges:,} dependencies between them, {n_features:,} words",
-        f"of their one-line descriptions. Each package belongs to one of {len(labels.classes)} sections.",
+        f"The graph: {graph.n_nodes:,} Debian packages, {graph.n_edges:,} dependencies between them, {n_features:,}",
+        f"words of their one-line descriptions. Each package belongs to one of {len(labels.classes)} sections.",
         "",
         f"Say somebody gave {len(split.seen_labels.labelled)} packages their section, and never thought of {hidden}.",
         f"Each method turns every package into a vector, knowing only those labels of {left} sections.",
-        f"Then a linear classifier gets {len(split.train)} labels of all sections and sorts the other {len(split.test):,} packages.",
+        f"Then a linear classifier gets {len(split.train)} labels of all sections and sorts the other "
+        f"{len(split.test):,} packages.",
         "F1 is 1.00 when every package of a section is found and nothing else:",
         "",
         f"{'':34}{'labelled':>10}{'hidden':>10}{'all':>8}{'time':>9}",
@@ -91,7 +96,8 @@ def _as_text(result: Demo) -> str:
     for name, run in result.runs.items():
         score = run.score
         lines.append(
-            f"  {WORDS[name]:32}{score.seen_f1:>10.2f}{score.unseen_f1:>10.2f}{score.macro_f1:>8.2f}{run.seconds:>7.1f} s"
+            f"  {WORDS[name]:32}{score.seen_f1:>10.2f}{score.unseen_f1:>10.2f}"
+            f"{score.macro_f1:>8.2f}{run.seconds:>7.1f} s"
         )
     lines += ["", *_reading(result), ""]
     return "\n".join(lines)
@@ -109,4 +115,7 @@ def _reading(result: Demo) -> list[str]:
         ]
     else:
         said.append(f"Best on the hidden sections: {WORDS[best]}, {scores[best].unseen_f1:.2f}.")
-    return [*said, "Your own data: unseen embed edges.csv --features features.csv --labels labels.csv -o vectors.parquet"]
+    return [
+        *said,
+        "Your own data: unseen embed edges.csv --features features.csv --labels labels.csv -o vectors.parquet",
+    ]

@@ -17,7 +17,10 @@ from unseen.errors import logger
 def embed(
     source: options.Source,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Where to write: .parquet, .npz, .w2v.txt or .tsv.", show_default=False)
+        Path,
+        typer.Option(
+            "-o", "--output", help="Where to write: .parquet, .npz, .w2v.txt or .tsv.", show_default=False
+        ),
     ],
     method: Annotated[str, typer.Option("-m", "--method", help="See `unseen methods`.")] = "smoothfeats",
     nodes: options.Nodes = None,
@@ -30,15 +33,18 @@ def embed(
     label_rate: options.LabelRate = None,
     dim: options.Dim = None,
     epochs: options.Epochs = None,
-    param: Annotated[list[str] | None, typer.Option(help="Further parameter of the method, name=value; repeatable.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="Further parameter of the method, name=value; repeatable.")
+    ] = None,
     seed: options.Seed = 0,
     device: options.Device = None,
-    threads: options.Threads = None,  # noqa: ARG001
+    threads: options.Threads = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,  # noqa: ARG001
-    quiet: options.Quiet = False,  # noqa: ARG001
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Learn a vector for every node of a graph and write them to a file."""
+    from unseen.embedding import Embedding
     from unseen.io.embeddings import check_writable
     from unseen.methods.registry import make_method
 
@@ -55,13 +61,29 @@ def embed(
         symmetrize=symmetrize,
         drop_negative=drop_negative,
     )
+    check_writable(output, data.graph.node_ids)
     split = hide(data, unseen, label_rate, seed)
     visible = data.labels if split is None else split.seen_labels
     start = time.perf_counter()
     embedding = estimator.fit_transform(data.graph, visible)
     seconds = time.perf_counter() - start
+    if split is not None and estimator.uses_labels:
+        made_for = {"unseen": list(split.unseen), "label_rate": label_rate or 0.5, "seed": seed}
+        embedding = Embedding(
+            embedding.vectors, embedding.node_ids, method, {**embedding.params, "split": made_for}
+        )
     embedding.save(output)
     rows, columns = embedding.vectors.shape
-    logger.info("%s: %d vectors of %d columns in %.1f s, written to %s", method, rows, columns, seconds, output)
+    logger.info(
+        "%s: %d vectors of %d columns in %.1f s, written to %s", method, rows, columns, seconds, output
+    )
     if json:
-        print_json({"method": method, "nodes": rows, "columns": columns, "seconds": round(seconds, 3), "output": str(output)})
+        print_json(
+            {
+                "method": method,
+                "nodes": rows,
+                "columns": columns,
+                "seconds": round(seconds, 3),
+                "output": str(output),
+            }
+        )

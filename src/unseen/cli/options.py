@@ -42,7 +42,10 @@ Nodes = Annotated[Path | None, typer.Option(help="File of node ids, one a line; 
 Features = Annotated[Path | None, typer.Option(help="File of node features.")]
 LabelsFile = Annotated[Path | None, typer.Option("--labels", help="File of labels: node, label.")]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether text files start with a line of names; guessed if not given.")
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether text files start with a line of names; guessed if not given."
+    ),
 ]
 Symmetrize = Annotated[
     str, typer.Option(help="What becomes of a pair listed twice: max, sum or error.", metavar="max|sum|error")
@@ -84,3 +87,12 @@ def _value(text: str) -> object:
         except ValueError:
             continue
     return text
+
+
+def numbers(text: str, flag: str) -> list[float]:
+    """Split a comma-separated list of numbers."""
+    try:
+        return [float(part) for part in names(text)]
+    except ValueError:
+        msg = f"`{flag}` takes numbers separated by commas, got {text!r}"
+        raise InputError(msg) from None

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import logger
+from unseen.report.tables import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,13 +50,7 @@ def print_json(value: Any) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
     """Write aligned columns to stdout; the first `left` columns are text, the others numbers."""
-    widths = [max(len(str(row[k])) for row in [header, *rows]) for k in range(len(header))]
-    for row in [header, *rows]:
-        cells = [
-            str(cell).ljust(width) if k < left else str(cell).rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+    sys.stdout.write(render(header, rows, left=left))
 
 
 @contextmanager
@@ -67,7 +62,12 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

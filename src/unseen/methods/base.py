@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from unseen.randomness import RandomState, as_generator
 if TYPE_CHECKING:
     from typing import Self
 
-Vectors = npt.NDArray[np.floating[Any]] | sp.csr_array
+Vectors: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
 
 
 class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -80,7 +80,9 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
             delattr(self, learnt)
         vectors = self._fit(graph, allowed, as_generator(self.random_state))
-        self.embedding_ = Embedding(vectors, graph.node_ids, self.name, self._reported_parameters(vectors.shape[1]))
+        self.embedding_ = Embedding(
+            vectors, graph.node_ids, self.name, self._reported_parameters(vectors.shape[1])
+        )
         return self
 
     def fit_transform(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Embedding:
@@ -110,7 +112,7 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             labels = Labels.from_values(labels, graph.node_ids)
         labels = labels.aligned(graph)
         if self.needs_labels and not len(labels.labelled):
-            msg = f"{self.name} learns from labels and there are none; label some nodes, or use a method that needs none"
+            msg = f"{self.name} learns from labels and there are none; label some nodes or take another method"
             raise InputError(msg)
         if not self.multilabel and labels.is_multilabel:
             msg = f"{self.name} takes one label a node and some nodes have several"
@@ -131,6 +133,8 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
                 )
             return min(self.default_components, most)
         if asked > most:
-            msg = f"`n_components` of {type(self).__name__} is {asked}, but at most {most} are possible: {why}"
+            msg = (
+                f"`n_components` of {type(self).__name__} is {asked}, but at most {most} are possible: {why}"
+            )
             raise InputError(msg)
         return int(asked)

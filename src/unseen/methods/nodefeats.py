@@ -29,7 +29,9 @@ class NodeFeats(Method):
     """
 
     name: ClassVar[str] = "nodefeats"
-    reference: ClassVar[str] = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
+    reference: ClassVar[str] = (
+        "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
+    )
 
     def __init__(self, *, random_state: RandomState = None) -> None:
         self.random_state = random_state

@@ -50,7 +50,9 @@ class OneOf:
 
     def accepts(self, value: Any) -> bool:
         """Whether `value` satisfies the constraint."""
-        if any(value is option or (type(value) is type(option) and value == option) for option in self.options):
+        if any(
+            value is option or (type(value) is type(option) and value == option) for option in self.options
+        ):
             return True
         if self.or_type is not None and isinstance(value, self.or_type):
             return True

@@ -66,7 +66,7 @@ def make_method(name: str, **params: Any) -> Method:
     SmoothFeats(random_state=0)
     """
     cls = method_class(name)
-    allowed = [p for p in inspect.signature(cls).parameters]
+    allowed = list(inspect.signature(cls).parameters)
     for given in params:
         if given not in allowed:
             error = unknown_name(f"parameter of {name}", given, allowed)

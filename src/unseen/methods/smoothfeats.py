@@ -49,7 +49,9 @@ class SmoothFeats(Method):
     """
 
     name: ClassVar[str] = "smoothfeats"
-    reference: ClassVar[str] = "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
+    reference: ClassVar[str] = (
+        "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
+    )
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": Interval(1, integer=True, optional=True),
         "steps": Interval(0, integer=True),
@@ -74,7 +76,9 @@ class SmoothFeats(Method):
         self.has_features_ = graph.features is not None
         rows, columns = features.shape
         what = "features" if self.has_features_ else "nodes, whose adjacency stands in for features"
-        k = self._components(self.n_components, min(rows, columns), f"there are {rows} nodes and {columns} {what}")
+        k = self._components(
+            self.n_components, min(rows, columns), f"there are {rows} nodes and {columns} {what}"
+        )
         scores, self.axes_ = truncated_svd(features, k, rng)
         return self._smooth(graph, scores)
 

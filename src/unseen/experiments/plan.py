@@ -1,0 +1,105 @@
+"""What is to be run: the splits of the protocol and one `Run` for each thing measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from unseen.labels import Labels
+from unseen.splits import Split, completely_imbalanced_split, random_unseen_sets, unseen_sets
+
+HIDDEN = {"citeseer": 2, "cora": 2, "wiki": 5, "ppi": 5, "blogcatalog": 5, "debian": 3}
+"""How many classes the protocol hides."""
+ALL_SETS = ("citeseer", "cora")
+"""Data sets of which every set of that size is hidden once; the others get random draws."""
+DRAWS = 20
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """One thing to measure; equal runs are the same row of the table of results.
+
+    Parameters
+    ----------
+    dataset, method : str
+        Registry names.
+    label_rate : float
+        Share of labelled nodes in L.
+    seed : int
+        Seed of the split and of the method.
+    unseen : tuple of str
+        Hidden classes.
+    params : str
+        Parameters that differ from the method's defaults, as JSON with sorted keys.
+    """
+
+    dataset: str
+    method: str
+    label_rate: float
+    seed: int
+    unseen: tuple[str, ...] = ()
+    params: str = field(default="{}")
+
+    def split(self, labels: Labels) -> Split:
+        """Draw the split of this run."""
+        return completely_imbalanced_split(
+            labels, label_rate=self.label_rate, unseen=self.unseen, random_state=self.seed
+        )
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the parameters as keyword arguments."""
+        loaded: dict[str, Any] = json.loads(self.params)
+        return loaded
+
+
+def as_params(params: Mapping[str, Any]) -> str:
+    """Return parameters in the one form that `Run` compares."""
+    return json.dumps(dict(params), sort_keys=True)
+
+
+def hidden_sets(dataset: str, labels: Labels, n_splits: int | None = None) -> list[tuple[str, ...]]:
+    """Return the classes hidden in split 0, 1, 2, ...: all sets of the protocol, or `n_splits` of them.
+
+    Examples
+    --------
+    >>> labels = Labels.from_values(list("abcdef"))
+    >>> len(hidden_sets("citeseer", labels))
+    15
+    """
+    size = HIDDEN.get(dataset, 2)
+    if dataset not in ALL_SETS:
+        return random_unseen_sets(labels, size, DRAWS if n_splits is None else n_splits, random_state=0)
+    sets = list(unseen_sets(labels, size))
+    if n_splits is None or n_splits >= len(sets):
+        return sets
+    step = len(sets) / n_splits  # spread over the list, so that every class is hidden in some split
+    return [sets[int(k * step)] for k in range(n_splits)]
+
+
+def f1_runs(
+    dataset: str,
+    labels: Labels,
+    methods: Sequence[str],
+    rates: Sequence[float],
+    n_splits: int | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> list[Run]:
+    """Return the runs of Tables 3 and 4 for one data set; all methods of a split come together."""
+    numbered = _numbered(dataset, labels, n_splits)
+    return [
+        Run(dataset, method, rate, seed, unseen, as_params(params or {}))
+        for seed, unseen in numbered
+        for rate in rates
+        for method in methods
+    ]
+
+
+def _numbered(dataset: str, labels: Labels, n_splits: int | None) -> list[tuple[int, tuple[str, ...]]]:
+    """Pair each hidden set with its seed: its place in the full list, so that fewer splits are a part of more."""
+    chosen = hidden_sets(dataset, labels, n_splits)
+    if dataset not in ALL_SETS:
+        return list(enumerate(chosen))
+    place = {names: k for k, names in enumerate(hidden_sets(dataset, labels))}
+    return [(place[names], names) for names in chosen]

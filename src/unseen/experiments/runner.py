@@ -1,0 +1,198 @@
+"""Runs a plan: side by side in processes, resumable, each result written as soon as it is there.
+
+Vectors of methods that see no labels do not depend on the split: they are learned once for a data set, kept in
+a folder beside the results and reused. A run that fails is recorded with its reason and does not stop the rest;
+a worker that is killed loses the run it was on, which is tried once more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import unseen
+from unseen.datasets import Dataset, load_dataset
+from unseen.embedding import Embedding
+from unseen.errors import UnseenError, logger
+from unseen.evaluation import evaluate, evaluate_method
+from unseen.experiments.plan import Run
+from unseen.experiments.results import Result, ResultTable
+from unseen.io.embeddings import read_embedding
+from unseen.methods.registry import make_method, method_class
+
+GRIDS = {
+    "lshm": {"lam": [0.01, 0.1, 1.0, 10.0, 100.0]},
+    "lde": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
+    "mmdw": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
+}
+"""Weights that the paper chooses from a grid; here inside L', with the fold's labels hidden from the method."""
+TRIES = 2
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is."""
+
+    done: int
+    failed: int
+    total: int
+    seconds_left: float
+
+
+def run_all(
+    runs: Sequence[Run],
+    table: ResultTable,
+    *,
+    n_jobs: int = 1,
+    vectors: Path | None = None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,  # noqa: ARG005
+) -> list[Result]:
+    """Run what `table` does not hold yet, and return the results of all `runs`.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        The plan.
+    table : ResultTable
+        Where results are, and where new ones go.
+    n_jobs : int
+        Number of processes; an active joblib backend (a Dask cluster) takes precedence.
+    vectors : Path, optional
+        Folder for vectors that do not depend on the split; beside the table if not given.
+    on_progress : callable
+        Told after every run.
+    """
+    vectors = table.path.parent / "vectors" if vectors is None else vectors
+    todo = table.missing(runs)
+    failed = 0
+    start = time.monotonic()
+    for done, result in enumerate(_results(todo, n_jobs, vectors), start=1):
+        table.add([result])
+        if result.error:
+            failed += 1
+            logger.warning("%s on %s failed: %s", result.run.method, result.run.dataset, result.error)
+        left = (time.monotonic() - start) / done * (len(todo) - done)
+        on_progress(Progress(done, failed, len(todo), left))
+    return [found for run in dict.fromkeys(runs) if (found := table.get(run)) is not None]
+
+
+def _results(todo: Sequence[Run], n_jobs: int, vectors: Path) -> Iterator[Result]:
+    _learn_shared(todo, n_jobs, vectors)
+    waiting = dict.fromkeys(todo, 0)
+    while waiting:
+        try:
+            for result in _parallel(execute, ((run, vectors) for run in list(waiting)), n_jobs):
+                del waiting[result.run]
+                yield result
+        except WorkerDiedError:
+            # which run killed the worker is not known: one more round each, then one at a time
+            waiting = {run: tries + 1 for run, tries in waiting.items()}
+            logger.warning("a worker process died; starting the %d unfinished runs again", len(waiting))
+            if max(waiting.values()) >= TRIES:
+                yield from _one_by_one(list(waiting), vectors)
+                return
+
+
+def _one_by_one(runs: Iterable[Run], vectors: Path) -> Iterator[Result]:
+    for run in runs:
+        try:
+            yield from _parallel(execute, [(run, vectors)], 2)
+        except WorkerDiedError:
+            yield Result(run, version=unseen.__version__, error="the worker process died (out of memory?)")
+
+
+class WorkerDiedError(UnseenError):
+    """A worker process died."""
+
+
+def _parallel(
+    work: Callable[..., Result], arguments: Iterable[tuple[Run, Path]], n_jobs: int
+) -> Iterator[Result]:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    jobs = (delayed(work)(*each) for each in arguments)
+    try:
+        yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs)
+    except TerminatedWorkerError as error:
+        raise WorkerDiedError(str(error)) from None
+
+
+def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
+    """Learn, once, the vectors that several runs share, before any of them starts."""
+    shared = {_vectors_path(run, vectors): run for run in todo if not method_class(run.method).uses_labels}
+    missing = [(run, vectors) for path, run in shared.items() if not path.exists()]
+    if missing:
+        vectors.mkdir(parents=True, exist_ok=True)
+        for result in _parallel(_learn, missing, n_jobs):
+            if result.error:
+                logger.warning("%s on %s: %s", result.run.method, result.run.dataset, result.error)
+
+
+def execute(run: Run, vectors: Path) -> Result:
+    """Learn the vectors of one run, or take the shared ones, and score them."""
+    try:
+        data = _dataset(run.dataset)
+        split = run.split(data.labels)
+        if not method_class(run.method).uses_labels:
+            embedding, seconds = _shared_vectors(run, data, vectors)
+            score, setting = evaluate(embedding, data.labels, split, random_state=run.seed), ""
+        else:
+            method = make_method(run.method, **run.keywords(), random_state=run.seed)
+            grid = {k: v for k, v in GRIDS.get(run.method, {}).items() if k not in run.keywords()}
+            start = time.perf_counter()
+            score = evaluate_method(
+                method, data.graph, data.labels, split, param_grid=grid or None, random_state=run.seed
+            )
+            seconds = time.perf_counter() - start
+            setting = ""
+    except Exception as error:  # noqa: BLE001  # a failed run is a row with its reason, whatever the reason
+        return Result(run, version=unseen.__version__, error=f"{type(error).__name__}: {error}")
+    return Result(
+        run,
+        score.micro_f1,
+        score.macro_f1,
+        score.seen_f1,
+        score.unseen_f1,
+        score.micro_f1_no_oracle,
+        score.macro_f1_no_oracle,
+        setting,
+        seconds,
+        unseen.__version__,
+    )
+
+
+def _learn(run: Run, vectors: Path) -> Result:
+    try:
+        _shared_vectors(run, _dataset(run.dataset), vectors)
+    except Exception as error:  # noqa: BLE001  # it will show again, and be recorded, in each run that needs it
+        return Result(run, error=f"{type(error).__name__}: {error}")
+    return Result(run)
+
+
+def _shared_vectors(run: Run, data: Dataset, vectors: Path) -> tuple[Embedding, float]:
+    path = _vectors_path(run, vectors)
+    if path.exists():
+        embedding = read_embedding(path)
+        return embedding, float(embedding.params["seconds"])
+    start = time.perf_counter()
+    made = make_method(run.method, **run.keywords(), random_state=0).fit_transform(data.graph)
+    seconds = time.perf_counter() - start
+    embedding = Embedding(made.vectors, made.node_ids, made.method, {**made.params, "seconds": seconds})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    embedding.save(path)
+    return embedding, seconds
+
+
+def _vectors_path(run: Run, vectors: Path) -> Path:
+    digest = sha256(f"{run.params} {unseen.__version__}".encode()).hexdigest()[:12]
+    return vectors / f"{run.dataset}-{run.method}-{digest}.npz"
+
+
+@lru_cache(maxsize=2)
+def _dataset(name: str) -> Dataset:
+    return load_dataset(name)

@@ -1,0 +1,95 @@
+"""From runs to the rows of a table: mean and standard deviation over splits, beside the paper's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from unseen.experiments.paper import DATASETS, TITLES, paper_f1
+from unseen.experiments.results import Result
+from unseen.report.tables import render
+
+
+def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, label rate, method), in the order of the paper's tables.
+
+    Examples
+    --------
+    >>> from unseen.experiments.plan import Run
+    >>> rows = f1_rows([Result(Run("cora", "rect", 0.1, k), 0.8 + k / 10, 0.7, seconds=1.0) for k in range(2)])
+    >>> rows[0]["micro_f1"], rows[0]["n_splits"], rows[0]["paper_micro_f1"]
+    (0.85, 2, 0.8197)
+    """
+    groups: dict[tuple[str, float, str], list[Result]] = {}
+    for result in results:
+        if not result.error:
+            run = result.run
+            groups.setdefault((run.dataset, run.label_rate, run.method), []).append(result)
+    return [_row(key, groups[key]) for key in sorted(groups, key=_place)]
+
+
+def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
+    dataset, rate, method = key
+    micro = np.array([result.micro_f1 for result in results], dtype=float)
+    macro = np.array([result.macro_f1 for result in results], dtype=float)
+    paper_micro, paper_macro = paper_f1().get(key, (None, None))
+    return {
+        "dataset": dataset,
+        "label_rate": rate,
+        "method": method,
+        "micro_f1": _rounded(micro.mean()),
+        "micro_f1_std": _rounded(micro.std()),
+        "macro_f1": _rounded(macro.mean()),
+        "macro_f1_std": _rounded(macro.std()),
+        "n_splits": len(results),
+        "paper_micro_f1": paper_micro,
+        "paper_macro_f1": paper_macro,
+        "seconds": _rounded(np.mean([result.seconds or 0.0 for result in results])),
+    }
+
+
+def _rounded(value: Any) -> float:
+    return round(float(value), 6)
+
+
+def _place(key: tuple[str, float, str]) -> tuple[int, str, float, int, str]:
+    dataset, rate, method = key
+    order = list(TITLES)
+    number = DATASETS.index(dataset) if dataset in DATASETS else len(DATASETS)
+    return number, dataset, rate, order.index(method) if method in order else len(order), method
+
+
+def f1_table(rows: list[dict[str, Any]], *, style: str = "text") -> str:
+    """Return the rows as a table: our mean and deviation, the paper's figure, the difference, best of a row in bold."""
+    header = [
+        "data set",
+        "labels",
+        "method",
+        "micro F1",
+        "paper",
+        "diff",
+        "macro F1",
+        "paper",
+        "diff",
+        "splits",
+        "seconds",
+    ]
+    best: dict[tuple[str, str, float], float] = {}
+    for score in ("micro_f1", "macro_f1"):
+        for row in rows:
+            cell = (score, row["dataset"], row["label_rate"])
+            best[cell] = max(best.get(cell, 0.0), row[score])
+    lines = []
+    for row in rows:
+        cells = [row["dataset"], f"{row['label_rate']:.0%}", row["method"]]
+        for score in ("micro_f1", "macro_f1"):
+            ours = f"{row[score]:.4f} ± {row[score + '_std']:.4f}"
+            cells.append(
+                f"*{ours}*" if row[score] == best[score, row["dataset"], row["label_rate"]] else ours
+            )
+            paper = row[f"paper_{score}"]
+            cells += ["", ""] if paper is None else [f"{paper:.4f}", f"{row[score] - paper:+.4f}"]
+        lines.append([*cells, str(row["n_splits"]), f"{row['seconds']:.1f}"])
+    return render(header, lines, style=style, left=3)
