@@ -108,25 +108,26 @@ def id_column(values: Any, what: str) -> pa.Array:
 def number_ids(
     columns: Sequence[pa.Array], *, before: Sequence[pa.Array] = (), after: Sequence[pa.Array] = ()
 ) -> tuple[IdArray, list[npt.NDArray[np.int64]]]:
-    """Number the ids of all columns by first appearance; return the ids and each column's numbers.
+    """Return the ids of all columns in the order of first appearance, and each column's numbers in it.
 
     The `columns` are read row by row side by side, as the lines of a file are. Integer and string
     ids meet by string form.
     """
     everything = [*before, *columns, *after]
     if len({column.type for column in everything}) > 1:
-        before = [c.cast(pa.large_string()) for c in before]
-        columns = [c.cast(pa.large_string()) for c in columns]
-        after = [c.cast(pa.large_string()) for c in after]
-    width, rows = len(columns), len(columns[0])
-    flat = pa.concat_arrays(columns)
-    side_by_side = np.arange(width * rows).reshape(width, rows).T.ravel()
-    stacked = pa.concat_arrays([*before, flat.take(pa.array(side_by_side)), *after])
-    encoded = stacked.dictionary_encode()
-    start = sum(len(column) for column in before)
-    codes = encoded.indices.to_numpy(zero_copy_only=False)[start : start + width * rows].astype(np.int64)
-    ids = as_ids(encoded.dictionary.to_numpy(zero_copy_only=False))
-    return ids, list(codes.reshape(rows, width).T)
+        everything = [column.cast(pa.large_string()) for column in everything]
+    encoded = pa.concat_arrays(everything).dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    start, width, rows = sum(map(len, before)), len(columns), len(columns[0])
+    middle = codes[start : start + width * rows].reshape(width, rows)
+    in_order = np.concatenate([codes[:start], middle.T.ravel(), codes[start + width * rows :]])
+    first = np.empty(len(encoded.dictionary), dtype=np.int64)
+    first[in_order[::-1]] = np.arange(len(in_order) - 1, -1, -1)  # the last write, the first place, stays
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    ids = as_ids(encoded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False))
+    return ids, list(number[middle])
 
 
 def _is_string(kind: pa.DataType) -> bool:

@@ -1,0 +1,99 @@
+"""What a text file does not say: how its columns are separated, and whether it begins with a header."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Sequence
+
+from unseen.errors import InputError
+
+HeaderTest = Callable[[Sequence[str]], bool]
+"""From the cells of a first line, stripped and in lower case, to whether they are column names."""
+
+
+def no_header(cells: Sequence[str]) -> bool:  # noqa: ARG001
+    """Return False: the header test of formats that have none."""
+    return False
+
+
+BLANK = " "
+"""The delimiter that stands for any run of blanks and tabs."""
+
+NEVER = "\x1f"
+"""A delimiter that no text has, for files of one column."""
+
+_SAMPLE = 200
+_QUOTED = re.compile(r'"[^"]*"?')
+
+
+def split_line(line: str, delimiter: str | None) -> list[str]:
+    """Return the cells of one line of text.
+
+    Examples
+    --------
+    >>> split_line('"a, b";c', ";")
+    ['a, b', 'c']
+    >>> split_line("0  7", BLANK)
+    ['0', '7']
+    """
+    if delimiter == BLANK:
+        line = line.strip().replace("\t", BLANK)
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter or NEVER, skipinitialspace=True), [])
+    except csv.Error:  # a cell beyond the csv module's limit: no header, and nothing quoted we could use
+        cells = line.split(delimiter)
+    return [cell.strip() for cell in cells]
+
+
+def sniff_delimiter(
+    lines: Sequence[str], is_header: HeaderTest, *, suffix: str, blanks: bool, source: str
+) -> str | None:
+    """Return the delimiter of the first `lines` of a file, or None where they have one column.
+
+    A delimiter under which the first line is a known header wins; then one that cuts every line
+    into the same number of cells; then the one most lines have, so that the odd line can be named.
+
+    Examples
+    --------
+    >>> sniff_delimiter(["a b,c", "ü,d"], lambda cells: False, suffix=".csv", blanks=True, source="x")
+    ','
+    """
+    candidates = [",", "\t", ";"] if suffix == ".csv" else ["\t", ",", ";"]
+    if blanks:
+        candidates.append(BLANK)
+    for delimiter in candidates:
+        cells = [cell.lower() for cell in split_line(lines[0], delimiter)]
+        if len(cells) > 1 and is_header(cells):
+            return delimiter
+    bare = [_QUOTED.sub("q", line).strip(" ") for line in lines[:_SAMPLE]]
+    counts = {d: [_count(line, d) for line in bare] for d in candidates}
+    even = [d for d in candidates if counts[d][0] and len(set(counts[d])) == 1]
+    if even[:1] == [","] and ";" in even:
+        msg = (
+            f"the columns of {source} may be separated by ',' or by ';'; say which with delimiter=... "
+            "or begin the file with a header line"
+        )
+        raise InputError(msg)
+    if even:
+        return even[0]
+    most = max(candidates, key=lambda d: sum(count > 0 for count in counts[d]))
+    return most if any(counts[most]) else None
+
+
+def check_delimiter(delimiter: str | None) -> None:
+    """Raise an `InputError` unless `delimiter` is None or one character that can separate columns."""
+    if delimiter is None:
+        return
+    if (
+        not isinstance(delimiter, str)
+        or len(delimiter) != 1
+        or not delimiter.isascii()
+        or delimiter in '"\n\r\0#'
+    ):
+        msg = f"`delimiter` must be one character such as ',', ';', ' ' or a tab, got {delimiter!r}"
+        raise InputError(msg)
+
+
+def _count(line: str, delimiter: str) -> int:
+    return len(line.split()) - 1 if delimiter == BLANK else line.count(delimiter)
