@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from unseen.errors import InputError, OutputError
-from unseen.io.files import atomic_path, atomic_paths, atomic_write, require_writable
+from unseen.io.files import atomic_path, atomic_paths, atomic_write, make_folder, require_writable
 
 
 def names(folder: Path) -> list[str]:
@@ -209,3 +209,13 @@ def test_require_writable_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
     require_writable(tmp_path / "a.txt")
     assert (tmp_path / "a.txt").read_text() == "old"
+
+
+def test_make_folder(tmp_path: Path) -> None:
+    assert make_folder(tmp_path / "a" / "b").is_dir()
+    assert make_folder(tmp_path / "a" / "b").is_dir(), "a second time changes nothing"
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError, match="there is a file of that name"):
+        make_folder(tmp_path / "file")
+    with pytest.raises(OutputError, match=r"cannot write .*below: .*is a file, not a folder"):
+        make_folder(tmp_path / "file" / "below")

@@ -111,6 +111,27 @@ def require_writable(path: AnyPath) -> None:
         _create_beside(target).unlink()
 
 
+def make_folder(path: AnyPath) -> Path:
+    """Make the folder `path` and those above it, where they are not there yet, and return it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make_folder(f"{folder}/results/today").is_dir()
+    True
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        msg = f"cannot make the folder {folder}: there is a file of that name; choose another"
+        raise OutputError(msg) from error
+    except OSError as error:
+        raise _output_error(folder, error) from error
+    return folder
+
+
 def _target(path: AnyPath) -> Path:
     target = Path(path)
     try:
