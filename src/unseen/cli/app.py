@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
@@ -11,8 +12,11 @@ import typer
 
 import unseen
 from unseen.cli import convert, datasets, demo, embed, evaluate, methods, reproduce
-from unseen.cli.output import is_verbose, say
+from unseen.cli.output import is_verbose, say, set_level
 from unseen.errors import UnseenError
+
+INTERRUPTED = 130
+"""What typer makes of Ctrl-C."""
 
 app = typer.Typer(
     name="unseen",
@@ -49,14 +53,15 @@ def _common(
 
 def run(argv: list[str]) -> int:
     """Run one command and return its exit code; no user ever sees a traceback without asking for it."""
+    set_level(logging.INFO)
     try:
         app(argv, prog_name="unseen", standalone_mode=True)
     except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            return _failed("interrupted; no half-written file was left behind")
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:
         return _failed(str(error))
-    except KeyboardInterrupt:
-        return _failed("interrupted; no half-written file was left behind")
     except BrokenPipeError:
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()

@@ -20,7 +20,8 @@ def _quiet(value: bool) -> bool:
 
 
 def _verbose(value: bool) -> bool:
-    set_level(logging.DEBUG if value else logging.INFO)
+    if value:
+        set_level(logging.DEBUG)
     return value
 
 

@@ -1,0 +1,122 @@
+"""Everything that can be wrong on the command line ends in one readable line and exit code 1 (or 2 for usage)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unseen
+
+BAD_EDGES = {
+    "empty": ("", "empty"),
+    "one column": ("a,b\nc\n", "line 2"),
+    "a word for a weight": ("src,dst,weight\na,b,1\nb,c,heavy\n", "line 3.*heavy"),
+    "NaN": ("src,dst,weight\na,b,nan\n", "line 2.*nan"),
+    "infinite": ("src,dst,weight\na,b,inf\n", "line 2.*inf"),
+    "negative": ("src,dst,weight\na,b,-1\n", "negative.*--drop-negative"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_EDGES)
+def test_bad_edges(cli: Callable, tmp_path: Path, kind: str) -> None:
+    text, sentence = BAD_EDGES[kind]
+    (tmp_path / "edges.csv").write_text(text)
+    ran = cli("embed", tmp_path / "edges.csv", "-o", tmp_path / "v.parquet", "--method", "smoothfeats")
+    _one_line(ran, sentence)
+    assert not (tmp_path / "v.parquet").exists()
+
+
+def _one_line(ran: tuple[int, str, str], sentence: str) -> None:
+    code, out, err = ran
+    assert code == 1
+    assert out == ""
+    last = err.strip().splitlines()[-1]
+    assert last.startswith("unseen: ")
+    assert re.search(sentence, last), last
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["embed", "nowhere.csv", "-o", "v.parquet"], "nowhere.csv"),
+        (["embed", "debain", "-o", "v.parquet"], "did you mean 'debian'"),
+        (["embed", "debian", "-o", "v.parquet", "--method", "smoothfeat"], "did you mean 'smoothfeats'"),
+        (
+            ["embed", "debian", "-o", "v.parquet", "--method", "smoothfeats", "--dim", "9999"],
+            "n_components.*9999",
+        ),
+        (["embed", "debian", "-o", "v.parquet", "--unseen", "mial"], "did you mean 'mail'"),
+        (["embed", "debian", "-o", "v.parquet", "--label-rate", "0"], "label_rate.*0"),
+        (["embed", "debian", "-o", "v.parquet", "--label-rate", "1"], "label_rate.*1"),
+        (["embed", "debian", "-o", "v.docx"], "docx.*parquet"),
+        (["embed", "debian", "-o", "no/such/folder/v.parquet"], "folder"),
+        (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features goes with an edge file"),
+        (["evaluate", "nowhere.parquet", "--labels", "debian"], "nowhere.parquet"),
+        (["reproduce", "f2"], "did you mean 'f1'"),
+        (["reproduce", "f1", "--methods", "rekt"], "unknown method 'rekt'"),
+        (["reproduce", "f1", "--rates", "many"], "--rates.*many"),
+        (["datasets", "coraa"], "did you mean 'cora'"),
+    ],
+)
+def test_bad_words(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _one_line(cli(*words), sentence)
+
+
+def test_all_classes_unseen(cli: Callable, tmp_path: Path) -> None:
+    everything = ",".join(unseen.load_dataset("debian").labels.classes)
+    ran = cli("embed", "debian", "-o", tmp_path / "v.parquet", "--unseen", everything)
+    _one_line(ran, "all 12 classes are unseen")
+
+
+def test_labels_and_features_must_fit(cli: Callable, files: Path) -> None:
+    (files / "half.csv").write_text("node,x\na b,1\n", "utf-8")
+    words = ("embed", files / "edges.csv", "-o", files / "v.parquet", "--method", "smoothfeats")
+    _one_line(cli(*words, "--features", files / "half.csv"), "half.csv")
+    (files / "twice.csv").write_text("node,x\na b,1\n007,1\nü,1\n007,2\n", "utf-8")
+    _one_line(cli(*words, "--features", files / "twice.csv"), "twice.csv.*007")
+    (files / "inf.csv").write_text("node,x\na b,1\n007,inf\nü,1\n", "utf-8")
+    _one_line(cli(*words, "--features", files / "inf.csv"), "inf.csv")
+    np.savez(files / "pickled.npz", np.array([{"a": 1}], dtype=object))
+    _one_line(cli(*words, "--features", files / "pickled.npz"), "pickle")
+
+
+def test_usage_errors_exit_with_2(cli: Callable) -> None:
+    for words in (
+        ["embd"],
+        ["embed"],
+        ["embed", "debian"],
+        ["embed", "debian", "-o", "v.parquet", "--seed", "x"],
+    ):
+        assert cli(*words).code == 2
+
+
+def test_an_interrupt_leaves_no_file(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unseen.methods.smoothfeats import SmoothFeats
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SmoothFeats, "_fit", interrupted)
+    ran = cli("embed", "debian", "-o", tmp_path / "v.parquet", "--method", "smoothfeats")
+    _one_line(ran, "interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unforeseen_error_is_one_line_too(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from unseen.methods.smoothfeats import SmoothFeats
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(SmoothFeats, "_fit", broken)
+    ran = cli("embed", "debian", "-o", tmp_path / "v.parquet", "--method", "smoothfeats")
+    _one_line(ran, "unexpected RuntimeError: two lines .*bug")

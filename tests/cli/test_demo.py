@@ -1,0 +1,48 @@
+"""`unseen demo`: the shape of what it prints, and that its words agree with its numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import unseen
+from unseen.experiments import demo
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "METHODS", ("nodefeats", "smoothfeats"))
+
+
+@pytest.mark.usefixtures("short")
+def test_json_and_vectors(cli: Callable, tmp_path: Path) -> None:
+    ran = cli("demo", "--json", "-o", tmp_path / "vectors", "--hide", "mail,web,video")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert told["dataset"] == "debian"
+    assert sorted(told["hidden"]) == ["mail", "video", "web"]
+    assert set(told["methods"]) == {"nodefeats", "smoothfeats"}
+    for scores in told["methods"].values():
+        assert set(scores) == {"micro_f1", "macro_f1", "seen_f1", "unseen_f1", "seconds"}
+        assert 0.4 < scores["micro_f1"] < 1
+    assert told["methods"]["smoothfeats"]["unseen_f1"] > told["methods"]["nodefeats"]["unseen_f1"]
+    written = sorted((tmp_path / "vectors").iterdir())
+    assert len(written) == 2
+    assert {unseen.read_embedding(path).vectors.shape[0] for path in written} == {4852}
+    assert str(tmp_path / "vectors") in ran.err
+
+
+@pytest.mark.usefixtures("short")
+def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: Path) -> None:
+    ran = cli("demo", "-o", tmp_path, "--seed", 1)
+    lines = ran.out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 110
+    told = json.loads(cli("demo", "-o", tmp_path, "--seed", 1, "--json").out)
+    for name in told["hidden"]:
+        assert name in ran.out
+    for scores in told["methods"].values():
+        assert f"{scores['unseen_f1']:.2f}" in ran.out

@@ -1,0 +1,104 @@
+"""`unseen embed`, from files with odd ids to every output format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import unseen
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz", ".tsv"])
+def test_every_node_is_in_the_output_under_its_own_name(cli: Callable, files: Path, suffix: str) -> None:
+    out = files / f"vectors{suffix}"
+    ran = cli(
+        "embed", files / "edges.csv", "--nodes", files / "nodes.txt", "--features", files / "features.csv",
+        "--labels", files / "labels.csv", "--method", "smoothfeats", "--dim", 2, "-o", out,
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.out == ""
+    embedding = unseen.read_embedding(out)
+    assert embedding.node_ids.tolist() == ["alone", "a b", "007", "ü"]
+    assert embedding.vectors.shape == (4, 2)
+    for word in ("4 nodes", "1 isolated", "1 self-loop", "1 unlabelled"):
+        assert word in ran.err, ran.err
+
+
+def test_ids_of_digits_stay_text(cli: Callable, tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("007,8\n8,0009\n")
+    assert (
+        cli(
+            "embed", tmp_path / "e.csv", "-o", tmp_path / "v.parquet", "--method", "smoothfeats", "--dim", 2
+        ).code
+        == 0
+    )
+    assert unseen.read_embedding(tmp_path / "v.parquet").node_ids.tolist() == ["007", "8", "0009"]
+
+
+def test_json_and_quiet(cli: Callable, files: Path) -> None:
+    out = files / "v.parquet"
+    ran = cli("embed", files / "edges.csv", "-o", out, "--method", "smoothfeats", "--dim", 2, "--json", "-q")
+    assert ran.err == ""
+    told = json.loads(ran.out)
+    assert {k: told[k] for k in ("method", "nodes", "columns", "output")} == {
+        "method": "smoothfeats",
+        "nodes": 3,
+        "columns": 2,
+        "output": str(out),
+    }
+
+
+def test_same_seed_same_file(cli: Callable, files: Path) -> None:
+    one, two, other = files / "1.npz", files / "2.npz", files / "3.npz"
+    for out, seed in ((one, 3), (two, 3), (other, 4)):
+        assert (
+            cli("embed", "debian", "-o", out, "--method", "smoothfeats", "--dim", 8, "--seed", seed).code == 0
+        )
+    first, second, third = (unseen.read_embedding(p).vectors for p in (one, two, other))
+    assert (first == second).all()
+    assert not (first == third).all()
+
+
+def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:
+    out = files / "v.parquet"
+    words = ("embed", files / "edges.csv", "-o", out, "--method", "smoothfeats", "--dim", 2)
+    assert cli(*words, "--param", "steps=3", "--param", "teleport=0.5").code == 0
+    params = unseen.read_embedding(out).params
+    assert (params["steps"], params["teleport"], params["n_components"], params["random_state"]) == (
+        3,
+        0.5,
+        2,
+        0,
+    )
+    ran = cli(*words, "--param", "stepps=3")
+    assert ran.code == 1
+    assert "did you mean 'steps'" in ran.err
+
+
+def test_a_matrix_for_the_classifier_can_be_scored(cli: Callable, files: Path) -> None:
+    out = files / "v.parquet"
+    assert cli("embed", "debian", "-o", out, "--method", "smoothfeats", "--dim", 30).code == 0
+    ran = cli(
+        "evaluate",
+        out,
+        "--labels",
+        "debian",
+        "--unseen",
+        "mail,web",
+        "--label-rate",
+        0.2,
+        "--splits",
+        2,
+        "--json",
+    )
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert told["n_splits"] == 2
+    assert told["unseen"] == ["mail", "web"]
+    assert 0.5 < told["micro_f1"] < 1
+    assert 0.3 < told["unseen_f1"] < 1
+    text = cli(*words, "--splits", 1)
+    assert "F1 of games" in text.out
