@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -22,9 +23,7 @@ def datasets(
     from unseen.datasets import dataset_names, load_dataset
 
     if name is None:
-        from unseen.datasets.registry import describe
-
-        rows = [describe(known) for known in dataset_names()]
+        rows = [_known(each) for each in dataset_names()]
         if json:
             print_json(rows)
         else:
@@ -47,3 +46,11 @@ def datasets(
         return
     print_table(["", data.name], [[k, str(v)] for k, v in facts.items() if k not in ("dataset", "classes")])
     print_table(["class", "nodes"], [[k, str(v)] for k, v in counts.items()])
+
+
+def _known(name: str) -> dict[str, object]:
+    from unseen.datasets.bundled import DEBIAN_COUNTS
+    from unseen.datasets.registry import PAPER_GRAPHS
+
+    counts = DEBIAN_COUNTS if name == "debian" else PAPER_GRAPHS[name].counts
+    return {"dataset": name, **asdict(counts)}

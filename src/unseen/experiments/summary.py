@@ -61,6 +61,33 @@ def _place(key: tuple[str, float, str]) -> tuple[int, str, float, int, str]:
     return number, dataset, rate, order.index(method) if method in order else len(order), method
 
 
+def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, method, parameters, label rate, number of unseen classes)."""
+    groups: dict[tuple[str, str, str, float, int], list[Result]] = {}
+    for result in results:
+        if not result.error:
+            run = result.run
+            key = (run.dataset, run.method, run.params, run.label_rate, len(run.unseen))
+            groups.setdefault(key, []).append(result)
+    rows = []
+    for (dataset, method, params, rate, hidden), found in groups.items():
+        row = _row((dataset, rate, method), found)
+        for name in ("paper_micro_f1", "paper_macro_f1"):
+            del row[name]
+        settings = found[0].run.keywords()
+        rows.append(
+            {
+                **row,
+                "params": params,
+                "unseen_classes": hidden,
+                "seen_classes": n_classes[dataset] - hidden,
+                "alpha": settings.get("alpha", 1.0),
+                "n_components": settings.get("n_components", ""),
+            }
+        )
+    return rows
+
+
 def f1_table(rows: list[dict[str, Any]], *, style: str = "text") -> str:
     """Return the rows as a table: our mean and deviation, the paper's figure, the difference, best of a row in bold."""
     header = [

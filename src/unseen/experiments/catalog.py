@@ -1,0 +1,176 @@
+"""The experiments of section 6, each as a plan of runs and the figure that shows what came of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unseen.datasets import load_dataset
+from unseen.experiments.paper import DATASETS, RATES, TITLES
+from unseen.experiments.plan import Run, as_params, f1_runs, hidden_sets
+from unseen.labels import Labels
+from unseen.methods.registry import METHODS, method_class
+
+BALANCED_SPLITS = 5
+SEEN_CLASS_SPLITS = 6
+ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)
+DIMENSIONS = (100, 200, 300, 400, 500)
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "J_DW": {"intra": None, "inter": False},
+    "J_DW + J_intra": {"inter": False},
+    "J_DW + random(J_intra)": {"intra": "random", "inter": False},
+    "J_DW + J_inter": {"intra": None},
+    "RSDNE": {},
+}
+"""The settings of RSDNE that the paper compares, as parameters that differ from the defaults."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user asked for; None means what the paper does."""
+
+    datasets: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    rates: Sequence[float] | None = None
+    splits: int | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper.
+
+    Parameters
+    ----------
+    title : str
+        What it shows.
+    runs : callable
+        From a `Choice` to the runs it takes.
+    x : str
+        The column along the horizontal axis of its figure, empty for a table.
+    series : str
+        The column that tells the lines of the figure apart.
+    """
+
+    title: str
+    runs: Callable[[Choice], list[Run]]
+    x: str = ""
+    series: str = "method"
+
+
+def _f1(choice: Choice) -> list[Run]:
+    methods = choice.methods or _known(TITLES)
+    return [
+        run
+        for dataset in choice.datasets or DATASETS
+        for run in f1_runs(
+            dataset,
+            load_dataset(dataset).labels,
+            _able(methods, load_dataset(dataset).labels),
+            choice.rates or RATES,
+            choice.splits,
+        )
+    ]
+
+
+def _decline(choice: Choice) -> list[Run]:
+    runs = []
+    for dataset in choice.datasets or ["citeseer"]:
+        labels = load_dataset(dataset).labels
+        for size in (0, 1, 2):
+            sets = _all_sets(labels, size, choice.splits) if size else [()] * (choice.splits or 10)
+            runs += _grid(dataset, choice.methods or _known(["lshm", "gcn"]), choice.rates or RATES, sets)
+    return runs
+
+
+def _seen_classes(choice: Choice) -> list[Run]:
+    runs = []
+    methods = choice.methods or _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
+    for dataset in choice.datasets or ["citeseer"]:
+        labels = load_dataset(dataset).labels
+        for size in range(len(labels.classes)):
+            sets = _all_sets(labels, size, choice.splits or SEEN_CLASS_SPLITS)
+            sets = sets * SEEN_CLASS_SPLITS if size == 0 else sets
+            runs += _grid(dataset, methods, choice.rates or [0.5], sets)
+    return runs
+
+
+def _ablation(choice: Choice) -> list[Run]:
+    return [run for params in ABLATIONS.values() for run in _varied(choice, ["rsdne"], params)]
+
+
+def _alpha(choice: Choice) -> list[Run]:
+    methods = choice.methods or _known(["rsdne", "rsdne-light"])
+    return [run for alpha in ALPHAS for run in _varied(choice, methods, {"alpha": alpha} if alpha != 1 else {})]
+
+
+def _dimension(choice: Choice) -> list[Run]:
+    methods = choice.methods or _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
+    chosen = Choice(choice.datasets, methods, choice.rates or [0.3], choice.splits)
+    return [run for columns in DIMENSIONS for run in _varied(chosen, methods, {"n_components": columns})]
+
+
+def _balanced(choice: Choice) -> list[Run]:
+    methods = choice.methods or _known(TITLES)
+    return [
+        run
+        for dataset in choice.datasets or DATASETS
+        for run in _grid(
+            dataset,
+            _able(methods, load_dataset(dataset).labels),
+            choice.rates or RATES,
+            [()] * (choice.splits or BALANCED_SPLITS),
+        )
+    ]
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "decline": Experiment("how classifiers decline when classes have no labels (Table 1)", _decline),
+    "f1": Experiment("micro and macro F1 with completely-imbalanced labels (Tables 3 and 4)", _f1),
+    "seen-classes": Experiment("F1 against the number of seen classes", _seen_classes, x="seen_classes"),
+    "ablation": Experiment("settings of RSDNE", _ablation, x="label_rate", series="params"),
+    "alpha": Experiment("the weight alpha of RSDNE", _alpha, x="alpha"),
+    "dimension": Experiment("the number of columns", _dimension, x="n_components"),
+    "balanced": Experiment("micro F1 with balanced labels, averaged over label rates", _balanced),
+}
+
+
+def _known(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in METHODS]
+
+
+def _able(methods: Sequence[str], labels: Labels) -> list[str]:
+    """Leave out the methods that take one label a node, where nodes have several."""
+    return [name for name in methods if method_class(name).multilabel or not labels.is_multilabel]
+
+
+def _all_sets(labels: Labels, size: int, most: int | None) -> list[tuple[str, ...]]:
+    sets = list(itertools.combinations(labels.classes, size))
+    if most is None or most >= len(sets):
+        return sets
+    return [sets[int(k * len(sets) / most)] for k in range(most)]
+
+
+def _grid(
+    dataset: str,
+    methods: Sequence[str],
+    rates: Sequence[float],
+    sets: Sequence[tuple[str, ...]],
+    params: dict[str, Any] | None = None,
+) -> list[Run]:
+    return [
+        Run(dataset, method, rate, seed, unseen, as_params(params or {}))
+        for seed, unseen in enumerate(sets)
+        for rate in rates
+        for method in methods
+    ]
+
+
+def _varied(choice: Choice, methods: Sequence[str], params: dict[str, Any]) -> list[Run]:
+    runs = []
+    for dataset in choice.datasets or ["citeseer"]:
+        labels = load_dataset(dataset).labels
+        splits = choice.splits or (5 if len(hidden_sets(dataset, labels)) > 5 else None)
+        runs += f1_runs(dataset, labels, methods, choice.rates or RATES, splits, params)
+    return runs
