@@ -16,6 +16,7 @@ from unseen.io.tables import Table
 
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
 NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class")
+HEADER_HINT = "; if this line is a header, say header=True (--header)"
 _PANDAS_INDEX = "__index_level_0__"
 _EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
 
@@ -35,8 +36,8 @@ def is_edge_header(cells: Sequence[str]) -> bool:
 
 
 def is_label_header(cells: Sequence[str]) -> bool:
-    """Return whether these lower-case cells name a node and its label."""
-    return bool(set(NODE) & set(cells) and set(LABEL) & set(cells))
+    """Return whether these lower-case cells name a column of nodes or one of labels."""
+    return bool(set(NODE + LABEL) & set(cells))
 
 
 def is_node_header(cells: Sequence[str]) -> bool:
@@ -208,7 +209,7 @@ def float_values(table: Table, index: int, what: str) -> npt.NDArray[np.float64]
         "; if this line is a header, say header=True (--header)" if row == 0 and table.names is None else ""
     )
     comma = "; decimals need a point" if "," in str(value) else ""
-    msg = f"{table.place(row)}: the {what} {_short(value)} is not a number{comma}{header}"
+    msg = f"{table.place(row)}: the {what} is {_short(value)}, which is not a number{comma}{header}"
     raise InputError(msg)
 
 

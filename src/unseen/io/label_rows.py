@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
-from unseen.io.columns import LABEL, id_values, listed, node_column
+from unseen.io.columns import HEADER_HINT, LABEL, id_values, listed, node_column
 from unseen.io.sniff import NEVER, no_header
 from unseen.io.tables import Table
 from unseen.io.text import read_text
@@ -31,29 +31,32 @@ class LabelRows:
     rows: npt.NDArray[np.int64]
     names: pa.Array
     place: Callable[[int], str]
+    headless: bool = False
 
 
 def label_rows(table: Table) -> LabelRows:
     """Return the rows of a table with the columns ``node, label``."""
-    node, label = node_column(table), table.find(LABEL)
-    if node is None or label is None:
-        if not table.text:
-            msg = (
-                f"{table.source} has the columns {listed(table.names or ())}; labels need `node` and `label`"
-            )
-            raise InputError(msg)
-        width = len(table.columns)
-        if width != 2:
-            have = "one column" if width == 1 else f"{width} columns"
-            msg = (
-                f"{table.place(0)} has {have}; labels are `node, label`: "
-                "write several labels of a node with | between them or in several rows"
-            )
-            raise InputError(msg)
-        node, label = 0, 1
+    node, label = _label_positions(table)
     ids = id_values(table, node, "node")
     rows, names = _split(table.columns[label], table.source)
-    return _without_missing(LabelRows(ids, rows, names, table.place))
+    return _without_missing(LabelRows(ids, rows, names, table.place, headless=table.names is None))
+
+
+def _label_positions(table: Table) -> tuple[int, int]:
+    node, label, width = node_column(table), table.find(LABEL), len(table.columns)
+    if node is not None and label is not None:
+        return node, label
+    if not table.text:
+        msg = f"{table.source} has the columns {listed(table.names or ())}; labels need `node` and `label`"
+        raise InputError(msg)
+    if width != 2:
+        have = "one column" if width == 1 else f"{width} columns"
+        msg = (
+            f"{table.source} has {have}; labels are `node, label`: "
+            "write several labels of a node with | between them or in several rows"
+        )
+        raise InputError(msg)
+    return (1, 0) if node == 1 or label == 0 else (0, 1)
 
 
 def group_rows(path: Path) -> LabelRows:
@@ -100,10 +103,11 @@ def to_labels(found: LabelRows, graph: Graph) -> Labels:
     strangers = np.flatnonzero(row_of < 0)
     if len(strangers):
         first = int(strangers[0])
-        more = f" (nor those of {len(strangers) - 1} more rows)" if len(strangers) > 1 else ""
+        more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
+        hint = HEADER_HINT if first == 0 and found.headless else ""
         msg = (
             f"{found.place(first)}: the graph has no node {found.ids[first].as_py()!r}{more}; remove such rows, "
-            "or read the graph with labels=... to make nodes of them"
+            f"or read the graph with labels=... to make nodes of them{hint}"
         )
         raise InputError(msg)
     encoded = found.names.dictionary_encode()
@@ -156,7 +160,9 @@ def _without_missing(found: LabelRows) -> LabelRows:
     """Leave out what means "no label": nothing at all, NaN and -1."""
     missing = pc.is_in(pc.utf8_lower(found.names), pa.array(["", "nan", "-1"], type=pa.large_string()))
     kept = np.asarray(pc.and_not(found.names.is_valid(), missing).to_numpy(zero_copy_only=False), dtype=bool)
-    return LabelRows(found.ids, found.rows[kept], found.names.filter(pa.array(kept)), found.place)
+    return LabelRows(
+        found.ids, found.rows[kept], found.names.filter(pa.array(kept)), found.place, found.headless
+    )
 
 
 def _parents(lists: pa.Array) -> npt.NDArray[np.int64]:

@@ -98,8 +98,8 @@ def read_graph(
     more: list[pa.Array] = []
     table = None
     if features is not None:
-        table = _with_ids(read_features(features, header=header, delimiter=delimiter), before)
-        more.append(id_column(table[0], "features"))
+        table = read_features(features, header=header, delimiter=delimiter)
+        more.append(id_column(_feature_ids(table, before), "features"))
     rows = None if labels is None else _read_label_rows(labels, header, delimiter)
     if rows is not None:
         more.append(rows.ids)
@@ -116,7 +116,9 @@ def read_graph(
         msg = f"{found.name} lists no edge, and there is no other source that names a node; give `nodes`"
         raise InputError(msg)
     if table is not None:
-        graph = _with_features(graph, table, features)
+        graph = _with_features(graph, table, before, features)
+    if rows is not None and nodes is None:
+        _suspect_header(graph, rows)
     unlabelled = None if rows is None else graph.n_nodes - len(to_labels(rows, graph).labelled)
     logger.info(_notice(found.name, graph, report, symmetrize, unlabelled))
     return graph
@@ -201,36 +203,53 @@ def _read_label_rows(source: Any, header: bool | None, delimiter: str | None) ->
     raise unknown_suffix(path, "labels", [*TEXT_NAMES, ".parquet", ".mat"])
 
 
-_Table = tuple[IdArray, Features, tuple[str, ...] | None]
+_Table = tuple[IdArray | None, Features, tuple[str, ...] | None]
 
 
-def _with_ids(
-    table: tuple[IdArray | None, Features, tuple[str, ...] | None], before: list[pa.Array]
-) -> _Table:
-    """Give ids to the rows of a matrix that has none: node numbers, or the order that is already fixed."""
-    ids, matrix, names = table
+def _feature_ids(table: _Table, before: list[pa.Array]) -> IdArray:
+    """Return the ids of feature rows; without any, node numbers, or the order that is already fixed."""
+    ids, matrix, _ = table
     if ids is not None:
-        return ids, matrix, names
+        return ids
     numbers = default_ids(matrix.shape[0])
     if before and len(before[0]) == len(numbers):
         order = as_ids(before[0].to_numpy(zero_copy_only=False))
         if (match_ids(order, numbers) < 0).any():
-            return order, matrix, names
-    return numbers, matrix, names
+            return order
+    return numbers
 
 
-def _with_features(graph: Graph, table: _Table, source: Any) -> Graph:
-    ids, matrix, names = table
-    rows = match_ids(graph.node_ids, ids)
+def _with_features(graph: Graph, table: _Table, before: list[pa.Array], source: Any) -> Graph:
+    own, matrix, names = table
+    rows = match_ids(graph.node_ids, _feature_ids(table, before))
     missing = np.flatnonzero(rows < 0)
     if len(missing):
         name = repr(str(source)) if is_path(source) else "`features`"
+        remedy = (
+            f"it names no nodes, so that its {matrix.shape[0]} rows belong to the nodes 0 to {matrix.shape[0] - 1}: "
+            "give the ids with the features, or `nodes` in the order of the rows"
+            if own is None
+            else "add rows for them (zeros, if nothing is known) or remove these nodes"
+        )
         msg = (
             f"{name} has no row for {len(missing)} of the {graph.n_nodes} nodes, the first is "
-            f"{graph.node_ids[missing[0]]!r}; add rows for them (zeros, if nothing is known) or remove these nodes"
+            f"{graph.node_ids[missing[0]]!r}; {remedy}"
         )
         raise InputError(msg)
     return Graph(graph.adjacency, matrix[rows], graph.node_ids, names)
+
+
+def _suspect_header(graph: Graph, rows: LabelRows) -> None:
+    """Warn when the first line of the labels is the only one that names a node of its own."""
+    if not rows.headless or len(rows.ids) < 2 or not graph.isolated[-1]:
+        return
+    first = str(rows.ids[0].as_py())
+    if str(graph.node_ids[-1]) == first:
+        logger.warning(
+            "%s: the node %r stands in no other place; for a header say header=True (--header)",
+            rows.place(0),
+            first,
+        )
 
 
 def _stacked(columns: list[pa.Array]) -> pa.Array | None:
@@ -254,7 +273,7 @@ def _notice(name: str, graph: Graph, report: EdgeReport, symmetrize: str, unlabe
         parts.append(_counted(report.dropped_negative, "edge") + " of negative weight left out")
     if report.dropped_zero:
         parts.append(_counted(report.dropped_zero, "edge") + " of weight 0 left out")
-    return f"read {name}: {', '.join(parts)}; edges count in both directions (undirected)"
+    return f"read {name}: {', '.join(parts)}; edges taken as undirected"
 
 
 def _counted(n: int, noun: str) -> str:

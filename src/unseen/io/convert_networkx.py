@@ -1,0 +1,179 @@
+"""To and from networkx: nodes keep their order, their names, their features; edges their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.errors import InputError, UnsupportedError, logger
+from unseen.graph import Features, Graph, Symmetrize
+from unseen.ids import IdArray, as_ids
+from unseen.io.edges import graph_from_edges
+from unseen.labels import Labels
+
+
+def graph_from_networkx(
+    graph: Any, *, weight: str | None = "weight", features: Any = None, symmetrize: Symmetrize = "max"
+) -> Graph:
+    """Make a graph from a networkx graph; see :meth:`unseen.Graph.from_networkx`.
+
+    Node names that are neither all strings nor all integers become strings by ``str``, with a notice.
+    A node attribute of features holds a number, a vector, or a dict of the features that are not zero.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> grid = graph_from_networkx(networkx.grid_2d_graph(1, 2))
+    >>> grid.node_ids.tolist()
+    ['(0, 0)', '(0, 1)']
+    """
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        msg = f"expected a networkx graph, got {type(graph).__name__}"
+        raise InputError(msg)
+    names = list(graph.nodes)
+    ids = _ids(names)
+    number = {name: k for k, name in enumerate(names)}
+    listed = list(
+        graph.edges(data=weight, default=1.0) if weight is not None else graph.edges(data="", default=1.0)
+    )
+    src = np.array([number[u] for u, _, _ in listed], dtype=np.int64)
+    dst = np.array([number[v] for _, v, _ in listed], dtype=np.int64)
+    weights = np.array([_weight(edge, weight) for edge in listed], dtype=np.float64)
+    made, _ = graph_from_edges(ids[src], ids[dst], weights, nodes=ids, symmetrize=symmetrize)
+    if features is None:
+        return made
+    matrix, feature_names = _features(graph, names, features)
+    return Graph(made.adjacency, matrix, made.node_ids, feature_names)
+
+
+def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | None = "features") -> Any:
+    """Return an undirected networkx graph with the weights as edge attribute ``weight``.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any graph; nodes keep their order and ids.
+    labels : Labels, optional
+        Become the node attribute ``label``: a class, or a list of classes; unlabelled nodes have none.
+    features : str or None
+        Node attribute for the features: an array, or for sparse features a dict of those that are not
+        zero, by name or column number. None leaves them out.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> made = to_networkx(unseen.Graph.from_edges(["a"], ["b"], [2.0]))
+    >>> list(made.edges(data=True))
+    [('a', 'b', {'weight': 2.0})]
+    """
+    try:
+        import networkx
+    except ImportError:
+        msg = "to_networkx needs networkx; install it with: pip install networkx"
+        raise UnsupportedError(msg) from None
+    ids = graph.node_ids.tolist()
+    made = networkx.Graph()
+    made.add_nodes_from(ids)
+    upper = sp.triu(graph.adjacency, format="coo")
+    made.add_weighted_edges_from(
+        (ids[i], ids[j], w)
+        for i, j, w in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
+    )
+    if graph.features is not None and features is not None:
+        columns: tuple[Any, ...] = graph.feature_names or tuple(range(graph.features.shape[1]))
+        made.graph["feature_names"] = columns
+        for k, node in enumerate(ids):
+            made.nodes[node][features] = _row(graph.features, k, columns)
+    if labels is not None:
+        for node, names in _labels_of(labels.aligned(graph)):
+            made.nodes[node]["label"] = names[0] if len(names) == 1 else names
+    return made
+
+
+def _ids(names: list[Any]) -> IdArray:
+    try:
+        return as_ids(names)
+    except InputError:
+        texts = [str(name) for name in names]
+    if len(set(texts)) != len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        msg = f"node names must be all strings or all integers; as strings, two of these are both {twice!r}"
+        raise InputError(msg)
+    logger.info("node names became strings: they were neither all strings nor all 64-bit integers")
+    return as_ids(texts)
+
+
+def _weight(edge: tuple[Any, Any, Any], attribute: str | None) -> float:
+    try:
+        return float(edge[2])
+    except (TypeError, ValueError):
+        msg = f"the edge {edge[0]!r} - {edge[1]!r} has {attribute} {edge[2]!r}; edge weights must be numbers"
+        raise InputError(msg) from None
+
+
+def _features(graph: Any, names: list[Any], features: Any) -> tuple[Features, tuple[str, ...] | None]:
+    if not isinstance(features, str):
+        return features, None
+    values = [graph.nodes[name].get(features) for name in names]
+    missing = [name for name, value in zip(names, values, strict=True) if value is None]
+    if missing:
+        msg = f"{len(missing)} of {len(names)} nodes have no attribute {features!r}, the first is {missing[0]!r}"
+        raise InputError(msg)
+    columns = graph.graph.get("feature_names")
+    if values and all(isinstance(value, Mapping) for value in values):
+        return _from_mappings(values, columns)
+    matrix = _dense(names, values, features)
+    fits = columns is not None and len(columns) == matrix.shape[1] and not _are_numbers(columns)
+    return matrix, tuple(map(str, columns)) if fits else None
+
+
+def _dense(names: list[Any], values: list[Any], attribute: str) -> npt.NDArray[Any]:
+    rows: list[npt.NDArray[Any]] = []
+    for name, value in zip(names, values, strict=True):
+        row = np.atleast_1d(np.asarray(value))
+        if row.ndim != 1 or row.dtype.kind not in "fiub" or (rows and row.shape != rows[0].shape):
+            msg = f"the attribute {attribute!r} of node {name!r} is no number or vector like those of the other nodes"
+            raise InputError(msg)
+        rows.append(row)
+    return np.stack(rows) if rows else np.zeros((0, 0))
+
+
+def _from_mappings(values: list[Mapping[Any, Any]], columns: Any) -> tuple[Features, tuple[str, ...] | None]:
+    if columns is None:
+        columns = list(dict.fromkeys(key for value in values for key in value))
+    number = {key: k for k, key in enumerate(columns)}
+    try:
+        indices = [number[key] for value in values for key in value]
+        data = np.array([float(x) for value in values for x in value.values()])
+    except KeyError as error:
+        msg = f"the feature {error} is not among the graph's 'feature_names'"
+        raise InputError(msg) from None
+    except (TypeError, ValueError):
+        msg = "features given as a dict must have numbers as values"
+        raise InputError(msg) from None
+    indptr = np.cumsum([0, *map(len, values)])
+    matrix = sp.csr_array((data, indices, indptr), shape=(len(values), len(columns)))
+    return matrix, None if _are_numbers(columns) else tuple(map(str, columns))
+
+
+def _are_numbers(columns: Any) -> bool:
+    return list(columns) == list(range(len(columns)))
+
+
+def _row(matrix: Features, k: int, columns: tuple[Any, ...]) -> Any:
+    if isinstance(matrix, np.ndarray):
+        return matrix[k].copy()
+    part = slice(matrix.indptr[k], matrix.indptr[k + 1])
+    values = zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True)
+    return {columns[j]: value for j, value in values}
+
+
+def _labels_of(labels: Labels) -> list[tuple[Any, list[str]]]:
+    ids, indicator = labels.node_ids.tolist(), labels.indicator
+    names = [labels.classes[k] for k in indicator.indices.tolist()]
+    ends = indicator.indptr.tolist()
+    return [(ids[k], names[ends[k] : ends[k + 1]]) for k in labels.labelled.tolist()]
