@@ -1,0 +1,98 @@
+"""Work on blocks of rows on several threads, with results that do not depend on how many there are.
+
+The blocks are cut by the size of the work alone, each is computed by one thread, and what they return comes back in
+their order. A library that threads one operation by itself gives no such promise: its sums change in the last bits
+with the number of threads, and training carries that into the result.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
+
+T = TypeVar("T")
+Cut = tuple[int, int]
+
+_pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
+_inside = threading.local()
+
+
+def row_cuts(n: int, *, rows: int = 4096, least: int = 256) -> list[Cut]:
+    """Return (start, stop) of at least sixteen blocks where there is enough work, of at most `rows` rows.
+
+    Examples
+    --------
+    >>> row_cuts(600)
+    [(0, 256), (256, 512), (512, 600)]
+    >>> len(row_cuts(16_000)), row_cuts(1_000_000)[0]
+    (16, (0, 4096))
+    """
+    size = min(rows, max(least, -(-n // 16)))
+    return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def map_blocks(function: Callable[[int, int], T], cuts: Sequence[Cut]) -> list[T]:
+    """Return ``function(start, stop)`` of every cut, in order, computed on :func:`thread_count` threads.
+
+    torch, where it is loaded, uses one thread inside `function`. An interrupt or an error waits for the blocks
+    that have begun, so that nobody writes to shared arrays afterwards.
+
+    Examples
+    --------
+    >>> map_blocks(lambda start, stop: stop - start, row_cuts(600))
+    [256, 256, 88]
+    """
+    threads = thread_count()
+    if threads == 1 or getattr(_inside, "worker", False):
+        return [function(start, stop) for start, stop in cuts]
+    tasks = [_pool(threads).submit(function, start, stop) for start, stop in cuts]
+    try:
+        return [task.result() for task in tasks]
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        wait(tasks)
+        raise
+
+
+def thread_count() -> int:
+    """Return how many threads to use: torch's number where it is loaded, else ``OMP_NUM_THREADS``, else all.
+
+    Examples
+    --------
+    >>> thread_count() >= 1
+    True
+    """
+    if "torch" in sys.modules:
+        return int(sys.modules["torch"].get_num_threads())
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    # One pool a process (a fork has none of its parent's threads), and a new one once torch has been loaded.
+    key = (os.getpid(), threads, "torch" in sys.modules)
+    if key not in _pools:
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="unseen-block")
+        meet = threading.Barrier(threads)
+        wait([pool.submit(_begin, meet) for _ in range(threads)])
+        if "torch" in sys.modules:
+            # A thread's own setting is kept, but it has also become that of threads yet to come: put it back.
+            sys.modules["torch"].set_num_threads(threads)
+        _pools[key] = pool
+    return _pools[key]
+
+
+def _begin(meet: threading.Barrier) -> None:
+    meet.wait()  # so that every thread of the pool comes here once
+    _inside.worker = True
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.get_num_threads()  # the first call in a thread copies the common setting, which must not come later
+        torch.set_num_threads(1)
