@@ -198,7 +198,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"no package index under {LISTS}; run `apt-get update` or name the files", file=sys.stderr)
         return 1
     arrays = build(read_index(path) for path in indexes)
-    np.savez_compressed(options.output, allow_pickle=False, **arrays)
+    np.savez_compressed(options.output, **arrays)
     content = options.output.read_bytes()
     section, src, dst = arrays["section"], arrays["src"], arrays["dst"]
     inside = np.mean(section[src.astype(int)] == section[dst.astype(int)])

@@ -142,34 +142,51 @@ def read_folder(folder: Path, entry: Entry) -> tuple[RawGraph, tuple[str, ...] |
     try:
         edges = parse_pairs((folder / "graph.txt").read_text(encoding="utf-8"), str(folder / "graph.txt"))
         labels = parse_groups((folder / "group.txt").read_text(encoding="utf-8"), str(folder / "group.txt"))
-        features = sp.load_npz(folder / "features.npz") if entry.counts.features else None
-        meta = folder / "meta.json"
-        names = json.loads(meta.read_text(encoding="utf-8")).get("class_names") if meta.is_file() else None
-    except (OSError, ValueError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        features = None
+        if entry.counts.features:
+            features = feature_matrix(sp.load_npz(io.BytesIO((folder / "features.npz").read_bytes())))
+        names = _class_names(folder / "meta.json")
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         msg = f"the data set {entry.name!r} in {folder} cannot be read: {error}"
         raise DatasetError(msg) from error
-    raw = RawGraph(edges, labels, None if features is None else feature_matrix(features))
-    return raw, None if names is None else tuple(str(name) for name in names)
+    return RawGraph(edges, labels, features), names
+
+
+def _class_names(meta: Path) -> tuple[str, ...] | None:
+    if not meta.is_file():
+        return None
+    known = json.loads(meta.read_text(encoding="utf-8"))
+    names = known.get("class_names") if isinstance(known, dict) else known
+    if names is None:
+        return None
+    if not isinstance(known, dict) or not isinstance(names, list):
+        msg = f"{meta.name} must hold an object whose class_names is a list or null"
+        raise ValueError(msg)
+    return tuple(str(name) for name in names)
 
 
 def write_npz(raw: RawGraph, path: Path) -> None:
     """Write the cached form: one file, no pickle."""
-    arrays: dict[str, npt.NDArray[np.generic]] = {"edges": raw.edges, "labels": raw.labels}
+    arrays: dict[str, Any] = {"edges": raw.edges, "labels": raw.labels}
     if raw.features is not None:
         f = raw.features
         arrays |= {"data": f.data, "indices": f.indices, "indptr": f.indptr, "shape": np.array(f.shape)}
     with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **arrays)
 
 
 def read_npz(path: Path) -> RawGraph | None:
     """Return the cached form, or None where there is none that can be read."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        # From memory: a file that turns out to be damaged is closed all the same.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
             features = None
             if "data" in arrays:
                 shape = tuple(arrays["shape"].tolist())
                 features = sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-            return RawGraph(arrays["edges"], arrays["labels"], features)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+            edges, labels = arrays["edges"], arrays["labels"]
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
         return None
+    if any(pairs.dtype != np.int64 or pairs.ndim != 2 or pairs.shape[1] != 2 for pairs in (edges, labels)):
+        return None
+    return RawGraph(edges, labels, features)

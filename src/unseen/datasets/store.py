@@ -43,10 +43,10 @@ def cache_folder() -> Path:
     Examples
     --------
     >>> import os
-    >>> os.environ["UNSEEN_CACHE"] = "/tmp/cache"
-    >>> cache_folder().as_posix()
-    '/tmp/cache'
-    >>> del os.environ["UNSEEN_CACHE"]
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, UNSEEN_CACHE="/data/cache"):
+    ...     cache_folder().as_posix()
+    '/data/cache'
     """
     own, shared = os.environ.get("UNSEEN_CACHE"), os.environ.get("XDG_CACHE_HOME", "")
     try:

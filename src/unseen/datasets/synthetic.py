@@ -62,7 +62,8 @@ def planted_partition(
     _require_mean("degree_between", degree_between, n_nodes - smallest - (n_nodes % n_classes > 0))
     columns = n_classes * n_words_per_class + n_noise_words
     _require_mean("words_of_class", words_of_class if n_words_per_class else 0.0, n_words_per_class)
-    _require_mean("words_of_noise", words_of_noise, columns - n_words_per_class)
+    others = columns - n_words_per_class
+    _require_mean("words_of_noise", words_of_noise if others else 0.0, others)
     rng = as_generator(random_state)
     codes = rng.permutation(np.arange(n_nodes) % n_classes)
     members = [np.flatnonzero(codes == c) for c in range(n_classes)]
@@ -189,6 +190,10 @@ def _require_int(name: str, value: object, least: int) -> None:
 
 
 def _require_mean(name: str, value: object, most: int) -> None:
-    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 <= value <= most:
+    if (
+        not isinstance(value, (int, float, np.integer, np.floating))
+        or isinstance(value, bool)
+        or not 0 <= value <= most
+    ):
         msg = f"`{name}` must be a number between 0 and {most} for a graph of this size, got {value!r}"
         raise InputError(msg)

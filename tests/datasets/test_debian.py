@@ -1,0 +1,243 @@
+"""The bundled graph and the tool that builds it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import itertools
+import lzma
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.datasets.bundled import DEBIAN_COUNTS, DEBIAN_FILE, DEBIAN_SHA256, load_debian
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "build_debian_dataset.py"
+
+PACKAGES = """\
+Package: chess
+Version: 1.0-1
+Section: games
+Depends: chess-data (>= 1.0) [amd64], libc6 (>= 2.36), engine:any | strong-engine, chess
+Pre-Depends: dpkg
+Suggests: board,
+ fonts-chess <!nocheck>
+Description: Board Game with 3D pieces
+
+Package: chess-data
+Version: 1.0-1
+Section: games
+Depends: chess
+Description: board game, data files
+ The long description has words of its own: zebra zebra.
+
+Package: engine
+Version: 2:1.0
+Section: science
+Provides: chess-engine
+Description: The board engine for a game
+
+Package: strong-engine
+Version: 1.0
+Section: math
+Description: engine of C
+
+Package: gui
+Version: 1.0
+Section: web
+Depends: chess-engine
+Description: only a virtual package is needed, so there is no edge
+
+Package: board
+Version: 1.0~rc1-1
+Section: games
+Description: no edge in this version
+
+Package: board
+Version: 1.0-1
+Section: games
+Enhances: fonts-chess
+Description: board
+
+Package: board
+Version: 0.9-3
+Section: web
+Description: older
+
+Package: fonts-chess
+Version: 1
+Section: fonts
+Description: piece font
+
+Package: chess-doc
+Version: 1
+Section: games
+Depends: chess
+Description: board game documentation
+
+Package: chess-dev
+Version: 1
+Section: games
+Depends: chess
+Description: board game headers
+
+Package: chess-free
+Version: 1
+Section: contrib/games
+Depends: chess
+Description: board game
+
+Package: libc6
+Version: 2.36
+Section: libs
+Description: board game
+"""
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("build_debian_dataset", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def lines(array: np.ndarray) -> list[str]:
+    return array.tobytes().decode().split("\n")
+
+
+def test_graph_of_a_small_index(tool):
+    arrays = tool.build([PACKAGES])
+    names = lines(arrays["nodes"])
+    assert names == ["board", "chess", "chess-data", "engine", "fonts-chess", "strong-engine"]
+    edges = {(names[a], names[b]) for a, b in zip(arrays["src"], arrays["dst"], strict=True)}
+    assert edges == {
+        ("board", "chess"),
+        ("board", "fonts-chess"),
+        ("chess", "chess-data"),
+        ("chess", "engine"),
+        ("chess", "fonts-chess"),
+        ("chess", "strong-engine"),
+    }
+    assert len(arrays["src"]) == 6
+    sections = lines(arrays["sections"])
+    assert [sections[k] for k in arrays["section"]] == ["games", "games", "games", "science", "fonts", "math"]
+    assert lines(arrays["words"]) == ["board", "game"]  # `engine` is in two packages only
+    assert arrays["word_counts"].tolist() == [1, 2, 2, 2, 0, 0]
+    assert arrays["word_columns"].tolist() == [0, 0, 1, 0, 1, 0, 1]
+
+
+def test_order_of_indexes_does_not_matter(tool):
+    update = "Package: board\nVersion: 1.0-1+deb12u1\nSection: editors\nSuggests: chess\nDescription: moved\n"
+    one, two = tool.build([PACKAGES, update]), tool.build([update, PACKAGES])
+    assert all(np.array_equal(one[key], two[key]) for key in one)
+    assert lines(one["sections"])[one["section"][0]] == "editors"
+
+
+def test_words_of_a_description(tool):
+    assert tool.words("The 3D viewer for MP3-files, v2 (C++ & a GUI) 2023 of") == {
+        "3d", "viewer", "mp3", "files", "v2", "gui"
+    }  # fmt: skip
+
+
+def test_versions_sort_as_in_debian(tool):
+    ordered = ["0.9", "1.0~beta1~svn1245", "1.0~beta1", "1.0", "1.0-1", "1.0-1+b1", "1.0a", "1.0+dfsg", "1.0.1", "1.9",
+               "1.10", "2.0-0ubuntu1", "1:0.1", "1:0.1-1", "2:0"]  # fmt: skip
+    assert all(tool.version_key(a) < tool.version_key(b) for a, b in itertools.pairwise(ordered))
+    assert tool.version_key("1.0") == tool.version_key("1.0-0") == tool.version_key("0:1.0")
+
+
+def test_tool_reads_packed_indexes_and_writes_the_same_bytes(tool, tmp_path, capsys):
+    (tmp_path / "Packages").write_text(PACKAGES)
+    (tmp_path / "Packages.gz").write_bytes(gzip.compress(PACKAGES.encode()))
+    (tmp_path / "Packages.xz").write_bytes(lzma.compress(PACKAGES.encode()))
+    made = []
+    for name in ("Packages", "Packages.gz", "Packages.xz"):
+        assert tool.main([str(tmp_path / name), "-o", str(tmp_path / f"{name}.npz")]) == 0
+        made.append((tmp_path / f"{name}.npz").read_bytes())
+    assert made[0] == made[1] == made[2]
+    shown = capsys.readouterr().out
+    assert "6 packages, 6 edges" in shown
+    assert hashlib.sha256(made[0]).hexdigest() in shown
+    with np.load(tmp_path / "Packages.npz", allow_pickle=False) as arrays:
+        assert lines(arrays["words"]) == ["board", "game"]
+
+
+def test_tool_without_an_index_says_so(tool, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tool, "LISTS", tmp_path)
+    assert tool.main([]) == 1
+    assert "no package index" in capsys.readouterr().err
+
+
+def test_tool_runs_as_a_script():
+    done = subprocess.run([sys.executable, str(TOOL), "--help"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "Packages" in done.stdout
+
+
+def test_checksum_counts_and_ids_of_the_bundled_graph_agree():
+    content = DEBIAN_FILE.read_bytes()
+    assert len(content) <= 400_000
+    assert hashlib.sha256(content).hexdigest() == DEBIAN_SHA256
+    data = unseen.load_dataset("debian")
+    graph, labels = data.graph, data.labels
+    assert (graph.n_nodes, graph.n_edges) == (DEBIAN_COUNTS.nodes, DEBIAN_COUNTS.edges) == (4852, 6928)
+    assert graph.features.shape == (4852, DEBIAN_COUNTS.features)
+    assert len(labels.classes) == DEBIAN_COUNTS.classes == 12
+    assert labels.classes == tuple(sorted(labels.classes))
+    ids = graph.node_ids.tolist()
+    assert ids == sorted(set(ids))
+    assert labels.node_ids.tolist() == ids
+    assert not [name for name in ids if name.endswith(("-dev", "-dbg", "-doc"))]
+    assert not graph.isolated.any()
+    assert graph.n_self_loops == 0
+    assert set(graph.features.data.tolist()) == {1.0}
+    assert (np.asarray(graph.features.sum(axis=0)) >= 3).all()
+    assert len(labels.labelled) == 4852
+
+
+def test_bundled_graph_says_what_everybody_knows():
+    data = unseen.load_dataset("debian")
+    row = {name: k for k, name in enumerate(data.graph.node_ids)}
+    column = {name: k for k, name in enumerate(data.graph.feature_names)}
+    section = {name: data.labels.classes[data.labels.codes[row[name]]] for name in ("gimp", "mutt", "0ad")}
+    assert section == {"gimp": "graphics", "mutt": "mail", "0ad": "games"}
+    assert data.graph.adjacency[row["0ad"], row["0ad-data"]] == 1
+    assert data.graph.features[row["0ad"], column["strategy"]] == 1
+    edges = data.graph.adjacency.tocoo()
+    inside = np.mean(data.labels.codes[edges.row] == data.labels.codes[edges.col])
+    assert inside == pytest.approx(0.846, abs=0.001)
+
+
+def test_data_card_tells_the_same_numbers():
+    card = DEBIAN_FILE.with_name("DEBIAN.md").read_text(encoding="utf-8")
+    data = unseen.load_dataset("debian")
+    assert DEBIAN_SHA256 in card
+    assert f"({len(DEBIAN_FILE.read_bytes()):,} bytes)" in card
+    for count, what in (
+        (DEBIAN_COUNTS.nodes, "packages"), (DEBIAN_COUNTS.edges, ""), (DEBIAN_COUNTS.features, "binary words")
+    ):  # fmt: skip
+        assert f"{count:,} {what}" in card or f"{count:,}, " in card
+    shown = dict(re.findall(r"\b([a-z]+) (\d+)(?=[, ])", card))
+    for name, count in zip(data.labels.classes, data.labels.counts.tolist(), strict=True):
+        assert shown[name] == str(count)
+    wordless = int((np.diff(data.graph.features.indptr) == 0).sum())
+    assert f"{wordless} packages have none of them" in card
+
+
+def test_damaged_or_missing_bundled_file(tmp_path):
+    (tmp_path / "debian.npz").write_bytes(DEBIAN_FILE.read_bytes()[:-1])
+    with pytest.raises(
+        unseen.DatasetError, match="is not the file that was published; install the package again"
+    ):
+        load_debian(tmp_path / "debian.npz")
+    with pytest.raises(unseen.DatasetError, match=r"cannot be read from .* install the package again"):
+        load_debian(tmp_path / "nowhere.npz")

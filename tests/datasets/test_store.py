@@ -1,0 +1,380 @@
+"""The paper's graphs: found in a folder, in the cache, or downloaded; and everything that can go wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import unseen
+from unseen.datasets import download, store
+from unseen.datasets.dataset import Counts
+from unseen.datasets.raw import read_folder
+from unseen.datasets.registry import PAPER_GRAPHS, Entry
+from unseen.datasets.store import cache_folder, load_paper_graph
+from unseen.io.authors import read_authors
+
+from_paper = pytest.mark.parametrize("name", PAPER_GRAPHS)
+
+
+def kept(cache: Path) -> list[str]:
+    return sorted(path.relative_to(cache).as_posix() for path in cache.rglob("*") if path.is_file())
+
+
+def require_same(one: unseen.Dataset, two: unseen.Dataset) -> None:
+    assert (one.graph.adjacency != two.graph.adjacency).nnz == 0
+    assert (one.labels.indicator != two.labels.indicator).nnz == 0
+    assert one.labels.classes == two.labels.classes
+    assert one.graph.node_ids.tolist() == two.graph.node_ids.tolist()
+    assert (one.graph.features is None) == (two.graph.features is None)
+    if one.graph.features is not None:
+        assert one.graph.features.dtype == two.graph.features.dtype
+        assert (one.graph.features != two.graph.features).nnz == 0
+
+
+@from_paper
+def test_download_gives_exactly_the_known_graph(name, data_folder, mirror, cache, caplog):
+    for path in (data_folder / "sources").iterdir():
+        mirror.files[path.name] = path.read_bytes()
+    entry = PAPER_GRAPHS[name]
+    downloaded = unseen.load_dataset(name)
+    assert len(mirror.asked) == len(entry.sources)
+    assert [f"/{s.repository}/{s.commit}/{s.path}" for s in entry.sources] == mirror.asked
+    require_same(downloaded, unseen.load_dataset(name, data_dir=data_folder))
+    require_same(downloaded, unseen.load_dataset(name))  # from the cache
+    assert len(mirror.asked) == len(entry.sources)
+    assert kept(cache) == sorted([f"graphs/{name}.npz", *(f"sources/{s.file}" for s in entry.sources)])
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+@from_paper
+def test_counts_and_classes_of_the_paper(name, data_folder):
+    entry = PAPER_GRAPHS[name]
+    raw, _ = read_folder(data_folder / name, entry)
+    assert raw.counts == entry.counts
+    assert raw.digest == entry.content_sha256
+    data = unseen.load_dataset(name, data_dir=data_folder)
+    assert data.graph.node_ids.dtype == np.int64
+    assert data.graph.node_ids.tolist() == list(range(entry.counts.nodes))
+    assert data.labels.classes == (entry.class_names or tuple(str(k) for k in range(entry.counts.classes)))
+    graph, labels = read_authors(data_folder / name)
+    assert (graph.adjacency != data.graph.adjacency).nnz == 0
+    assert (labels.indicator != data.labels.indicator).nnz == 0
+
+
+def test_self_loops_repeats_and_isolated_nodes_are_those_of_the_paper(data_folder):
+    graphs = {name: unseen.load_dataset(name, data_dir=data_folder).graph for name in PAPER_GRAPHS}
+    assert {name: int(graph.isolated.sum()) for name, graph in graphs.items()} == {
+        "citeseer": 48, "cora": 0, "wiki": 42, "ppi": 30, "blogcatalog": 0
+    }  # fmt: skip
+    assert graphs["citeseer"].n_self_loops == 124
+    assert graphs["ppi"].n_self_loops == 894
+    assert graphs["wiki"].n_edges - graphs["wiki"].n_self_loops == 11596
+
+
+def test_class_names_of_citeseer_are_the_published_ones(data_folder):
+    from unseen.datasets.archive import read_members
+
+    content = (data_folder / "sources" / "dataset_RSDNE.zip").read_bytes()
+    (text,) = read_members(content, ["citeseer/group_name.txt"], "dataset_RSDNE.zip").values()
+    assert (
+        tuple(line.split()[1] for line in text.decode().splitlines()) == PAPER_GRAPHS["citeseer"].class_names
+    )
+
+
+def test_processes_that_download_at_once_do_not_disturb_each_other(data_folder, mirror, cache):
+    for name in ("PPI.ungraph", "PPI.cmty"):
+        mirror.files[name] = (data_folder / "sources" / name).read_bytes()
+    code = "import unseen; print(unseen.load_dataset('ppi').graph)"
+    environment = {k: v for k, v in os.environ.items() if k != "UNSEEN_DATA"} | {"OMP_NUM_THREADS": "1"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    answers = [process.communicate(timeout=120) for process in running]
+    assert answers == [("Graph(3890 nodes, 38739 edges, no features)\n", "")] * 3
+    assert kept(cache) == ["graphs/ppi.npz", "sources/PPI.cmty", "sources/PPI.ungraph"]
+
+
+def test_small_graph_downloaded_then_cached(published, mirror, cache):
+    data = load_paper_graph(published)
+    assert data.graph.adjacency.toarray().tolist() == [[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0]]
+    assert data.labels.indicator.toarray().tolist() == [
+        [True, True],
+        [False, True],
+        [True, False],
+        [False, False],
+    ]
+    assert data.labels.classes == ("0", "1")
+    assert len(mirror.asked) == 2
+    load_paper_graph(published)
+    assert len(mirror.asked) == 2
+
+
+def test_damaged_graph_in_the_cache_is_made_anew(published, mirror, cache, caplog):
+    load_paper_graph(published)
+    for content in (b"", b"not an npz", (cache / "graphs" / "ppi.npz").read_bytes()[:-40]):
+        (cache / "graphs" / "ppi.npz").write_bytes(content)
+        caplog.clear()
+        assert load_paper_graph(published).graph.n_edges == 3
+        assert "ppi.npz is damaged" in caplog.text
+    assert len(mirror.asked) == 2  # the sources were still there
+
+
+def test_another_graph_in_the_cache_is_not_taken(published, mirror, cache, caplog):
+    load_paper_graph(published)
+    edges, labels = np.array([[0, 1], [2, 2], [0, 3]]), np.array([[0, 0], [0, 1]])
+    np.savez(cache / "graphs" / "ppi.npz", edges=edges, labels=labels)  # counts right, content wrong
+    assert load_paper_graph(published).graph.adjacency[1, 3] == 1
+    np.savez(cache / "graphs" / "ppi.npz", edges=np.zeros(3), labels=np.array([["a"]]))
+    assert load_paper_graph(published).graph.adjacency[1, 3] == 1
+
+
+def test_pickle_in_the_cache_is_never_opened(published, cache):
+    load_paper_graph(published)
+    np.savez(cache / "graphs" / "ppi.npz", edges=np.array([{"a": 1}], dtype=object), labels=np.zeros((1, 2)))
+    assert load_paper_graph(published).graph.n_edges == 3
+
+
+def test_damaged_source_in_the_cache_is_downloaded_again(published, mirror, cache, caplog):
+    load_paper_graph(published)
+    (cache / "graphs" / "ppi.npz").unlink()
+    (cache / "sources" / "PPI.cmty").write_bytes(b"0\t3\n1\t0\n")
+    load_paper_graph(published)
+    assert [path.rsplit("/")[-1] for path in mirror.asked] == ["PPI.ungraph", "PPI.cmty", "PPI.cmty"]
+    assert "PPI.cmty is not the published file" in caplog.text
+
+
+def test_file_put_into_the_cache_by_hand_is_used(published, mirror, cache):
+    (cache / "sources").mkdir(parents=True)
+    for name, content in mirror.files.items():
+        (cache / "sources" / name).write_bytes(content)
+    assert load_paper_graph(published).graph.n_nodes == 4
+    assert mirror.asked == []
+
+
+def test_offline_error_says_which_file_to_put_where(published, mirror, cache):
+    mirror.close()
+    with pytest.raises(unseen.DatasetError) as caught:
+        load_paper_graph(published)
+    message = str(caught.value)
+    for name in ("PPI.ungraph", "PPI.cmty"):
+        assert f"{mirror.url}/somebody/graphs/{'0' * 40}/data/{name} as {cache / 'sources' / name}" in message
+    assert "set UNSEEN_DATA to a folder that has ppi/graph.txt, ppi/group.txt" in message
+    assert "\n" not in message
+
+
+def test_bad_checksum_is_refused_and_not_kept(published, mirror, cache):
+    mirror.files["PPI.cmty"] = b"0\t2\n1\t3\n"  # the right length, another content
+    with pytest.raises(unseen.DatasetError, match=r"PPI\.cmty has the sha256 \w+ in place of"):
+        load_paper_graph(published)
+    assert kept(cache) == ["sources/PPI.ungraph"]
+
+
+def test_cut_connection_leaves_no_file_that_is_taken_for_good(published, mirror, cache):
+    mirror.answers["PPI.cmty"] = mirror.cut
+    with pytest.raises(unseen.DatasetError, match=r"cut after 4 of 8 bytes \(3 tries\)"):
+        load_paper_graph(published)
+    assert kept(cache) == ["sources/PPI.ungraph"]
+    del mirror.answers["PPI.cmty"]
+    assert load_paper_graph(published).graph.n_edges == 3
+
+
+@pytest.mark.parametrize("step", ["download", "convert"])
+def test_interrupt_leaves_no_half_file(step, published, mirror, cache, monkeypatch):
+    def interrupted(raw, path):
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    def stopped(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if step == "convert":
+            patch.setattr(store, "write_npz", interrupted)
+        else:
+            patch.setattr(download, "_read", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            load_paper_graph(published)
+    assert kept(cache) == (["sources/PPI.cmty", "sources/PPI.ungraph"] if step == "convert" else [])
+    assert load_paper_graph(published).graph.n_edges == 3
+
+
+def test_cache_that_cannot_be_written_costs_a_warning_only(published, mirror, tmp_path, monkeypatch, caplog):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.delenv("UNSEEN_DATA", raising=False)
+    monkeypatch.setenv("UNSEEN_CACHE", str(tmp_path / "file" / "cache"))
+    assert load_paper_graph(published).graph.n_edges == 3
+    assert "could not be kept" in caplog.text
+    assert "UNSEEN_CACHE" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_read_only_cache_folder(published, cache, caplog):
+    cache.mkdir()
+    cache.chmod(0o555)
+    assert load_paper_graph(published).graph.n_edges == 3
+    assert "could not be kept" in caplog.text
+
+
+def linked_pages(mirror, make_source, archive: bytes) -> Entry:
+    buffer = io.BytesIO()
+    scipy.io.savemat(buffer, {"attributes": sp.csc_array(np.eye(3))})
+    mirror.files |= {"dataset_RSDNE.zip": archive, "cora.mat": buffer.getvalue()}
+    sources = tuple(make_source(name, mirror.files[name]) for name in ("dataset_RSDNE.zip", "cora.mat"))
+    return Entry("cora", Counts(3, 2, 2, 3), sources, "", ("one", "two"))
+
+
+def test_archive_that_climbs_out_is_refused(mirror, cache, make_source, tmp_path):
+    import zipfile
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("cora/graph.txt", "0 1\n1 2\n")
+        archive.writestr("cora/group.txt", "0 0\n1 1\n2 0\n")
+        archive.writestr("../../evil.txt", "gotcha")
+    entry = linked_pages(mirror, make_source, buffer.getvalue())
+    with pytest.raises(
+        unseen.DatasetError, match=r"refused: its member '\.\./\.\./evil\.txt' points outside"
+    ):
+        load_paper_graph(entry)
+    assert not list(tmp_path.rglob("evil*"))
+    assert kept(cache) == ["sources/cora.mat", "sources/dataset_RSDNE.zip"]
+
+
+def test_zip_and_mat_make_a_graph(mirror, cache, make_source):
+    import zipfile
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("cora/graph.txt", "0\t1\r\n1\t2\r\n")
+        archive.writestr("cora/group.txt", "0\t0\r\n1\t1\r\n2\t0\r\n")
+    entry = linked_pages(mirror, make_source, buffer.getvalue())
+    with pytest.raises(unseen.DatasetError, match="did not give the known graph"):
+        load_paper_graph(entry)
+    assert kept(cache) == ["sources/cora.mat", "sources/dataset_RSDNE.zip"]
+    raw = store.convert("cora", mirror.files)
+    data = load_paper_graph(dataclasses.replace(entry, content_sha256=raw.digest))
+    assert data.graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert data.graph.features.toarray().tolist() == np.eye(3).tolist()
+    assert data.labels.codes.tolist() == [0, 1, 0]
+    assert data.labels.classes == ("one", "two")
+
+
+@pytest.fixture
+def folder(published, tmp_path, monkeypatch) -> Path:
+    """The small graph in the authors' format, in the folder that UNSEEN_DATA names."""
+    place = tmp_path / "data" / "ppi"
+    place.mkdir(parents=True)
+    (place / "graph.txt").write_text("0 1\n2 2\n1 3\n")
+    (place / "group.txt").write_text("0 0 1\n1 1\n2 0\n")
+    monkeypatch.setenv("UNSEEN_DATA", str(place.parent))
+    return place
+
+
+def test_folder_comes_before_cache_and_network(published, mirror, folder, caplog):
+    assert load_paper_graph(published).graph.n_edges == 3
+    assert mirror.asked == []
+    assert caplog.text == ""
+
+
+def test_class_names_of_the_folder_are_used(published, folder):
+    (folder / "meta.json").write_text('{"class_names": ["kinase", "ligase"]}')
+    assert load_paper_graph(published).labels.classes == ("kinase", "ligase")
+
+
+def test_wrong_counts_are_named(published, folder):
+    (folder / "graph.txt").write_text("0 1\n2 2\n")
+    (folder / "group.txt").write_text("0 0 1\n1 1\n2 2\n")
+    expected = r"has 3 nodes in place of 4, 2 edges in place of 3, 3 classes in place of 2: it is damaged"
+    with pytest.raises(unseen.DatasetError, match=expected):
+        load_paper_graph(published)
+
+
+def test_other_content_with_the_right_counts_is_told(published, folder, caplog):
+    (folder / "graph.txt").write_text("0 1\n2 1\n1 3\n")
+    assert load_paper_graph(published).graph.adjacency[1, 2] == 1
+    assert "counts right but differs from the published one" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("graph.txt", "0 1\n2\n", r"graph\.txt, line 2: two node numbers are expected .* found '2'"),
+        ("graph.txt", "0 1\n\n1 2 3\n", r"graph\.txt, line 3: .* found '1 2 3'"),
+        ("graph.txt", "0 -1\n", r"graph\.txt, line 1: .* found '0 -1'"),
+        ("graph.txt", "0 99999999999999999999\n", r"graph\.txt, line 1: two node numbers"),
+        ("graph.txt", "", "has 3 nodes in place of 4, 0 edges in place of 3"),
+        ("graph.txt", "0 1\n2 2\n1 999999999999\n", "has 1000000000000 nodes in place of 4"),
+        ("group.txt", "0 red\n", r"group\.txt, line 1: a node number and its class numbers .* found '0 red'"),
+        ("group.txt", "\n", "has 0 classes in place of 2"),
+        ("group.txt", "\x00", r"group\.txt, line 1"),
+        ("meta.json", "{", "cannot be read"),
+        ("meta.json", '{"class_names": ["one"]}', "1 class names"),
+        ("meta.json", '{"class_names": 7}', "cannot be read"),
+        ("meta.json", "[]", "cannot be read"),
+    ],
+)  # fmt: skip
+def test_malformed_folder_gets_a_sentence(file, content, message, published, folder):
+    (folder / file).write_text(content)
+    with pytest.raises(unseen.UnseenError, match=message):
+        load_paper_graph(published)
+
+
+def test_file_missing_in_the_folder(published, folder):
+    (folder / "group.txt").unlink()
+    with pytest.raises(unseen.DatasetError, match=r"lacks group\.txt; put the file there"):
+        load_paper_graph(published)
+
+
+def test_features_that_are_none(folder, published):
+    entry = dataclasses.replace(published, counts=dataclasses.replace(published.counts, features=2))
+    (folder / "features.npz").write_bytes(b"PK\x03\x04 nonsense")
+    with pytest.raises(unseen.DatasetError, match="cannot be read"):
+        load_paper_graph(entry)
+    np.savez(folder / "features.npz", format=np.array([{}], dtype=object))
+    with pytest.raises(unseen.DatasetError, match="cannot be read"):
+        load_paper_graph(entry)
+
+
+def test_folders_that_do_not_exist(published, mirror, cache, tmp_path, monkeypatch, caplog):
+    with pytest.raises(unseen.DatasetError, match=r"`data_dir` is .* not a folder"):
+        load_paper_graph(published, tmp_path / "nowhere")
+    monkeypatch.setenv("UNSEEN_DATA", str(tmp_path / "nowhere"))
+    assert load_paper_graph(published).graph.n_edges == 3
+    assert "UNSEEN_DATA is" in caplog.text
+
+
+def test_data_dir_comes_before_the_environment(published, folder, monkeypatch, mirror):
+    monkeypatch.setenv("UNSEEN_DATA", "nowhere")
+    assert load_paper_graph(published, folder.parent).graph.n_edges == 3
+    assert mirror.asked == []
+
+
+def test_cache_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.delenv("UNSEEN_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "unseen"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / ".cache" / "unseen"
+
+
+def test_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(unseen.InputError, match="unknown data set 'Core'; did you mean 'cora'"):
+        unseen.load_dataset("Core")

@@ -1,0 +1,127 @@
+"""Generators: what was asked for is what comes, from any seed."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.datasets.synthetic import _distinct, _pair
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 100, 5000])
+def test_random_graph_has_two_edges_a_node(n):
+    graph = unseen.random_graph(n, random_state=0)
+    assert (graph.n_nodes, graph.n_edges) == (n, min(2 * n, n * (n - 1) // 2))
+    assert graph.n_self_loops == 0
+    assert set(graph.adjacency.data.tolist()) <= {1.0}
+    assert graph.features is None
+
+
+def test_random_graph_of_a_million_nodes_is_quick():
+    started = time.process_time()
+    graph = unseen.random_graph(1_000_000, random_state=0)
+    assert graph.n_edges == 2_000_000
+    assert time.process_time() - started < 10
+    degree = np.diff(graph.adjacency.indptr)
+    assert abs(degree.var() - 4) < 0.1  # Poisson: the variance is the mean
+
+
+def test_every_edge_has_the_same_chance():
+    drawn = sum(
+        unseen.random_graph(6, n_edges=5, random_state=seed).adjacency.toarray() for seed in range(600)
+    )
+    chances = drawn[np.triu_indices(6, 1)] / 600
+    assert np.abs(chances - 1 / 3).max() < 0.08  # four standard deviations
+
+
+def test_seeds_rule_the_draw():
+    one, same, other = (unseen.random_graph(50, random_state=seed).adjacency for seed in (1, 1, 2))
+    assert (one != same).nnz == 0
+    assert (one != other).nnz > 0
+    first, second = (unseen.planted_partition(60, 3, random_state=4) for _ in range(2))
+    assert (first.graph.adjacency != second.graph.adjacency).nnz == 0
+    assert (first.graph.features != second.graph.features).nnz == 0
+    assert first.labels.codes.tolist() == second.labels.codes.tolist()
+
+
+@pytest.mark.parametrize("n_edges", [0, 1, 9, 10])
+def test_number_of_edges_can_be_chosen(n_edges):
+    assert unseen.random_graph(5, n_edges=n_edges, random_state=0).n_edges == n_edges
+
+
+def test_pairs_are_numbered_without_gap_also_where_floats_are_coarse():
+    low, high = _pair(np.arange(10))
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(i, j) for j in range(5) for i in range(j)]
+    n = 3_000_000_000
+    ends = np.array([n * (n - 1) // 2 - 1, n * (n - 1) // 2, n * (n - 1) // 2 + 1], dtype=np.int64)
+    low, high = _pair(ends)
+    assert high.tolist() == [n - 1, n, n]
+    assert low.tolist() == [n - 2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("population", "size"), [(10, 0), (10, 3), (10, 5), (10, 6), (10, 10), (0, 0), (10**12, 7)]
+)
+def test_distinct_numbers(population, size):
+    chosen = _distinct(population, size, np.random.default_rng(0))
+    assert len(set(chosen.tolist())) == size
+    assert ((chosen >= 0) & (chosen < population)).all()
+
+
+def test_planted_partition_has_the_expected_degrees_and_words():
+    data = unseen.planted_partition(
+        2000, 4, degree_within=8, degree_between=3, words_of_class=5, words_of_noise=2, random_state=0
+    )
+    codes, adjacency = data.labels.codes, data.graph.adjacency.tocoo()
+    inside = codes[adjacency.row] == codes[adjacency.col]
+    assert inside.sum() / 2000 == pytest.approx(8, rel=0.05)
+    assert (~inside).sum() / 2000 == pytest.approx(3, rel=0.05)
+    assert data.labels.counts.tolist() == [500] * 4
+    words = data.graph.features.tocoo()
+    column_class = np.array([int(name[1]) if name[0] == "c" else -1 for name in data.graph.feature_names])
+    own = column_class[words.col] == codes[words.row]
+    assert own.sum() / 2000 == pytest.approx(5, rel=0.05)
+    assert (~own).sum() / 2000 == pytest.approx(2, rel=0.05)
+    assert set(words.data.tolist()) == {1.0}
+    assert data.graph.feature_names[20] == "c1_word0"
+
+
+def test_planted_partition_at_its_limits():
+    whole = unseen.planted_partition(6, 2, degree_within=2, degree_between=3, random_state=0)
+    assert whole.graph.n_edges == 15
+    empty = unseen.planted_partition(6, 2, degree_within=0, degree_between=0, random_state=0)
+    assert empty.graph.n_edges == 0
+    bare = unseen.planted_partition(60, 2, n_words_per_class=0, n_noise_words=0, random_state=0)
+    assert bare.graph.features is None
+    alone = unseen.planted_partition(1, 1, degree_within=0, degree_between=0, random_state=0)
+    assert alone.graph.n_nodes == 1
+
+
+def test_planted_classes_can_be_learnt_from_words():
+    data = unseen.planted_partition(400, 4, random_state=0)
+    own = np.array([[name.startswith(f"c{c}_") for c in range(4)] for name in data.graph.feature_names])
+    guessed = np.asarray(data.graph.features @ own.astype(np.float32)).argmax(axis=1)
+    assert np.mean(guessed == data.labels.codes) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: unseen.random_graph(0), "`n_nodes` must be an integer of at least 1, got 0"),
+        (lambda: unseen.random_graph(2.5), "`n_nodes` must be an integer"),
+        (lambda: unseen.random_graph(4, n_edges=-1), "`n_edges` must be an integer of at least 0"),
+        (lambda: unseen.random_graph(4, n_edges=7), "`n_edges` is 7, but 4 nodes have only 6 pairs"),
+        (lambda: unseen.planted_partition(3, 5), "`n_nodes` must be an integer of at least 5, got 3"),
+        (lambda: unseen.planted_partition(10, 5), "`degree_within` must be a number between 0 and 1"),
+        (lambda: unseen.planted_partition(50, 5, degree_between=41), "`degree_between` .* between 0 and 40"),
+        (lambda: unseen.planted_partition(50, 5, degree_within=float("nan")), "`degree_within` must be a number"),
+        (lambda: unseen.planted_partition(50, 5, words_of_class=21), "`words_of_class` .* between 0 and 20"),
+        (lambda: unseen.planted_partition(50, 5, random_state="a"), "`random_state` must be"),
+    ],
+)  # fmt: skip
+def test_bad_parameters_get_a_sentence(call, message):
+    with pytest.raises(unseen.InputError, match=message):
+        call()
