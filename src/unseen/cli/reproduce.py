@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from unseen.cli import options
+from unseen.cli.folders import make_folder
 from unseen.cli.output import print_json, progress
 from unseen.errors import logger, unknown_name
 
@@ -19,20 +19,22 @@ if TYPE_CHECKING:
 
     from unseen.experiments.runner import Progress
 
-EXPERIMENTS = ("f1",)
+NAMES = ("decline", "f1", "seen-classes", "ablation", "alpha", "dimension", "balanced", "all")
 
 
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help=f"One of: {', '.join(EXPERIMENTS)}.")],
+    experiment: Annotated[str, typer.Argument(help=f"One of: {', '.join(NAMES)}.")],
     dataset: Annotated[
-        str | None, typer.Option(help="Data sets, separated by commas; all five if not given.")
+        str | None, typer.Option(help="Data sets, separated by commas; the paper's if not given.")
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Methods, separated by commas; those of the paper if not given.")
+        str | None, typer.Option(help="Methods, separated by commas; the paper's if not given.")
     ] = None,
-    rates: Annotated[str, typer.Option(help="Label rates, separated by commas.")] = "0.1,0.3,0.5",
+    rates: Annotated[
+        str | None, typer.Option(help="Label rates, separated by commas; the paper's if not given.")
+    ] = None,
     splits: Annotated[
-        int | None, typer.Option(help="Number of splits; all of the protocol if not given.", min=1)
+        int | None, typer.Option(help="Number of splits; the paper's if not given.", min=1)
     ] = None,
     jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
     out: Annotated[Path, typer.Option(help="Folder of results; a second start continues there.")] = Path(
@@ -45,42 +47,44 @@ def reproduce(
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run an experiment of the paper and print its table beside the paper's figures."""
-    from unseen.cli.folders import make_folder
-    from unseen.datasets import dataset_names, load_dataset
-    from unseen.experiments.paper import DATASETS, TITLES
-    from unseen.experiments.plan import f1_runs
+    """Run an experiment of the paper; print its table beside the paper's figures, write csv and figures."""
+    if experiment not in NAMES:
+        raise unknown_name("experiment", experiment, NAMES)
+    from unseen.datasets import dataset_names
+    from unseen.experiments.catalog import EXPERIMENTS, Choice
     from unseen.experiments.results import ResultTable
     from unseen.experiments.runner import run_all
-    from unseen.experiments.summary import f1_rows, f1_table
     from unseen.methods.registry import METHODS
+    from unseen.report.experiments import write_report
 
-    if experiment not in EXPERIMENTS:
-        raise unknown_name("experiment", experiment, EXPERIMENTS)
-    chosen = options.names(dataset) or list(DATASETS)
-    wanted = options.names(methods) or [name for name in TITLES if name in METHODS]
-    for name in chosen:
-        if name not in dataset_names():
-            raise unknown_name("data set", name, dataset_names())
-    for name in wanted:
-        if name not in METHODS:
-            raise unknown_name("method", name, METHODS)
+    choice = Choice(
+        _checked(dataset, "data set", dataset_names()),
+        _checked(methods, "method", METHODS),
+        None if rates is None else options.numbers(rates, "--rates"),
+        splits,
+    )
     make_folder(out)
-    runs = [
-        run
-        for name in chosen
-        for run in f1_runs(name, load_dataset(name).labels, wanted, options.numbers(rates, "--rates"), splits)
-    ]
+    chosen = list(EXPERIMENTS) if experiment == "all" else [experiment]
     table = ResultTable(out / "runs.csv")
-    logger.info("%d runs, %d of them done before", len(runs), len(runs) - len(table.missing(runs)))
-    with progress("runs") as move:
-        results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
-    rows = f1_rows(results)
-    _write_csv(rows, out / f"{experiment}.csv")
-    if json:
-        print_json(rows)
-    else:
-        sys.stdout.write(f1_table(rows, style=style))
+    for name in chosen:
+        runs = EXPERIMENTS[name].runs(choice)
+        left = len(table.missing(runs))
+        logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
+        with progress(name) as move:
+            results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
+        rows, text = write_report(name, results, out, style=style)
+        if json:
+            print_json(rows)
+        else:
+            sys.stdout.write(text)
+
+
+def _checked(text: str | None, kind: str, known: object) -> list[str] | None:
+    chosen = options.names(text)
+    for name in chosen:
+        if name not in known:  # type: ignore[operator]
+            raise unknown_name(kind, name, known)  # type: ignore[arg-type]
+    return chosen or None
 
 
 def _teller(move: Callable[[int, int], None] | None) -> Callable[[Progress], None]:
@@ -92,14 +96,3 @@ def _teller(move: Callable[[int, int], None] | None) -> Callable[[Progress], Non
             logger.info("%d of %d runs, %d failed, %s", state.done, state.total, state.failed, left)
 
     return tell
-
-
-def _write_csv(rows: list[dict[str, Any]], path: Path) -> None:
-    from unseen.io.files import atomic_path
-
-    if not rows:
-        return
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

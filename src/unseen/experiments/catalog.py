@@ -102,7 +102,9 @@ def _ablation(choice: Choice) -> list[Run]:
 
 def _alpha(choice: Choice) -> list[Run]:
     methods = choice.methods or _known(["rsdne", "rsdne-light"])
-    return [run for alpha in ALPHAS for run in _varied(choice, methods, {"alpha": alpha} if alpha != 1 else {})]
+    return [
+        run for alpha in ALPHAS for run in _varied(choice, methods, {"alpha": alpha} if alpha != 1 else {})
+    ]
 
 
 def _dimension(choice: Choice) -> list[Run]:
