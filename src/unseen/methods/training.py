@@ -1,0 +1,225 @@
+"""The loop over epochs that trained methods share: callbacks, loss history, early stop, Ctrl-C.
+
+A callback is a function of one argument, the :class:`Epoch` that has just ended; when it returns something true,
+training stops there. ``callbacks`` of a method is a sequence of such functions.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from unseen.errors import InputError, UnseenError, logger
+from unseen.linalg.blocks import map_blocks
+
+PATIENCE = 10
+"""Epochs over which the loss must fall by `tol` for training to go on."""
+SAY_EVERY = 10.0
+"""Seconds between two notices about the progress."""
+_ADAM_BLOCK = 65_536
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What a callback is told.
+
+    Attributes
+    ----------
+    method : str
+        Registry name of what is being trained ("rect-n" and "rect-l" in turn for RECT).
+    number, total : int
+        The epoch that has ended, from 1, and how many there are at most.
+    loss : float
+        At the weights the epoch began with.
+    seconds : float
+        Since the first epoch began.
+    vectors : function
+        Returns the embedding as it is now, one row a node; costs a pass over the graph.
+
+    Examples
+    --------
+    >>> Epoch("rect-n", 25, 100, 0.5, 10.0, lambda: np.zeros((3, 2))).seconds_left
+    30.0
+    """
+
+    method: str
+    number: int
+    total: int
+    loss: float
+    seconds: float
+    vectors: Callable[[], npt.NDArray[np.float32]] = field(repr=False)
+
+    @property
+    def seconds_left(self) -> float:
+        """Estimate of the time the remaining epochs take."""
+        return self.seconds / self.number * (self.total - self.number)
+
+
+Callback = Callable[[Epoch], object]
+
+
+@dataclass(frozen=True)
+class History:
+    """The losses, and what ended the training early ("", "callback", "tol" or "interrupt")."""
+
+    losses: list[float]
+    stopped_by: str
+
+
+def run_epochs(
+    evaluate: Callable[[], float],
+    update: Callable[[], None],
+    *,
+    method: str,
+    epochs: int,
+    vectors: Callable[[], npt.NDArray[np.float32]],
+    callbacks: Iterable[Callback] | None = None,
+    tol: float = 0.0,
+    best_of: Sequence[torch.Tensor] = (),
+) -> History:
+    """Call `evaluate` and `update` in turn, `epochs` times, unless something ends it before.
+
+    Parameters
+    ----------
+    evaluate : function
+        Returns the loss at the present weights and makes ready what `update` needs.
+    update : function
+        Changes the weights.
+    method, epochs, vectors
+        What callbacks are told, see :class:`Epoch`.
+    callbacks : iterable of functions, optional
+        Called after every epoch; training stops when one returns something true.
+    tol : float
+        Stop when the loss has fallen by less than this share of itself in the last ten epochs; 0: never.
+    best_of : sequence of tensors
+        Weights to put back to where the loss was lowest when Ctrl-C is pressed. Empty: Ctrl-C is not caught.
+
+    Examples
+    --------
+    >>> weight = torch.tensor([4.0])
+    >>> history = run_epochs(lambda: float(weight**2), lambda: weight.mul_(0.5), method="halve", epochs=3,
+    ...                      vectors=lambda: weight[None].numpy())
+    >>> history.losses
+    [16.0, 4.0, 1.0]
+    """
+    callbacks = _checked(callbacks)
+    losses: list[float] = []
+    best: list[torch.Tensor] = []
+    start = said = time.monotonic()
+    try:
+        for number in range(1, epochs + 1):
+            loss = evaluate()
+            if not math.isfinite(loss):
+                msg = (
+                    f"{method}: the loss is {loss} in epoch {number}, so the training has diverged; "
+                    "take a smaller `learning_rate`"
+                )
+                raise UnseenError(msg)
+            if best_of and (not losses or loss < min(losses)):
+                best = _copied(best_of, best)
+            losses.append(loss)
+            update()
+            now = time.monotonic()
+            told = Epoch(method, number, epochs, loss, now - start, vectors)
+            if now - said >= SAY_EVERY and number < epochs:
+                said = now
+                logger.info(
+                    "%s: epoch %d of %d, loss %.6g, about %.0f s left",
+                    method,
+                    number,
+                    epochs,
+                    loss,
+                    told.seconds_left,
+                )
+            answers = [callback(told) for callback in callbacks]  # all are called, also after one said stop
+            if any(answers):
+                return History(losses, "callback")
+            if tol > 0 and _settled(losses, tol):
+                logger.info("%s: stopped after %d epochs, the loss hardly falls any more", method, number)
+                return History(losses, "tol")
+    except KeyboardInterrupt:
+        if not best:
+            raise
+        for weight, kept in zip(best_of, best, strict=True):
+            weight.copy_(kept)
+        logger.warning("%s: interrupted after %d epochs; the best state is kept", method, len(losses))
+        return History(losses, "interrupt")
+    return History(losses, "")
+
+
+def _checked(callbacks: Iterable[Callback] | None) -> list[Callback]:
+    called: list[Callback] = [callbacks] if callable(callbacks) else list(callbacks or [])
+    for callback in called:
+        if not callable(callback):
+            msg = f"`callbacks` must be functions of one argument, got {callback!r}"
+            raise InputError(msg)
+    return called
+
+
+def _copied(weights: Sequence[torch.Tensor], into: list[torch.Tensor]) -> list[torch.Tensor]:
+    if not into:
+        return [weight.detach().clone() for weight in weights]
+    for kept, weight in zip(into, weights, strict=True):
+        kept.copy_(weight.detach())
+    return into
+
+
+def _settled(losses: list[float], tol: float) -> bool:
+    if len(losses) <= PATIENCE:
+        return False
+    before = losses[-1 - PATIENCE]
+    return before - min(losses[-PATIENCE:]) < tol * abs(before)
+
+
+class Adam:
+    """Adam, with the same result for any number of threads; gradients are handed over, weights change in place.
+
+    Examples
+    --------
+    >>> weight = torch.tensor([1.0])
+    >>> Adam([weight], 0.1).step([torch.tensor([3.0])])
+    >>> round(float(weight), 4)
+    0.9
+    """
+
+    def __init__(self, weights: Sequence[torch.Tensor], learning_rate: float) -> None:
+        self.weights = [weight.view(-1) for weight in weights]
+        self.first = [torch.zeros_like(weight) for weight in self.weights]
+        self.second = [torch.zeros_like(weight) for weight in self.weights]
+        self.learning_rate = learning_rate
+        self.steps = 0
+
+    def step(self, gradients: Sequence[torch.Tensor]) -> None:
+        """Move the weights against the gradients, which are given in the order of the weights."""
+        self.steps += 1
+        size = self.learning_rate / (1 - 0.9**self.steps)
+        unbias = 1 / math.sqrt(1 - 0.999**self.steps)
+        for weight, first, second, gradient in zip(
+            self.weights, self.first, self.second, gradients, strict=True
+        ):
+            self._step_one(weight, first, second, gradient.reshape(-1), size, unbias)
+
+    @staticmethod
+    def _step_one(
+        weight: torch.Tensor,
+        first: torch.Tensor,
+        second: torch.Tensor,
+        gradient: torch.Tensor,
+        size: float,
+        unbias: float,
+    ) -> None:
+        def move(start: int, stop: int) -> None:
+            w, m, v, g = (t[start:stop] for t in (weight, first, second, gradient))
+            m.lerp_(g, 0.1)
+            v.mul_(0.999).addcmul_(g, g, value=0.001)
+            w.addcdiv_(m, v.sqrt().mul_(unbias).add_(1e-8), value=-size)
+
+        n = weight.numel()
+        block = n if weight.is_cuda else _ADAM_BLOCK
+        map_blocks(move, [(start, min(start + block, n)) for start in range(0, n, block)])
