@@ -1,0 +1,53 @@
+"""The plan follows the protocol: which classes are hidden, with which seeds, how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import unseen
+from unseen.experiments.catalog import EXPERIMENTS, Choice
+from unseen.experiments.paper import DATASETS, RATES, paper_decline, paper_f1
+from unseen.experiments.plan import f1_runs, hidden_sets
+from unseen.labels import Labels
+
+
+def labels_with(n_classes: int) -> Labels:
+    return Labels.from_values([f"c{k % n_classes}" for k in range(10 * n_classes)])
+
+
+def test_every_pair_is_hidden_once_on_citeseer_and_cora() -> None:
+    assert len(set(hidden_sets("citeseer", labels_with(6)))) == 15
+    assert len(set(hidden_sets("cora", labels_with(7)))) == 21
+
+
+def test_the_others_get_twenty_draws_of_five() -> None:
+    sets = hidden_sets("wiki", labels_with(17))
+    assert len(sets) == 20
+    assert {len(names) for names in sets} == {5}
+    assert sets == hidden_sets("wiki", labels_with(17))
+
+
+@pytest.mark.parametrize("dataset", ["citeseer", "wiki"])
+def test_fewer_splits_are_a_part_of_more(dataset: str) -> None:
+    labels = labels_with(6 if dataset == "citeseer" else 17)
+    few = set(f1_runs(dataset, labels, ["smoothfeats"], [0.1], 3))
+    assert len(few) == 3
+    assert few <= set(f1_runs(dataset, labels, ["smoothfeats"], [0.1]))
+
+
+def test_the_paper_is_whole() -> None:
+    assert len(paper_f1()) == 201
+    assert {key[0] for key in paper_f1()} == set(DATASETS)
+    assert {key[1] for key in paper_f1()} == set(RATES)
+    assert len(paper_decline()) == 18
+
+
+def test_every_experiment_plans_runs(paper_graph: Callable[[str], unseen.Dataset]) -> None:
+    paper_graph("citeseer")
+    for name, experiment in EXPERIMENTS.items():
+        runs = experiment.runs(Choice(["citeseer"], ["smoothfeats"], [0.3], 2))
+        assert runs, name
+        assert len(set(runs)) == len(runs), f"{name} plans a run twice"
+        assert {run.dataset for run in runs} == {"citeseer"}

@@ -1,0 +1,43 @@
+"""Tables in every style: aligned, escaped, bold where it can be."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+import unseen
+from unseen.report.tables import render
+
+HEADER = ["method", "F1"]
+ROWS = [["a|b_c", "*0.75*"], ['say "hi", 5 %', "0.6 ± 0.1"]]
+
+
+def test_text_columns_line_up() -> None:
+    lines = render(HEADER, ROWS).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert lines[1].startswith("a|b_c")
+    assert lines[1].endswith("*0.75*")
+
+
+def test_markdown_escapes_bars_and_marks_the_best() -> None:
+    lines = render(HEADER, ROWS, style="markdown").splitlines()
+    assert lines[1] == "| --- | ---: |"
+    assert lines[2] == "| a\\|b_c | **0.75** |"
+
+
+def test_csv_reads_back() -> None:
+    found = list(csv.reader(io.StringIO(render(HEADER, ROWS, style="csv"))))
+    assert found == [HEADER, ["a|b_c", "0.75"], ['say "hi", 5 %', "0.6 ± 0.1"]]
+
+
+def test_latex_escapes_its_special_signs() -> None:
+    text = render(HEADER, ROWS, style="latex")
+    assert "a|b\\_c & \\textbf{0.75} \\\\" in text
+    assert "5 \\% & 0.6 $\\pm$ 0.1" in text
+
+
+def test_unknown_style_gets_a_hint() -> None:
+    with pytest.raises(unseen.InputError, match="did you mean 'latex'"):
+        render(HEADER, ROWS, style="latx")
