@@ -236,7 +236,14 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
 
 
 def _as_csr(matrix: Any) -> sp.csr_array:
-    csr = sp.csr_array(matrix)
+    try:
+        csr = sp.csr_array(matrix)
+    except (TypeError, ValueError):
+        msg = f"the adjacency must be a matrix of real numbers, got {type(matrix).__name__}"
+        raise InputError(msg) from None
+    if csr.ndim != 2:
+        msg = f"the adjacency must be square, got shape {csr.shape}"
+        raise InputError(msg)
     if csr.dtype.kind not in "fiub":
         msg = f"the adjacency must hold real numbers, got dtype {csr.dtype}"
         raise InputError(msg)
@@ -283,7 +290,11 @@ def _checked_features(features: Any, n: int) -> Features:
         matrix: Features = sparse
         values = sparse.data
     else:
-        dense = np.asarray(features)
+        try:
+            dense = np.asarray(features)
+        except ValueError:
+            msg = "`features` must be a matrix, its rows have different lengths"
+            raise InputError(msg) from None
         if dense.ndim != 2:
             msg = f"`features` must have two dimensions, got shape {dense.shape}"
             raise InputError(msg)

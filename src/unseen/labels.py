@@ -47,6 +47,9 @@ class Labels:
 
     def __post_init__(self) -> None:
         indicator = sp.csr_array(self.indicator).astype(bool)
+        if indicator.ndim != 2:
+            msg = f"`indicator` must have two dimensions, nodes and classes, got shape {indicator.shape}"
+            raise InputError(msg)
         indicator.sum_duplicates()
         indicator.eliminate_zeros()
         classes = tuple(str(name) for name in self.classes)

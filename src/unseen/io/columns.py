@@ -199,7 +199,7 @@ def float_values(table: Table, index: int, what: str) -> npt.NDArray[np.float64]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         row = _first_refused(column)
     if row is None:
-        msg = f"{table.source}: the column {what!r} has the type {column.type}; it must hold numbers"
+        msg = f"{table.source}: the {what} has the type {column.type}; it must be a number"
         raise InputError(msg)
     value = column[row].as_py()
     if value == "":

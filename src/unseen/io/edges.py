@@ -86,7 +86,11 @@ def id_column(values: Any, what: str) -> pa.Array:
         values = values.combine_chunks()
     if not isinstance(values, pa.Array):
         ids = as_ids(values, what=what)
-        return pa.array(ids, type=pa.int64() if ids.dtype == np.int64 else pa.large_string())
+        try:
+            return pa.array(ids, type=pa.int64() if ids.dtype == np.int64 else pa.large_string())
+        except UnicodeEncodeError as error:
+            msg = f"`{what}` holds {error.object!r}, which is not valid Unicode text"
+            raise InputError(msg) from None
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if values.null_count:

@@ -52,7 +52,7 @@ def _label_positions(table: Table) -> tuple[int, int]:
     if width != 2:
         have = "one column" if width == 1 else f"{width} columns"
         msg = (
-            f"{table.source} has {have}; labels are `node, label`: "
+            f"{table.place(0)} has {have}; labels are `node, label`: "
             "write several labels of a node with | between them or in several rows"
         )
         raise InputError(msg)

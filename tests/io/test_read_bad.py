@@ -1,0 +1,353 @@
+"""Bad input gets one sentence that names the place and the remedy, and nothing but that."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import unseen
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("", r"e\.csv' is empty; a file without rows needs at least its header line$"),
+        ("# nothing\n\n", r"e\.csv' is empty"),
+        ("src,dst\n", r"e\.csv' lists no edge, and there is no other source that names a node"),
+        ("a\nb\n", r"e\.csv', line 1 has one column; an edge needs two, `src` and `dst`"),
+        ("# c\nsrc,dst\n\na,b\n# c\nc\n", r"e\.csv', line 6 has 1 column but the header has 2"),
+        ("a,b\nb,c,d\n", r"e\.csv', line 2 has 3 columns but the first line has 2"),
+        ("a,b,1,2\n", r"line 1 has 4 columns; edges are `src, dst` and perhaps `weight`"),
+        ("src,dst,weight\n\na,b,1\na,c,heavy\n", r"line 4: the weight is 'heavy', which is not a number$"),
+        ("a,b,strength\na,b,1\n", r"line 1: the weight is 'strength', .* header=True \(--header\)"),
+        (
+            "src;dst;weight\na;b;0,5\n",
+            r"line 2: the weight is '0,5', which is not a number; decimals need a point",
+        ),
+        ("a;b;0,5\n", r"columns of .*e\.csv' may be separated by ',' or by ';'; say which with delimiter="),
+        ("a,b,\n", r"line 1: the weight is empty; it must be a number"),
+        ("a,b,1\n#\nb,c,nan\n", r"line 3: the weight is nan; edge weights must be finite numbers"),
+        ("a,b,-inf\n", r"line 1: the weight is -inf; edge weights must be finite"),
+        (
+            "a,b,1\n\nb,c,-2\n",
+            r"line 3: the weight is -2; negative weights are not supported yet.*--drop-negative",
+        ),
+        ("a,b\n,c\n", r"line 2: the id of `src` is empty"),
+        ("src,dst\na,\n", r"line 2: the id of `dst` is empty"),
+        ('a,b\n"c,d\ne,f\n', r"line 2 has 1 column but the first line has 2; is a quote not closed there"),
+        ("a,b\nü,c\n".encode("latin-1"), r"line 2 is not UTF-8 text \(byte 0xfc\); save the file as UTF-8"),
+        ("a,b\n".encode("utf-16"), r"is UTF-16 text; save it as UTF-8"),
+        (bytes(range(256)), r"is not a text file \(it holds zero bytes\)"),
+        (
+            "src,dst,type\na,b,likes\na,b,hates\n",
+            r"several kinds in the column 'type', and edge types are not supp",
+        ),
+    ],
+)
+def test_edges(tmp_path: Path, content: str | bytes, match: str) -> None:
+    with pytest.raises(unseen.InputError, match=match):
+        unseen.read_graph(write(tmp_path / "e.csv", content))
+
+
+def test_line_numbers_with_quoted_line_breaks(tmp_path: Path) -> None:
+    with pytest.raises(unseen.InputError, match=r"line 6: the weight is 'x'"):
+        unseen.read_graph(write(tmp_path / "e.csv", '# c\nsrc,dst,weight\n"a\nb",c,1\n\na,b,x\n'))
+
+
+def test_bad_row_far_down_a_large_file(tmp_path: Path) -> None:
+    text = "a,b,1\n" * 400_000
+    with pytest.raises(unseen.InputError, match=r"line 400001 has 2 columns but the first line has 3"):
+        unseen.read_graph(write(tmp_path / "e.csv", text + "a,b\n" + text[:600_000]))
+    with pytest.raises(unseen.InputError, match=r"line 400001: the weight is 'x'"):
+        unseen.read_graph(write(tmp_path / "e.csv", text + "a,b,x\n" + text[:600_000]))
+
+
+def test_paths(tmp_path: Path) -> None:
+    with pytest.raises(
+        unseen.InputError, match=r"there is no file '.*no\.csv'; check the path given as `edges`"
+    ):
+        unseen.read_graph(tmp_path / "no.csv")
+    with pytest.raises(unseen.InputError, match=r"there is no file 'a.*0b'"):
+        unseen.read_graph("a\0b")
+    with pytest.raises(unseen.InputError, match=r"is a folder without a graph\.txt; `edges` needs a file"):
+        unseen.read_graph(tmp_path)
+    edges = write(tmp_path / "e.csv", "a,b\n")
+    for name in ("nodes", "features"):
+        with pytest.raises(unseen.InputError, match=rf"there is no file '.*no\.csv'; .* `{name}`"):
+            unseen.read_graph(edges, **{name: tmp_path / "no.csv"})
+        with pytest.raises(unseen.InputError, match=rf"is a folder; `{name}` needs a file"):
+            unseen.read_graph(edges, **{name: tmp_path})
+    with pytest.raises(
+        unseen.InputError, match=r"there is no file '.*group\.txt'; check the path given as `labels`"
+    ):
+        unseen.read_graph(edges, labels=tmp_path)
+
+
+@pytest.mark.parametrize("source", ["edges", "nodes", "features", "labels"])
+def test_unknown_suffix_lists_the_known_ones(tmp_path: Path, source: str) -> None:
+    strange = write(tmp_path / "x.xlsx", "a,b\n")
+    arguments: dict[str, Any] = {"edges": write(tmp_path / "e.csv", "a,b\n"), source: strange}
+    with pytest.raises(
+        unseen.InputError, match=rf"suffix '\.xlsx', which `{source}` cannot .* \.csv, .*\.parquet"
+    ):
+        unseen.read_graph(**arguments)
+
+
+def test_objects_that_are_no_source(tmp_path: Path) -> None:
+    with pytest.raises(
+        unseen.InputError, match=r"`edges` must be a path, a table .* got list; Graph\.from_edges"
+    ):
+        unseen.read_graph([("a", "b")])
+    edges = write(tmp_path / "e.csv", "a,b\n")
+    with pytest.raises(unseen.InputError, match=r"`features` must be a path, .* got int"):
+        unseen.read_graph(edges, features=3)
+    with pytest.raises(unseen.InputError, match=r"`labels` must be a path .* got list; Labels\.from_values"):
+        unseen.read_graph(edges, labels=["x"])
+    with pytest.raises(unseen.InputError, match=r"`nodes` must be a path, .* got int"):
+        unseen.read_graph(edges, nodes=3)
+    with pytest.raises(unseen.InputError, match=r"`delimiter` must be one character .* got ',,'"):
+        unseen.read_graph(edges, delimiter=",,")
+
+
+def test_gzip(tmp_path: Path) -> None:
+    packed = gzip.compress(b"a,b\nb,c\n" * 500)
+    for cut in (packed[:-12], packed[:40], packed[:5]):
+        with pytest.raises(unseen.InputError, match=r"e\.csv\.gz' is a damaged or cut-off gzip file"):
+            unseen.read_graph(write(tmp_path / "e.csv.gz", cut))
+    with pytest.raises(unseen.InputError, match=r"is not a gzip file, though its name ends in \.gz"):
+        unseen.read_graph(write(tmp_path / "e.csv.gz", "a,b\n"))
+
+
+def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    path = write(tmp_path / "e.csv", "a,b\n")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(unseen.InputError, match=r"e\.csv' cannot be read: Permission denied"):
+        unseen.read_graph(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("", r"f\.csv' is empty"),
+        ("node\na\nb\n", r"has no column beside the node ids; features need at least one"),
+        ("node,x\na,1\n", r"has no row for 1 of the 2 nodes, the first is 'b'; add rows for them"),
+        ("node,x\na,1\nb,2\n# c\na,1\n", r"line 5: the node 'a' has features already"),
+        ("node,x\na,1\nb,nan\n", r"line 3: the feature 'x' is nan; features must be finite numbers"),
+        ("a,1,2\nb,2,inf\n", r"line 2: the feature 2 is inf; features must be finite numbers"),
+        ("node,x,y\na,1,2\nb,2,two\n", r"line 3: the feature 'y' is 'two', which is not a number"),
+        ("node,x,y\na,1,\nb,2,2\n", r"line 2: the feature 'y' is empty; it must be a number"),
+        ("node,x\na,1\nb,2,3\n", r"line 3 has 3 columns but the header has 2"),
+        ("node,x\n,1\nb,2\n", r"line 2: the id of `node` is empty"),
+    ],
+)
+def test_features(tmp_path: Path, content: str, match: str) -> None:
+    edges = write(tmp_path / "e.csv", "a,b\n")
+    with pytest.raises(unseen.InputError, match=match):
+        unseen.read_graph(edges, features=write(tmp_path / "f.csv", content))
+
+
+def test_features_without_ids_say_how_they_were_understood(tmp_path: Path) -> None:
+    edges = write(tmp_path / "e.csv", "a,b\n")
+    with pytest.raises(
+        unseen.InputError, match=r"names no nodes, so that its 2 rows belong to the nodes 0 to 1"
+    ):
+        unseen.read_graph(edges, features=np.eye(2))
+    with pytest.raises(unseen.InputError, match=r"`features` has shape \(2,\); features need two dimensions"):
+        unseen.read_graph(edges, features=np.ones(2))
+    with pytest.raises(
+        unseen.InputError, match=r"`features`: row 1, column 0 is nan; features must be finite"
+    ):
+        unseen.read_graph(edges, features=sp.csr_array([[0.0], [np.nan]]))
+    with pytest.raises(
+        unseen.InputError, match=r"`features`: row 0, column 1 is inf; features must be finite"
+    ):
+        unseen.read_graph(edges, features=np.array([[0.0, np.inf]]))
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("", r"l\.csv' is empty"),
+        ("a\nb\n", r"line 1 has one column; labels are `node, label`"),
+        ("a,x,y\n", r"line 1 has 3 columns; labels are `node, label`: .* with \| between them"),
+        ("node,label\na,x\nb\n", r"line 3 has 1 column but the header has 2"),
+        ("# c\nnode,label\na,x\n\nq,y\nr,y\n", r"line 5: the graph has no node 'q', and 2 rows in all"),
+        ("paper,topic\na,x\n", r"line 1: the graph has no node 'paper'.* header=True \(--header\)"),
+        ("node,label\n,x\n", r"line 2: the id of `node` is empty"),
+    ],
+)
+def test_labels(tmp_path: Path, content: str, match: str) -> None:
+    graph = unseen.Graph.from_edges(["a"], ["b"])
+    with pytest.raises(unseen.InputError, match=match):
+        unseen.read_labels(write(tmp_path / "l.csv", content), graph)
+
+
+def test_nodes(tmp_path: Path) -> None:
+    edges = write(tmp_path / "e.csv", "a,b\n")
+    with pytest.raises(unseen.InputError, match=r"n\.csv' has 2 columns; a node list has one column"):
+        unseen.read_graph(edges, nodes=write(tmp_path / "n.csv", "a,1\nb,2\n"))
+    with pytest.raises(
+        unseen.InputError, match=r"`nodes` has the columns 'a', 'b'; a node list has one column"
+    ):
+        unseen.read_graph(edges, nodes=pa.table({"a": [1], "b": [2]}))
+    with pytest.raises(unseen.InputError, match=r"nodes must be all strings or all integers, found None"):
+        unseen.read_graph(edges, nodes=["a", None])
+
+
+def test_npz(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, ids=np.array(["a", None], dtype=object), data=np.eye(2))
+    with pytest.raises(unseen.InputError, match=r"x\.npz' holds pickled Python objects, which are not read"):
+        unseen.read_graph(path)
+    with pytest.raises(unseen.InputError, match=r"holds pickled Python objects"):
+        unseen.read_graph(write(path, pickle.dumps({"network": 1})))
+    sp.save_npz(path, sp.csr_array([[0, 1.0], [1, 0]]))
+    whole = path.read_bytes()
+    for cut in (whole[:-50], whole[:30], b""):
+        with pytest.raises(unseen.InputError, match=r"x\.npz' is not a readable numpy file, perhaps damaged"):
+            unseen.read_graph(write(path, cut))
+    sp.save_npz(path, sp.csr_array([[0, 1.0, 1], [1, 0, 0]]))
+    with pytest.raises(unseen.InputError, match=r"has shape \(2, 3\); an adjacency matrix must be square"):
+        unseen.read_graph(path)
+    sp.save_npz(path, sp.csr_array([[0, -1.0], [1, 0]]))
+    with pytest.raises(unseen.InputError, match=r"weight in row 0, column 1 is -1; .*--drop-negative"):
+        unseen.read_graph(path)
+    sp.save_npz(path, sp.csr_array([[0, 0], [np.inf, 0]]))
+    with pytest.raises(
+        unseen.InputError, match=r"weight in row 1, column 0 is inf; edge weights must be finite"
+    ):
+        unseen.read_graph(path)
+    sp.save_npz(path, sp.dia_array(np.eye(2)))
+    with pytest.raises(unseen.InputError, match=r"in the format 'dia'; save it as csr, csc or coo"):
+        unseen.read_graph(path)
+    np.savez(path, foo=np.eye(2))
+    with pytest.raises(unseen.InputError, match=r"holds the arrays 'foo'; expected a scipy sparse matrix"):
+        unseen.read_graph(path)
+    np.savez(path, data=np.eye(2), ids=np.array(["a"]))
+    with pytest.raises(unseen.InputError, match=r"has ids of shape \(1,\) for 2 rows"):
+        unseen.read_graph(path)
+
+
+def test_npz_with_indices_out_of_range_is_refused_before_it_crashes(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    wrong = {
+        "format": b"csr",
+        "shape": [2, 2],
+        "data": [1.0, 1.0],
+        "indices": [1, 99999999],
+        "indptr": [0, 1, 2],
+    }
+    np.savez(path, **{key: np.array(value) for key, value in wrong.items()})
+    with pytest.raises(unseen.InputError, match=r"x\.npz' is not a readable scipy file"):
+        unseen.read_graph(path)
+    del wrong["indptr"]
+    np.savez(path, **{key: np.array(value) for key, value in wrong.items()})
+    with pytest.raises(unseen.InputError, match=r"not a whole scipy matrix, the array 'indptr' is missing"):
+        unseen.read_graph(path)
+
+
+def test_npy(tmp_path: Path) -> None:
+    edges = write(tmp_path / "e.csv", "0,1\n")
+    np.save(tmp_path / "f.npy", np.array([["a"], ["b"]]))
+    with pytest.raises(unseen.InputError, match=r"f\.npy' holds values of type <U1; real numbers are needed"):
+        unseen.read_graph(edges, features=tmp_path / "f.npy")
+    np.save(tmp_path / "f.npy", np.array([[None]]))
+    with pytest.raises(unseen.InputError, match=r"f\.npy' holds pickled Python objects"):
+        unseen.read_graph(edges, features=tmp_path / "f.npy")
+
+
+def test_mat(tmp_path: Path) -> None:
+    path = tmp_path / "x.mat"
+    scipy.io.savemat(path, {"network": sp.csc_array(np.ones((3, 3)))})
+    whole = path.read_bytes()
+    with pytest.raises(
+        unseen.InputError, match=r"x\.mat' is not a readable Matlab file, perhaps damaged or cut off"
+    ):
+        unseen.read_graph(write(path, whole[: len(whole) // 2]))
+    with pytest.raises(unseen.InputError, match=r"x\.mat' is not a readable Matlab file"):
+        unseen.read_graph(write(path, "hello " * 100))
+    hdf = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF" + bytes(500)
+    with pytest.raises(
+        unseen.InputError, match=r"is a Matlab file of version 7\.3 or unknown; save it with `save -v7`"
+    ):
+        unseen.read_graph(write(path, hdf))
+    scipy.io.savemat(path, {"foo": np.eye(3)})
+    with pytest.raises(unseen.InputError, match=r"has the variables 'foo'; edges are read from 'network'"):
+        unseen.read_graph(path)
+    scipy.io.savemat(path, {"network": np.array(["text"])})
+    with pytest.raises(unseen.InputError, match=r"holds values of type <U4; real numbers are needed"):
+        unseen.read_graph(path)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"src": ["a", None], "dst": ["b", "c"]}), path)
+    with pytest.raises(unseen.InputError, match=r"x\.parquet', row 2: the id of `src` is empty"):
+        unseen.read_graph(path)
+    whole = path.read_bytes()
+    with pytest.raises(unseen.InputError, match=r"x\.parquet' is not a readable Parquet file"):
+        unseen.read_graph(write(path, whole[:-20]))
+    pq.write_table(pa.table({"a": ["a"], "b": ["b"]}), path)
+    with pytest.raises(unseen.InputError, match=r"has the columns 'a', 'b'; edges need `src` and `dst`"):
+        unseen.read_graph(path)
+    graph = unseen.Graph.from_edges(["a"], ["b"])
+    with pytest.raises(unseen.InputError, match=r"has the columns 'a', 'b'; labels need `node` and `label`"):
+        unseen.read_labels(path, graph)
+    with pytest.raises(unseen.InputError, match=r"has the columns 'a', 'b'; features need a column `node`"):
+        unseen.read_graph(pa.table({"src": ["a"], "dst": ["b"]}), features=path)
+
+
+def test_tables() -> None:
+    with pytest.raises(
+        unseen.InputError, match=r"`edges`: the column of `src` has the type double; ids must be"
+    ):
+        unseen.read_graph(pa.table({"src": [1.5], "dst": [2.0]}))
+    with pytest.raises(
+        unseen.InputError, match=r"`edges`, row 2: the weight is nan; edge weights must be finite"
+    ):
+        unseen.read_graph(pa.table({"src": ["a", "b"], "dst": ["b", "c"], "weight": [1.0, None]}))
+    with pytest.raises(unseen.InputError, match=r"`edges`: ids of `dst` do not fit into 64-bit integers"):
+        unseen.read_graph(pa.table({"src": [1], "dst": pa.array([2**63], pa.uint64())}))
+    edges = pa.table({"src": ["a"], "dst": ["b"]})
+    uneven = pa.table({"node": ["a", "b"], "x": [[1.0, 2.0], [3.0]]})
+    with pytest.raises(unseen.InputError, match=r"`features`, row 2 has 1 numbers where the first row has 2"):
+        unseen.read_graph(edges, features=uneven)
+    with pytest.raises(unseen.InputError, match=r"`features`, row 2: the feature 0 is missing"):
+        unseen.read_graph(edges, features=pa.table({"node": ["a", "b"], "x": [[1.0, 2.0], [3.0, None]]}))
+    with pytest.raises(unseen.InputError, match=r"the feature 'when' has the type date32"):
+        when = pa.array([0, 1], pa.date32())
+        unseen.read_graph(edges, features=pa.table({"node": ["a", "b"], "when": when}))
+    graph = unseen.read_graph(edges)
+    with pytest.raises(unseen.InputError, match=r"`labels`: the labels have the type date32"):
+        unseen.read_labels(pa.table({"node": ["a", "b"], "label": when}), graph)
+
+
+def test_svmlight(tmp_path: Path) -> None:
+    edges = write(tmp_path / "e.csv", "0,1\n")
+    with pytest.raises(
+        unseen.InputError, match=r"f\.svmlight', line 3: 'foo' is not svmlight; expected `index:value`"
+    ):
+        unseen.read_graph(edges, features=write(tmp_path / "f.svmlight", "# c\n1 1:2 3:1\n0 foo\n"))
+    with pytest.raises(
+        unseen.InputError, match=r"line 1: 'x' is not svmlight; expected a number, the target"
+    ):
+        unseen.read_graph(edges, features=write(tmp_path / "f.svmlight", "x 1:2\n"))
+    with pytest.raises(unseen.InputError, match=r"f\.svmlight' is empty"):
+        unseen.read_graph(edges, features=write(tmp_path / "f.svmlight", ""))

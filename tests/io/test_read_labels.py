@@ -1,0 +1,110 @@
+"""Labels in every layout, and what counts as no label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import unseen
+
+GRAPH = unseen.Graph.from_edges(["a", "b", "c"], ["b", "c", "d d"])
+
+
+def as_sets(labels: unseen.Labels) -> dict[str, set[str]]:
+    rows = labels.indicator.toarray()
+    found = {
+        str(node): {labels.classes[k] for k in np.flatnonzero(row)}
+        for node, row in zip(labels.node_ids, rows, strict=True)
+    }
+    return {node: names for node, names in found.items() if names}
+
+
+WANTED = {"a": {"red"}, "b": {"red", "blue"}, "d d": {"10"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("l.csv", "node,label\na,red\nb,red|blue\nd d,10\n"),
+        ("l.csv", "d d,10\nb,blue\na,red\nb,red\nb,red\n"),
+        ("l.csv", "label,node\n10,d d\nred | blue,b\nred,a\n"),
+        ("l.tsv", "id\tclass\na\tred\nb\tblue|red|\nc\t\nd d\t10\n"),
+        ("l.csv", "paper,label\na,red\nb,red|blue\nd d,10\n"),
+        ("l.csv", "node,topic\na,red\nb,red|blue\nd d,10\n"),
+        ("l.csv", "node,label,note\na,red,x\nb,red|blue,y\nd d,10,z\n"),
+        ("l.csv", "a,red\nb,red|-1|blue\nc,NaN\nc,nan\nc,-1\nc,\nd d,10\n"),
+    ],
+)
+def test_text(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    labels = unseen.read_labels(path, GRAPH)
+    assert as_sets(labels) == WANTED
+    assert labels.classes == ("10", "blue", "red")
+    assert labels.node_ids is not None
+    assert labels.node_ids.tolist() == ["a", "b", "c", "d d"]
+
+
+def test_names_that_only_look_like_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text("node,label\na,NA\nb,None\nc,0\nd d,null\n")
+    assert unseen.read_labels(path, GRAPH).classes == ("0", "NA", "None", "null")
+
+
+def test_group_txt(tmp_path: Path) -> None:
+    path = tmp_path / "group.txt"
+    path.write_text("# node, classes\n a  red\nb\tred blue \n\nc\n")
+    assert as_sets(unseen.read_labels(path, GRAPH)) == {"a": {"red"}, "b": {"red", "blue"}}
+
+
+ROWS = {"node": ["a", "b", "b", "c", "d d"], "label": ["red", "red", "blue", None, "10"]}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "pandas", "polars", "categorical", "arrow-lists"])
+def test_tables(tmp_path: Path, kind: str) -> None:
+    table = pa.table(ROWS)
+    pq.write_table(table, tmp_path / "l.parquet")
+    source = {
+        "parquet": tmp_path / "l.parquet",
+        "pandas": pd.DataFrame(ROWS),
+        "polars": pl.DataFrame(ROWS),
+        "categorical": pd.DataFrame(ROWS).astype({"label": "category"}),
+        "arrow-lists": pa.table(
+            {"node": ["a", "b", "c", "d d"], "label": [["red"], ["blue", "red"], [], ["10", None]]}
+        ),
+    }[kind]
+    labels = unseen.read_labels(source, GRAPH)
+    assert as_sets(labels) == WANTED
+    assert labels.classes == ("10", "blue", "red")
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        ([10, 2, -1], ("10", "2")),
+        ([10.0, 2.0, float("nan")], ("10", "2")),
+        ([1.5, 2.0, -1.0], ("1.5", "2")),
+        ([True, False, None], ("False", "True")),
+        (["x|y", "y", "-1"], ("x", "y")),
+    ],
+)
+def test_types_of_a_label_column(values: list[object], classes: tuple[str, ...]) -> None:
+    labels = unseen.read_labels(pa.table({"node": ["a", "b", "c"], "label": values}), GRAPH)
+    assert labels.classes == classes
+    assert labels.labelled.tolist() == [0, 1]
+
+
+def test_no_label_at_all() -> None:
+    labels = unseen.read_labels(pa.table({"node": ["a"], "label": pa.nulls(1)}), GRAPH)
+    assert (labels.classes, len(labels.labelled), labels.n_nodes) == ((), 0, 4)
+
+
+def test_lists_are_not_split_at_the_bar() -> None:
+    labels = unseen.read_labels(pa.table({"node": ["a"], "label": [["x|y"]]}), GRAPH)
+    assert labels.classes == ("x|y",)
