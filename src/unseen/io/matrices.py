@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import struct
+import tokenize
 import warnings
 import zipfile
 import zlib
@@ -42,6 +43,7 @@ _DAMAGED = (
     EOFError,
     MemoryError,
     SyntaxError,
+    tokenize.TokenError,
     struct.error,
     zlib.error,
     zipfile.BadZipFile,
@@ -73,6 +75,9 @@ def read_npz(path: Path) -> tuple[IdArray | None, sp.csr_array | npt.NDArray[Any
     if names is not None and names.shape != matrix.shape[1:]:
         msg = f"{str(path)!r} has feature names of shape {names.shape} for {matrix.shape[1]} columns"
         raise InputError(msg)
+    if ids is not None and "" in ids.tolist():
+        msg = f"{str(path)!r} has an empty id in row {ids.tolist().index('')}"
+        raise InputError(msg)
     return (
         None if ids is None else as_ids(ids, what=f"ids of {str(path)!r}"),
         matrix,
@@ -92,7 +97,7 @@ def read_npy(path: Path) -> npt.NDArray[Any]:
 
 def read_mat(path: Path, keys: Sequence[str], what: str) -> sp.csr_array | npt.NDArray[Any]:
     """Return the first variable of a Matlab file that has one of the names `keys`."""
-    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError, loadmat
 
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -101,7 +106,7 @@ def read_mat(path: Path, keys: Sequence[str], what: str) -> sp.csr_array | npt.N
     except NotImplementedError:
         msg = f"{str(path)!r} is a Matlab file of version 7.3 or unknown; save it with `save -v7`"
         raise InputError(msg) from None
-    except _DAMAGED as error:
+    except (MatReadError, *_DAMAGED) as error:
         raise _damaged(path, "Matlab", error) from None
     key = next((key for key in keys if key in found), None)
     if key is None:
