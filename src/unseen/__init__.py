@@ -32,6 +32,9 @@ _HOME = {
     "Score": "evaluation",
     "make_method": "methods.registry",
     "method_names": "methods.registry",
+    "APPNP": "methods.appnp",
+    "DGI": "methods.dgi",
+    "GCN": "methods.gcn",
     "NodeFeats": "methods.nodefeats",
     "SmoothFeats": "methods.smoothfeats",
     "UnseenError": "errors",
@@ -77,6 +80,9 @@ if TYPE_CHECKING:
     from unseen.io.read import read_graph as read_graph
     from unseen.io.read import read_labels as read_labels
     from unseen.labels import Labels as Labels
+    from unseen.methods.appnp import APPNP as APPNP
+    from unseen.methods.dgi import DGI as DGI
+    from unseen.methods.gcn import GCN as GCN
     from unseen.methods.nodefeats import NodeFeats as NodeFeats
     from unseen.methods.registry import make_method as make_method
     from unseen.methods.registry import method_names as method_names

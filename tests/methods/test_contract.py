@@ -17,7 +17,11 @@ from unseen.methods.registry import METHODS, method_class
 
 NAMES = unseen.method_names()
 N = 48
-NOT_PERMUTABLE: dict[str, str] = {}
+NOT_PERMUTABLE: dict[str, str] = {
+    "gcn": "dropout is drawn by row",
+    "appnp": "dropout and the validation nodes are drawn by row",
+    "dgi": "the shuffling of the features is drawn by row",
+}
 
 
 def quick(name: str, **params: object) -> Method:

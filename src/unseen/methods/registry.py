@@ -24,6 +24,9 @@ class Entry:
 
 METHODS: dict[str, Entry] = {
     "nodefeats": Entry("nodefeats", "NodeFeats", "the node features as they are"),
+    "gcn": Entry("gcn", "GCN", "hidden layer of a graph convolutional network trained on the seen classes"),
+    "appnp": Entry("appnp", "APPNP", "hidden layer of a network whose predictions are spread over the graph"),
+    "dgi": Entry("dgi", "DGI", "graph convolution that tells the graph from a shuffled one, no labels"),
     "smoothfeats": Entry("smoothfeats", "SmoothFeats", "features smoothed over the graph, no training"),
 }
 
