@@ -331,8 +331,8 @@ def test_tables() -> None:
         unseen.read_graph(edges, features=uneven)
     with pytest.raises(unseen.InputError, match=r"`features`, row 2: the feature 0 is missing"):
         unseen.read_graph(edges, features=pa.table({"node": ["a", "b"], "x": [[1.0, 2.0], [3.0, None]]}))
+    when = pa.array([0, 1], pa.date32())
     with pytest.raises(unseen.InputError, match=r"the feature 'when' has the type date32"):
-        when = pa.array([0, 1], pa.date32())
         unseen.read_graph(edges, features=pa.table({"node": ["a", "b"], "when": when}))
     graph = unseen.read_graph(edges)
     with pytest.raises(unseen.InputError, match=r"`labels`: the labels have the type date32"):

@@ -86,7 +86,7 @@ def _other_columns(table: Table, used: set[int | None]) -> None:
     names = table.names or ()
     others = [k for k in range(len(names)) if k not in used and names[k] != _PANDAS_INDEX]
     for k in others:
-        if names[k].strip().lower() in _EDGE_TYPES and len(table.columns[k].unique()) > 1:
+        if names[k].strip().lower() in _EDGE_TYPES and _has_several_kinds(table.columns[k]):
             msg = (
                 f"{table.source} has edges of several kinds in the column {names[k]!r}, and edge types are not "
                 "supported yet; keep one kind, or remove the column to treat all edges alike"
@@ -94,6 +94,13 @@ def _other_columns(table: Table, used: set[int | None]) -> None:
             raise InputError(msg)
     if others:
         logger.info("%s: columns not used: %s", table.source, listed([names[k] for k in others]))
+
+
+def _has_several_kinds(column: pa.ChunkedArray) -> bool:
+    try:
+        return len(column.unique()) > 1
+    except pa.ArrowNotImplementedError:  # lists and structs: no name of a kind
+        return False
 
 
 def _suspect_header(table: Table, ids: tuple[pa.Array, pa.Array]) -> None:
@@ -167,18 +174,22 @@ def id_values(table: Table, index: int, what: str) -> pa.Array:
     kind = column.type
     if pa.types.is_integer(kind):
         ids = _as_int64(column, table, what)
-        missing = column.is_null()
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         ids = column.cast(pa.large_string())
-        missing = pc.fill_null(pc.equal(ids, ""), True)
     else:
         msg = f"{table.source}: the column of `{what}` has the type {kind}; ids must be strings or integers"
         raise InputError(msg)
+    require_ids(ids, table.place, what)
+    return ids
+
+
+def require_ids(ids: pa.Array, place: Callable[[int], str], what: str) -> None:
+    """Raise an `InputError` that names the first row without an id."""
+    missing = ids.is_null() if pa.types.is_integer(ids.type) else pc.fill_null(pc.equal(ids, ""), True)
     row = pc.index(missing, pa.scalar(True)).as_py()
     if row >= 0:
-        msg = f"{table.place(row)}: the id of `{what}` is empty"
+        msg = f"{place(row)}: the id of `{what}` is empty"
         raise InputError(msg)
-    return ids
 
 
 def _as_int64(column: pa.Array, table: Table, what: str) -> pa.Array:

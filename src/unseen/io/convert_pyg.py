@@ -80,7 +80,7 @@ def labels_from_pyg(data: Any, *, mask: str | None = None, classes: Sequence[str
         numbers = np.arange(width) if y.ndim == 2 else np.unique(columns)
         columns = np.searchsorted(numbers, columns)
         named = [str(number) for number in numbers.tolist()]
-    if len(named) < width:
+    elif len(named) < width:
         msg = f"`classes` has {len(named)} names but `y` has the class number {width - 1}"
         raise InputError(msg)
     ones = np.ones(len(rows), dtype=np.int64)
@@ -130,7 +130,8 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
 
 
 def _edge_index(data: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    if not hasattr(data, "get") or hasattr(data, "node_types") or not hasattr(data, "num_nodes"):
+    # The class is asked for `num_nodes`: the value itself warns where it has to be guessed.
+    if not hasattr(data, "get") or hasattr(data, "node_types") or not hasattr(type(data), "num_nodes"):
         msg = f"expected a torch_geometric.data.Data with nodes of one kind, got {type(data).__name__}"
         raise InputError(msg)
     if data.get("edge_index") is None:

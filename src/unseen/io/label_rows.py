@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
-from unseen.io.columns import HEADER_HINT, LABEL, id_values, listed, node_column
+from unseen.io.columns import HEADER_HINT, LABEL, id_values, listed, node_column, require_ids
 from unseen.io.sniff import NEVER, no_header
 from unseen.io.tables import Table
 from unseen.io.text import read_text
@@ -66,6 +66,7 @@ def group_rows(path: Path) -> LabelRows:
     offsets = np.asarray(cells.offsets)
     flat = cells.values
     ids = flat.take(pa.array(offsets[:-1]))
+    require_ids(ids, table.place, "node")
     rest = np.ones(len(flat), dtype=bool)
     rest[offsets[:-1]] = False
     rows = np.repeat(np.arange(len(ids)), np.diff(offsets))[rest]
