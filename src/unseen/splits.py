@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator, seed_of
 
 MAX_DRAWS = 100
+NO_LABELS = "there are no labels to split; label at least two nodes of every class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +102,9 @@ def completely_imbalanced_split(
         msg = f"`unseen` must be a list of class names, got the string {unseen!r}; write [{unseen!r}]"
         raise InputError(msg)
     hidden = {labels.classes[k] for k in labels.class_numbers(unseen)}
-    if len(hidden) >= len(_inhabited(labels)) and hidden.issuperset(_inhabited(labels)):
-        msg = f"all {len(_inhabited(labels))} classes are unseen; leave at least one for the embedding to learn from"
+    inhabited = _inhabited(labels)
+    if inhabited and hidden.issuperset(inhabited):
+        msg = f"all {len(inhabited)} classes are unseen; leave at least one for the embedding to learn from"
         raise InputError(msg)
     train, test = _draw(labels, label_rate, rng)
     ordered = tuple(name for name in labels.classes if name in hidden)
@@ -159,11 +162,16 @@ def random_unseen_sets(
     rng = as_generator(random_state)
     drawn: list[tuple[str, ...]] = []
     taken: set[tuple[str, ...]] = set()
+    possible = math.comb(len(_inhabited(labels)), size)
     for _ in range(n_sets):
-        for _ in range(MAX_DRAWS):
-            chosen = _draw_classes(labels, size, rng)
+        chosen = _draw_classes(labels, size, rng)
+        for _ in range(MAX_DRAWS if len(taken) < possible else 0):
             if chosen not in taken:
                 break
+            chosen = _draw_classes(labels, size, rng)
+        if chosen in taken and len(taken) < possible:  # few are left: luck would take too long
+            left = [names for names in unseen_sets(labels, size) if names not in taken]
+            chosen = left[rng.integers(len(left))]
         taken.add(chosen)
         drawn.append(chosen)
     return drawn
@@ -175,6 +183,8 @@ def _inhabited(labels: Labels) -> list[str]:
 
 def _check_size(labels: Labels, size: int) -> None:
     n = len(_inhabited(labels))
+    if not n:
+        raise InputError(NO_LABELS)
     if not 0 <= size < n:
         msg = f"cannot hide {size} of {n} classes; hide at least 0 and at most {n - 1}"
         raise InputError(msg)
@@ -194,8 +204,7 @@ def _draw(
         msg = f"`label_rate` must be between 0 and 1, both excluded, got {label_rate!r}"
         raise InputError(msg)
     if not len(labelled):
-        msg = "there are no labels to split; label at least two nodes of every class"
-        raise InputError(msg)
+        raise InputError(NO_LABELS)
     small = [name for name, count in zip(labels.classes, labels.counts, strict=True) if count == 1]
     if small:
         msg = (

@@ -60,7 +60,7 @@ def test_round_trip(tmp_path: Path, suffix: str, ids: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("suffix", WRITTEN)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_any_embedding_round_trips_or_is_refused(suffix: str, data: st.DataObject) -> None:
     text = st.text(max_size=8) | st.sampled_from(
@@ -611,7 +611,7 @@ def mutated(whole: bytes, data: st.DataObject) -> bytes:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_malformed_files_give_sentences(suffix: str, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -628,7 +628,7 @@ def test_malformed_files_give_sentences(suffix: str, data: st.DataObject) -> Non
         assert_sentence_or_vectors(path)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     text=st.text(alphabet='ab1 .,\t\n\r"e-', max_size=40),
     suffix=st.sampled_from([".csv", ".tsv", ".txt", ".csv.gz"]),

@@ -141,7 +141,7 @@ def graphs(draw: Callable[..., Any], numbered: bool) -> unseen.Graph:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_any_graph_round_trips_or_is_refused(name: str, data: st.DataObject) -> None:
     graph = data.draw(graphs(numbered=name == "g.mat"))
@@ -158,7 +158,7 @@ def test_any_graph_round_trips_or_is_refused(name: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".csv.gz", ".parquet"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_any_labels_round_trip_or_are_refused(suffix: str, data: st.DataObject) -> None:
     classes = st.text(max_size=4) | st.sampled_from(["mail", "a b", "0", "node", "label", "a,b", "#", "nan"])
@@ -179,7 +179,7 @@ def test_any_labels_round_trip_or_are_refused(suffix: str, data: st.DataObject) 
 @pytest.mark.parametrize(
     "suffix", [".csv", ".tsv", ".txt", ".csv.gz", ".parquet", ".npz", ".svmlight", ".libsvm.gz"]
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_any_features_round_trip_or_are_refused(suffix: str, data: st.DataObject) -> None:
     n, width = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
