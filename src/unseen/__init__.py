@@ -37,6 +37,12 @@ _HOME = {
     "GCN": "methods.gcn",
     "NodeFeats": "methods.nodefeats",
     "SmoothFeats": "methods.smoothfeats",
+    "RECT": "methods.rect",
+    "RECTL": "methods.rect_l",
+    "RECTN": "methods.rect_n",
+    "LINE": "methods.line",
+    "LSHM": "methods.lshm",
+    "LDE": "methods.lde",
     "UnseenError": "errors",
     "InputError": "errors",
     "DatasetError": "errors",
@@ -83,9 +89,15 @@ if TYPE_CHECKING:
     from unseen.methods.appnp import APPNP as APPNP
     from unseen.methods.dgi import DGI as DGI
     from unseen.methods.gcn import GCN as GCN
+    from unseen.methods.lde import LDE as LDE
+    from unseen.methods.line import LINE as LINE
+    from unseen.methods.lshm import LSHM as LSHM
     from unseen.methods.nodefeats import NodeFeats as NodeFeats
     from unseen.methods.registry import make_method as make_method
     from unseen.methods.registry import method_names as method_names
+    from unseen.methods.rect import RECT as RECT
+    from unseen.methods.rect_l import RECTL as RECTL
+    from unseen.methods.rect_n import RECTN as RECTN
     from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
     from unseen.splits import Split as Split
     from unseen.splits import balanced_split as balanced_split

@@ -27,7 +27,13 @@ METHODS: dict[str, Entry] = {
     "gcn": Entry("gcn", "GCN", "hidden layer of a graph convolutional network trained on the seen classes"),
     "appnp": Entry("appnp", "APPNP", "hidden layer of a network whose predictions are spread over the graph"),
     "dgi": Entry("dgi", "DGI", "graph convolution that tells the graph from a shuffled one, no labels"),
+    "rect-n": Entry("rect_n", "RECTN", "graph convolution that rebuilds the walk matrix, no labels"),
+    "rect-l": Entry("rect_l", "RECTL", "graph convolution that predicts class-semantic descriptions"),
+    "rect": Entry("rect", "RECT", "rect-l and rect-n side by side, the paper's neural method"),
     "smoothfeats": Entry("smoothfeats", "SmoothFeats", "features smoothed over the graph, no training"),
+    "line": Entry("line", "LINE", "first-order and second-order proximity by negative sampling"),
+    "lshm": Entry("lshm", "LSHM", "smooth vectors learned together with a linear classifier"),
+    "lde": Entry("lde", "LDE", "links and class vectors by negative sampling"),
 }
 
 

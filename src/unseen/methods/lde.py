@@ -1,0 +1,149 @@
+"""LDE: links by negative sampling and a vector for every seen class, learned together.
+
+Wang, Tang, Aggarwal and Liu, "Linked Document Embedding for Classification", CIKM 2016.
+
+J = - sum over edges w_ij [log s(z_i z_j) + K E_k log s(-z_i z_k)]
+    - alpha sum over labelled i of log softmax_c(z_i v_c)[y_i]
+
+k is drawn in proportion to degree^0.75, c runs over the seen classes. The original has a term for the words of a
+document as well; it is left out here, because the comparison uses links and labels only. Batches and Adam as in LINE.
+Without labels only the link term is left, which is LINE's first order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
+
+from unseen.errors import logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.sampling import UPDATES, Adam, EdgeSampler, batches, link_gradient
+from unseen.methods.base import Method, Vectors
+from unseen.methods.parameters import Constraint, Interval
+from unseen.randomness import RandomState
+
+Dense = npt.NDArray[np.floating[Any]]
+
+
+class LDE(Method):
+    """Vectors that tell an edge from a random pair and lie near the vector of their class.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns; None means 200.
+    alpha : float
+        Weight of a labelled node against an edge.
+    epochs : int
+        Rounds of training; in each one as many edges are drawn as the graph has nodes.
+    learning_rate : float
+        First step of Adam; it falls linearly to zero.
+    n_negative : int
+        K, the weight of the noise against an edge.
+    random_state : None, int or Generator
+        Seed of the start and of all draws.
+
+    Attributes
+    ----------
+    loss_history_ : list of float
+        Mean of J in every epoch, as estimated from its batches, divided by the weight of all edges.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(60, 2, random_state=0)
+    >>> unseen.LDE(n_components=8, epochs=20, random_state=0).fit_transform(data.graph, data.labels)
+    Embedding(60 nodes, 8 columns, by lde)
+    """
+
+    name: ClassVar[str] = "lde"
+    reference: ClassVar[str] = "Wang et al., Linked Document Embedding for Classification, CIKM 2016"
+    uses_labels: ClassVar[bool] = True
+    multilabel: ClassVar[bool] = False
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(1, integer=True, optional=True),
+        "alpha": Interval(0),
+        "epochs": Interval(0, integer=True),
+        "learning_rate": Interval(0, open_low=True),
+        "n_negative": Interval(0, integer=True),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        alpha: float = 1.0,
+        epochs: int = 500,
+        learning_rate: float = 0.01,
+        n_negative: int = 5,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.n_negative = n_negative
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        if not len(labels.labelled):
+            logger.info("%s: there are no labels, so only the links are learned from", self.name)
+        columns = self.default_components if self.n_components is None else self.n_components
+        # Nodes are taken in the order of their ids, so that permuting the graph permutes the rows and nothing else.
+        order = np.argsort(graph.node_ids, kind="stable")
+        ordered = self._train(
+            EdgeSampler(graph.adjacency[order][:, order]), labels.codes[order], columns, rng
+        )
+        vectors = np.empty_like(ordered)
+        vectors[order] = ordered
+        return vectors
+
+    def _train(
+        self, sampler: EdgeSampler, codes: npt.NDArray[np.int64], columns: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.float32]:
+        rows = np.flatnonzero(codes >= 0)
+        _, classes = np.unique(codes[rows], return_inverse=True)
+        known = (sampler.degree > 0) | (codes >= 0)
+        nodes = ((rng.random((len(codes), columns)) - 0.5) / columns * known[:, None]).astype(np.float32)
+        centres = np.zeros((int(classes.max(initial=-1)) + 1, columns), dtype=np.float32)
+        adam = Adam([nodes, centres], self.learning_rate)
+        self.loss_history_ = [0.0] * self.epochs
+        with threadpool_limits(
+            1, user_api="blas"
+        ):  # as in LINE: small products, and the same bits everywhere
+            for batch in batches(sampler, self.epochs, rng):
+                link = link_gradient(nodes, nodes, batch.src, batch.dst, batch.noise, self.n_negative)
+                scale = np.float32(self.alpha * len(batch.src) / sampler.total_weight)
+                label = label_gradient(nodes[rows], centres, classes)
+                of_nodes = link.nodes + link.contexts
+                of_nodes[rows] += scale * label[1]
+                adam.step([of_nodes, scale * label[2]], batch.share)
+                self.loss_history_[batch.epoch] += (link.loss + float(scale) * label[0]) / (
+                    UPDATES * len(batch.src)
+                )
+        return nodes
+
+
+def label_gradient(
+    vectors: Dense, centres: Dense, classes: npt.NDArray[np.int64]
+) -> tuple[float, Dense, Dense]:
+    """Return minus the log-probability of the classes and its gradients by the vectors and the class vectors.
+
+    Examples
+    --------
+    >>> loss, _, _ = label_gradient(np.zeros((1, 3)), np.zeros((2, 3)), np.array([0]))
+    >>> round(loss, 4)  # log 2
+    0.6931
+    """
+    if not len(vectors):
+        return 0.0, np.zeros_like(vectors), np.zeros_like(centres)
+    logs = log_softmax(vectors @ centres.T, axis=1)
+    places = np.arange(len(classes)), classes
+    wrong = np.exp(logs)
+    wrong[places] -= 1
+    return -float(logs[places].sum()), wrong @ centres, wrong.T @ vectors

@@ -1,0 +1,150 @@
+"""LSHM: free node vectors and a linear classifier, learned together under a smoothness of the graph.
+
+Jacob, Denoyer and Gallinari, "Learning Latent Representations of Nodes for Classifying in Heterogeneous Social
+Networks", WSDM 2014, for one type of node.
+
+J = sum over labelled i, seen classes c of max(0, 1 - y_ic (w_c z_i + b_c))
+    + lam sum over edges of w_ij ||z_i - z_j||^2
+
+y_ic is 1 or -1 (one versus rest, so several labels a node are nothing special). z starts at random. What differs
+from the original, which takes one node or edge at a time: whole gradients with Adam and a linearly falling step, so
+a run is deterministic up to its start. J alone would let z shrink while w grows; a limited number of steps from a
+start of unit-length rows keeps it from that, and keeps what the graph makes of the start, without which nothing
+would tell unseen classes apart: at the optimum z has the rank of the seen classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.keyed import keyed_uniform, node_keys
+from unseen.linalg.normalize import l2_rows
+from unseen.linalg.sampling import Adam
+from unseen.methods.base import Method, Vectors
+from unseen.methods.parameters import Constraint, Interval
+from unseen.randomness import RandomState, child_seed
+
+Dense = npt.NDArray[np.floating[Any]]
+
+
+class LSHM(Method):
+    """Vectors on which a linear classifier separates the seen classes and which neighbours share.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns; None means 200.
+    lam : float
+        Weight of the graph against the labels.
+    epochs : int
+        Steps over the whole graph.
+    learning_rate : float
+        First step of Adam; it falls linearly to zero.
+    random_state : None, int or Generator
+        Seed of the start.
+
+    Attributes
+    ----------
+    loss_history_ : list of float
+        J before every step.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(60, 2, random_state=0)
+    >>> unseen.LSHM(n_components=8, epochs=20, random_state=0).fit_transform(data.graph, data.labels)
+    Embedding(60 nodes, 8 columns, by lshm)
+    """
+
+    name: ClassVar[str] = "lshm"
+    reference: ClassVar[str] = (
+        "Jacob et al., Learning Latent Representations of Nodes for Classifying in Heterogeneous Social Networks, "
+        "WSDM 2014"
+    )
+    uses_labels: ClassVar[bool] = True
+    needs_labels: ClassVar[bool] = True
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(1, integer=True, optional=True),
+        "lam": Interval(0),
+        "epochs": Interval(0, integer=True),
+        "learning_rate": Interval(0, open_low=True),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        lam: float = 1.0,
+        epochs: int = 200,
+        learning_rate: float = 0.05,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.lam = lam
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        columns = self.default_components if self.n_components is None else self.n_components
+        objective = Objective.of(graph, labels, self.lam)
+        keys = node_keys(graph.node_ids, child_seed(rng))
+        vectors = l2_rows(keyed_uniform(keys, columns) - 0.5).astype(np.float32)
+        weights = (rng.normal(size=(columns, objective.signs.shape[1])) / np.sqrt(columns)).astype(np.float32)
+        bias = np.zeros(objective.signs.shape[1], dtype=np.float32)
+        adam = Adam([vectors, weights, bias], self.learning_rate)
+        self.loss_history_ = []
+        for epoch in range(self.epochs):
+            loss, gradients = objective.gradient(vectors, weights, bias)
+            self.loss_history_.append(loss)
+            adam.step(gradients, 1 - epoch / self.epochs)
+        return vectors
+
+
+@dataclass(frozen=True)
+class Objective:
+    """J and its gradient.
+
+    Parameters
+    ----------
+    laplacian : scipy CSR array, shape (n, n)
+        D - A; self-loops do not matter to it.
+    rows : ndarray of int
+        The labelled nodes.
+    signs : ndarray, shape (labelled nodes, classes)
+        y.
+    lam : float
+        Weight of the graph.
+    """
+
+    laplacian: sp.csr_array
+    rows: npt.NDArray[np.int64]
+    signs: npt.NDArray[np.float32]
+    lam: float
+
+    @classmethod
+    def of(cls, graph: Graph, labels: Labels, lam: float) -> Objective:
+        """Take the classes that have labelled nodes; the others have nothing to teach."""
+        degree = np.asarray(graph.adjacency.sum(axis=1))
+        laplacian = sp.csr_array(sp.diags_array(degree, format="csr") - graph.adjacency).astype(np.float32)
+        rows = labels.labelled
+        has = labels.indicator[rows][:, np.flatnonzero(labels.counts)].toarray()
+        return cls(laplacian, rows, np.where(has, 1, -1).astype(np.float32), lam)
+
+    def gradient(self, vectors: Dense, weights: Dense, bias: Dense) -> tuple[float, list[Dense]]:
+        """Return J and its gradient by the vectors, the weights and the bias of the classifier."""
+        known = vectors[self.rows]
+        slack = 1 - self.signs * (known @ weights + bias)
+        pull = np.where(slack > 0, -self.signs, 0).astype(vectors.dtype)
+        rough = np.asarray(self.laplacian @ vectors)  # sum over edges of w ||z_i - z_j||^2 = tr(Z'(D - A)Z)
+        loss = float(np.maximum(slack, 0).sum()) + self.lam * float(np.einsum("ij,ij->", vectors, rough))
+        rough *= 2 * self.lam
+        rough[self.rows] += pull @ weights.T
+        return loss, [rough, known.T @ pull, pull.sum(axis=0)]
