@@ -35,10 +35,9 @@ def load_input(
     drop_negative: bool = False,
 ) -> Input:
     """Return the data set of that name, or the graph read from the named files."""
-    from unseen.datasets import dataset_names, load_dataset
+    from unseen.datasets import load_dataset
 
-    path = Path(source)
-    if not path.exists() and source in dataset_names():
+    if is_dataset(source):
         given = {"--nodes": nodes, "--features": features, "--labels": labels}
         extra = [flag for flag, value in given.items() if value is not None]
         if extra:
@@ -46,11 +45,8 @@ def load_input(
             raise InputError(msg)
         data = load_dataset(source)
         return Input(data.name, data.graph, data.labels)
-    if not path.exists() and path.suffix == "" and path.parent == Path():
-        hint = unknown_name("data set", source, dataset_names())
-        msg = f"there is no file {source!r}, and {hint}"
-        raise InputError(msg)
 
+    path = Path(source)
     from unseen.io.read import read_graph, read_labels
 
     graph = read_graph(
@@ -83,3 +79,17 @@ def hide(data: Input, unseen: str | None, label_rate: float | None, seed: int) -
         len(data.labels.labelled),
     )
     return split
+
+
+def is_dataset(source: str) -> bool:
+    """Whether `source` names a data set and not a file; a word that is neither is an error with a hint."""
+    from unseen.datasets import dataset_names
+
+    path = Path(source)
+    if path.exists():
+        return False
+    if source not in dataset_names() and path.suffix == "" and path.parent == Path():
+        hint = unknown_name("data set", source, dataset_names())
+        msg = f"there is no file {source!r}, and {hint}"
+        raise InputError(msg)
+    return source in dataset_names()
