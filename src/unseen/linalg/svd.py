@@ -8,16 +8,35 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.randomness import child_seed
+from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.linalg.products import spmm
+
+Dense = npt.NDArray[Any]
+
+SMALL = 300
+"""Matrices of at most this many rows and columns are decomposed in full, which is exact."""
+OVERSAMPLING = 10
 
 
 def truncated_svd(
-    matrix: sp.csr_array | npt.NDArray[Any], k: int, rng: np.random.Generator, *, n_iter: int = 7
+    matrix: sp.csr_array | Dense, k: int, rng: np.random.Generator, *, n_iter: int = 7
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Return (U S, V') of the `k` largest singular values, in float32.
 
-    Randomised subspace iteration (scikit-learn's), which never densifies `matrix`; signs are fixed,
-    so that the same seed gives the same bits. Small matrices are decomposed in full, which is exact.
+    Randomised subspace iteration (Halko, Martinsson and Tropp, 2011), which never densifies `matrix`. It starts
+    from random directions of the columns, so the order of the rows does not matter, and every row of V' has its
+    largest entry positive. The bases are orthonormalised through their Gram matrices, which costs products only.
+
+    Parameters
+    ----------
+    matrix : scipy CSR array or ndarray, shape (n, m)
+        The features.
+    k : int
+        At most ``min(n, m)``.
+    rng : Generator
+        Gives the random directions.
+    n_iter : int
+        Rounds of iteration: more of them sharpen the smallest of the `k` values.
 
     Examples
     --------
@@ -25,18 +44,95 @@ def truncated_svd(
     >>> np.abs(scores @ axes).round(5).tolist()
     [[3.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    from sklearn.utils.extmath import randomized_svd, svd_flip
+    width = k + OVERSAMPLING
+    if width >= min(matrix.shape) or max(matrix.shape) <= SMALL:
+        return _signed(*_in_full(matrix, k))
+    forward, backward = _products(matrix)
+    start = rng.standard_normal((matrix.shape[1], width), dtype=np.float32)
+    basis = orthonormal(forward(start))
+    for _ in range(n_iter):
+        basis = orthonormal(forward(orthonormal(backward(basis))))
+    back = backward(basis)  # V S W' of basis' X = W S V'
+    squares, W = np.linalg.eigh(_gram(back))
+    order = np.argsort(squares)[::-1][:k]
+    values = np.sqrt(np.maximum(squares[order], 0.0))
+    W = W[:, order]
+    axes = _times(back, W * _inverse(values)).T
+    # X V rather than basis W S: the same where the iteration has converged, and what new rows will be given
+    return _signed(forward(np.ascontiguousarray(axes.T)), axes)
 
-    seed = child_seed(rng)
-    if k >= min(matrix.shape) or max(matrix.shape) <= 300:
-        dense = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
-        u, s, vt = np.linalg.svd(dense, full_matrices=False)
-        u, vt = svd_flip(u[:, :k], vt[:k])
-        s = s[:k]
-    else:
-        if sp.issparse(matrix):
-            matrix = sp.csr_matrix(matrix)  # scikit-learn's routine wants the matrix flavour for `@` with ndarray
-        u, s, vt = randomized_svd(
-            matrix.astype(np.float32), k, n_iter=n_iter, power_iteration_normalizer="LU", random_state=seed
-        )
-    return (u * s).astype(np.float32), vt.astype(np.float32)
+
+def orthonormal(Y: Dense) -> Dense:
+    """Return an orthonormal basis of the columns of a tall `Y`; directions that are not there become zero.
+
+    It depends on Y'Y alone, so permuted rows give the permuted basis.
+
+    Examples
+    --------
+    >>> orthonormal(np.array([[3.0], [4.0]], dtype=np.float32)).round(3).tolist()
+    [[0.6000000238418579], [0.800000011920929]]
+    """
+    gram = _gram(Y)
+    try:
+        # the upper triangle R of Y = QR, from Y'Y = R'R
+        R = np.linalg.cholesky(gram).T
+        if R.diagonal().min() > 1e-3 * R.diagonal().max():
+            return _times(Y, np.linalg.inv(R))
+    except np.linalg.LinAlgError:
+        pass  # not of full rank, or nearly not
+    squares, W = np.linalg.eigh(gram)
+    lengths = np.sqrt(np.maximum(squares, 0.0))
+    return _times(Y, W * _inverse(lengths))
+
+
+def _inverse(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    enough = values > 1e-5 * max(values.max(initial=0.0), 1e-30)
+    return np.divide(1.0, values, out=np.zeros_like(values), where=enough)
+
+
+def _products(matrix: sp.csr_array | Dense) -> Any:
+    if isinstance(matrix, np.ndarray):
+        dense = matrix.astype(np.float32)
+        return (lambda V: _times(dense, V)), (lambda V: _cross(dense, V).astype(np.float32))
+    single = sp.csr_array(matrix).astype(np.float32)
+    transposed = single.T.tocsr()
+    return (lambda V: spmm(single, V)), (lambda V: spmm(transposed, V))
+
+
+def _times(Y: Dense, W: Dense) -> Dense:
+    import torch
+
+    left, right = torch.from_numpy(Y), torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32))
+    result = torch.empty(len(Y), W.shape[1])
+
+    def multiply(start: int, stop: int) -> None:
+        torch.mm(left[start:stop], right, out=result[start:stop])
+
+    map_blocks(multiply, row_cuts(len(Y)))
+    return result.numpy()
+
+
+def _gram(Y: Dense) -> npt.NDArray[np.float64]:
+    return _cross(Y, Y)
+
+
+def _cross(Y: Dense, V: Dense) -> npt.NDArray[np.float64]:
+    import torch
+
+    left, right = torch.from_numpy(Y), torch.from_numpy(V)
+    total = np.zeros((Y.shape[1], V.shape[1]))
+    for part in map_blocks(lambda a, b: (left[a:b].T @ right[a:b]).numpy(), row_cuts(len(Y))):
+        total += part
+    return total
+
+
+def _in_full(matrix: sp.csr_array | Dense, k: int) -> tuple[Dense, Dense]:
+    dense = np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
+    u, s, vt = np.linalg.svd(dense, full_matrices=False)
+    return u[:, :k] * s[:k], vt[:k]
+
+
+def _signed(scores: Dense, axes: Dense) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    largest = np.abs(axes).argmax(axis=1) if axes.size else np.zeros(len(axes), dtype=int)
+    signs = np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0) if axes.size else np.ones(len(axes))
+    return (scores * signs).astype(np.float32), (axes * signs[:, None]).astype(np.float32)

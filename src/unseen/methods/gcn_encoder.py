@@ -1,0 +1,262 @@
+"""Graph convolution layers with their gradients written out: U = PReLU(Ahat H W + b), a layer at a time.
+
+There is no automatic differentiation here: the gradients are short, and written out they reuse their memory, work
+block by block in the cache, and give the same bits whatever the number of threads. Everything is float32 torch,
+on the processor or on a GPU; sparse products on the processor are `unseen.linalg`'s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+
+from unseen.errors import InputError
+from unseen.linalg.blocks import Cut, map_blocks, row_cuts
+from unseen.linalg.keyed import keyed_uniform
+from unseen.linalg.products import spmm
+
+FLAT = 0.25
+"""Slope of PReLU on the negative side at the start, as in the paper that introduced it."""
+
+
+def pick_device(device: str) -> torch.device:
+    """Return the device that "auto", "cpu" or "cuda" means here; "cuda" where there is none is an error."""
+    if device == "cuda" and not torch.cuda.is_available():
+        msg = "`device` is 'cuda', but torch finds no GPU here; take 'auto' or 'cpu'"
+        raise InputError(msg)
+    return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def to_tensor(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
+    """Return a float32 copy of `array` on `device`."""
+    return torch.from_numpy(np.array(array, dtype=np.float32, order="C")).to(device)
+
+
+def blocks_of(tensor: torch.Tensor) -> list[Cut]:
+    """Return the row blocks to work on: some thousand rows each on the processor, all at once on a GPU."""
+    return [(0, len(tensor))] if tensor.is_cuda else row_cuts(len(tensor))
+
+
+class SparseProduct:
+    """A sparse matrix on a device, to be multiplied with blocks of vectors.
+
+    Examples
+    --------
+    >>> product = SparseProduct(sp.csr_array([[0.0, 2.0]]), torch.device("cpu"))
+    >>> product(torch.tensor([[1.0], [3.0]])).tolist()
+    [[6.0]]
+    """
+
+    def __init__(self, matrix: sp.csr_array, device: torch.device) -> None:
+        self.shape = matrix.shape
+        self.matrix = sp.csr_array(
+            (matrix.data.astype(np.float32), matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape
+        )
+        self.on_gpu = None
+        if device.type != "cpu":
+            parts = (self.matrix.indptr, self.matrix.indices, self.matrix.data)
+            indptr, indices, data = (torch.from_numpy(part).to(device) for part in parts)
+            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=matrix.shape)
+
+    def __call__(
+        self, V: torch.Tensor, *, out: torch.Tensor | None = None, add: bool = False
+    ) -> torch.Tensor:
+        """Return the product with `V`, in `out` where it is given; `add` adds to it."""
+        if self.on_gpu is None:
+            made = spmm(self.matrix, V.numpy(), out=None if out is None else out.numpy(), add=add)
+            return torch.from_numpy(made)
+        product = self.on_gpu @ V
+        if out is None:
+            return product
+        return out.add_(product) if add else out.copy_(product)
+
+
+class Input:
+    """The features X as the first layer meets them: X W, and X' D for its gradient. Identity: X is None.
+
+    Examples
+    --------
+    >>> features = Input(sp.csr_array([[0.0, 2.0]]), torch.device("cpu"))
+    >>> features.transposed_times(torch.tensor([[3.0]])).tolist()
+    [[0.0], [6.0]]
+    """
+
+    def __init__(self, features: sp.csr_array | npt.NDArray[Any] | None, device: torch.device) -> None:
+        self.sparse = self.transposed = self.dense = None
+        if isinstance(features, np.ndarray):
+            self.dense = to_tensor(features, device)
+        elif features is not None:
+            self.sparse = SparseProduct(features, device)
+            self.transposed = SparseProduct(features.T.tocsr(), device)
+
+    def times(self, W: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+        """Return X W; of identity features that is W itself."""
+        if self.sparse is not None:
+            return self.sparse(W, out=out)
+        return W if self.dense is None else times(self.dense, W, out)
+
+    def transposed_times(self, D: torch.Tensor) -> torch.Tensor:
+        """Return X' D."""
+        if self.transposed is not None:
+            return self.transposed(D)
+        return D if self.dense is None else gram(self.dense, D)
+
+
+def times(H: torch.Tensor, W: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Return H W for a tall H and a small W, block by block."""
+    result = torch.empty(len(H), W.shape[1], device=H.device) if out is None else out
+
+    def multiply(start: int, stop: int) -> None:
+        torch.mm(H[start:stop], W, out=result[start:stop])
+
+    map_blocks(multiply, blocks_of(H))
+    return result
+
+
+def gram(H: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
+    """Return H' D of two tall matrices: products of row blocks, added up in their order."""
+    parts = map_blocks(lambda start, stop: H[start:stop].T @ D[start:stop], blocks_of(H))
+    return sum_in_order(parts)
+
+
+def sum_in_order(parts: list[torch.Tensor]) -> torch.Tensor:
+    """Return the sum, always added up from the first to the last."""
+    total = parts[0].clone()
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+class Layer:
+    """One layer: weights W, b and the slope of PReLU, its values P before and U after PReLU, and their gradients."""
+
+    def __init__(self, W: torch.Tensor) -> None:
+        self.W = W
+        self.b = torch.zeros(W.shape[1], device=W.device)
+        self.slope = torch.full((1,), FLAT, device=W.device)
+        self.P = self.U = self.Q = torch.empty(0)
+
+    def activate(self) -> None:
+        """Add the bias to P, and set U = PReLU(P)."""
+        if self.U.shape != self.P.shape:
+            self.U = torch.empty_like(self.P)
+        slope = float(self.slope)
+
+        def work(start: int, stop: int) -> None:
+            p = self.P[start:stop].add_(self.b)
+            torch.clamp(p, min=0, out=self.U[start:stop]).add_(p.clamp(max=0), alpha=slope)
+
+        map_blocks(work, blocks_of(self.P))
+
+    def deactivate(self, dU: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Turn the gradient by U into that by P, in place; return the gradients of b and of the slope."""
+        slope = self.slope.clone()
+
+        def work(start: int, stop: int) -> tuple[torch.Tensor, torch.Tensor]:
+            p, d = self.P[start:stop], dU[start:stop]
+            by_slope = (p.clamp(max=0) * d).sum()
+            d.mul_(torch.where(p > 0, 1.0, slope))
+            return d.sum(dim=0), by_slope[None]
+
+        parts = map_blocks(work, blocks_of(dU))
+        return sum_in_order([b for b, _ in parts]), sum_in_order([s for _, s in parts])
+
+
+class Encoder:
+    """Layers U = PReLU(Ahat H W + b) over given features; without `ahat` they are fully connected.
+
+    Examples
+    --------
+    >>> encoder = Encoder([np.eye(2)], torch.device("cpu"))
+    >>> encoder.forward(Input(np.array([[1.0, -4.0]]), torch.device("cpu")), None).tolist()
+    [[1.0, -1.0]]
+    """
+
+    def __init__(self, weights: Sequence[npt.NDArray[Any]], device: torch.device) -> None:
+        self.device = device
+        self.layers = [Layer(to_tensor(W, device)) for W in weights]
+
+    @classmethod
+    def sharing(cls, other: Encoder) -> Encoder:
+        """Return an encoder with the very weights of `other` and memory of its own."""
+        made = cls([], other.device)
+        for layer in other.layers:
+            copy = Layer(layer.W)
+            copy.b, copy.slope = layer.b, layer.slope
+            made.layers.append(copy)
+        return made
+
+    @property
+    def weights(self) -> list[torch.Tensor]:
+        """All weights, layer by layer: W, b, slope."""
+        return [weight for layer in self.layers for weight in (layer.W, layer.b, layer.slope)]
+
+    def release(self) -> None:
+        """Forget everything but the weights."""
+        for layer in self.layers:
+            layer.P = layer.U = layer.Q = torch.empty(0)
+
+    def forward(self, features: Input, ahat: SparseProduct | None) -> torch.Tensor:
+        """Return the output of the last layer; the memory is used again by the next call."""
+        H = None
+        for layer in self.layers:
+            room = layer.Q if len(layer.Q) else None
+            Q = features.times(layer.W, room) if H is None else times(H, layer.W, room)
+            layer.Q = Q if Q is not layer.W else layer.Q
+            if ahat is None:
+                layer.P = Q  # nothing else needs Q, so the bias may be added to it
+            else:
+                layer.P = ahat(Q, out=layer.P if len(layer.P) else None)
+            layer.activate()
+            H = layer.U
+        if H is None:
+            msg = "an encoder needs at least one layer"
+            raise ValueError(msg)
+        return H
+
+    def backward(self, dU: torch.Tensor, features: Input, ahat: SparseProduct | None) -> list[torch.Tensor]:
+        """Return the gradients of the weights, in their order; `dU`, that of the output, is overwritten."""
+        gradients: list[torch.Tensor] = []
+        for number in reversed(range(len(self.layers))):
+            layer = self.layers[number]
+            by_b, by_slope = layer.deactivate(dU)
+            dQ = dU
+            if ahat is not None:  # it is symmetric; Q is not needed any more and has the right shape
+                dQ = layer.Q = ahat(dU, out=layer.Q if len(layer.Q) else None)
+            H = self.layers[number - 1].U if number else None
+            by_W = features.transposed_times(dQ) if H is None else gram(H, dQ)
+            gradients = [by_W, by_b, by_slope, *gradients]
+            if number:
+                dU = times(dQ, layer.W.T.contiguous())
+        return gradients
+
+
+def xavier(rows: int, columns: int, rng: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Return Glorot's uniform starting weights.
+
+    Examples
+    --------
+    >>> float(np.abs(xavier(3, 3, np.random.default_rng(0))).max()) <= 1.0
+    True
+    """
+    bound = math.sqrt(6.0 / (rows + columns))
+    drawn: npt.NDArray[np.float32] = rng.random((rows, columns), dtype=np.float32)
+    return (drawn * 2 - 1) * np.float32(bound)
+
+
+def keyed_xavier(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.float32]:
+    """Return the same for rows that stand for nodes: each row depends on its node's key, not on its place."""
+    bound = math.sqrt(6.0 / (len(keys) + columns))
+    drawn = np.empty((len(keys), columns), dtype=np.float32)
+
+    def draw(start: int, stop: int) -> None:
+        drawn[start:stop] = (keyed_uniform(keys[start:stop], columns) * 2 - 1) * bound
+
+    map_blocks(draw, row_cuts(len(keys)))
+    return drawn

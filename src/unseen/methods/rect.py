@@ -1,0 +1,158 @@
+"""RECT: what the labels say and how the graph is built, side by side (Wang et al., TKDE 2020, Algorithm 2).
+
+The hidden layer of RECT-L and that of RECT-N, trained apart, each l2-normalised, one behind the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from unseen.errors import logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.normalize import l2_rows
+from unseen.methods.base import Vectors
+from unseen.methods.parameters import Constraint, Interval
+from unseen.methods.rect_base import RectMethod
+from unseen.methods.rect_l import RECTL
+from unseen.methods.rect_n import RECTN
+from unseen.methods.semantics import Readout
+from unseen.methods.training import Callback
+from unseen.randomness import RandomState, child_seed
+
+Half = TypeVar("Half", RECTL, RECTN)
+
+
+class RECT(RectMethod):
+    """Vectors for graphs whose labels miss whole classes: RECT-L and RECT-N side by side.
+
+    Without any label they are those of RECT-N alone, l2-normalised, and a warning says so.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns; None means 400. Half of them, rounded up, come from RECT-L, the rest from RECT-N.
+    features : {"auto", "adjacency", "identity"}
+        "auto" takes the graph's features, and rows of the adjacency where it has none.
+    input : {"svd", "raw"}
+        What the GCN layer of RECT-L gets, see :class:`RECTL`.
+    svd_components : int or None
+        Dimensions of the class-semantic descriptions; None means 200, or as many as the features allow.
+    readout : {"mean", "median"} or function
+        What makes a description of the features of a class, see :class:`RECTL`.
+    hidden : tuple of int
+        Widths of further GCN layers before the ones that give the vectors.
+    epochs : int
+        Training steps of each half.
+    learning_rate : float
+        Step size of Adam.
+    tol : float
+        Stop a half when its loss has fallen by less than this share of itself in ten epochs; 0: never.
+    keep_best : bool
+        Whether Ctrl-C ends the training of a half with the best state so far instead of an error.
+    device : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" takes a GPU where there is one.
+    callbacks : sequence of functions, optional
+        Called after every epoch of both halves; see :mod:`unseen.methods.training`.
+    random_state : None, int or Generator
+        Seed of the SVD and of the starting weights.
+
+    Attributes
+    ----------
+    semantic_, structure_ : RECTL or None, RECTN
+        The two trained halves, without vectors of their own; `semantic_` is None where there were no labels.
+    class_descriptions_ : dict of str to list of (str, float)
+        Strongest words of each seen class, see :class:`RECTL`.
+    loss_history_ : dict of str to list of float
+        Losses of the epochs of "rect-l" and of "rect-n".
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.load_dataset("debian")
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
+    >>> unseen.RECT(n_components=32, epochs=5, random_state=0).fit_transform(data.graph, split.seen_labels)
+    Embedding(4852 nodes, 32 columns, by rect)
+    """
+
+    name: ClassVar[str] = "rect"
+    uses_labels: ClassVar[bool] = True
+    default_components: ClassVar[int] = 400
+    constraints: ClassVar[dict[str, Constraint]] = {
+        **RECTL.constraints,
+        "n_components": Interval(2, integer=True, optional=True),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        features: str = "auto",
+        input: str = "svd",  # noqa: A002
+        svd_components: int | None = None,
+        readout: Readout = "mean",
+        hidden: Sequence[int] = (),
+        epochs: int = 100,
+        learning_rate: float = 0.001,
+        tol: float = 0.0,
+        keep_best: bool = False,
+        device: str = "auto",
+        callbacks: Iterable[Callback] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.features = features
+        self.input = input
+        self.svd_components = svd_components
+        self.readout = readout
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.tol = tol
+        self.keep_best = keep_best
+        self.device = device
+        self.callbacks = callbacks
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        width = self.n_components or self.default_components
+        seeds = child_seed(rng), child_seed(rng)
+        self.source_ = self._source(graph)
+        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
+        self.semantic_: RECTL | None = None
+        self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
+        self.loss_history_ = {}
+        if not len(labels.labelled):
+            logger.warning("rect: there are no labels, so the vectors are those of rect-n alone")
+            self.structure_ = self._half(RECTN, width, seeds[1])
+            return self._fit_halves([self.structure_], graph, labels)
+        self.semantic_ = self._half(RECTL, width - width // 2, seeds[0])
+        self.structure_ = self._half(RECTN, width // 2, seeds[1])
+        vectors = self._fit_halves([self.semantic_, self.structure_], graph, labels)
+        self.class_descriptions_ = self.semantic_.class_descriptions_
+        return vectors
+
+    def _half(self, cls: type[Half], width: int, seed: int) -> Half:
+        mine = self.get_params(deep=False)
+        params = {key: value for key, value in mine.items() if key in cls().get_params(deep=False)}
+        return cls(**{**params, "n_components": width, "random_state": seed})
+
+    def _fit_halves(self, halves: Sequence[RECTL | RECTN], graph: Graph, labels: Labels) -> Vectors:
+        parts = []
+        for half in halves:
+            parts.append(half.fit_transform(graph, labels).vectors)
+            self.loss_history_[half.name] = half.loss_history_
+            del half.embedding_  # it would be held twice
+        return self._joined(parts)
+
+    def _transform(self, graph: Graph) -> Vectors:
+        halves = [half for half in (self.semantic_, self.structure_) if half is not None]
+        self._columns_of(graph)
+        return self._joined([half._transform(graph) for half in halves])
+
+    @staticmethod
+    def _joined(parts: Sequence[Vectors]) -> Vectors:
+        return np.hstack([l2_rows(np.asarray(part)) for part in parts])

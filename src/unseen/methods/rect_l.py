@@ -1,0 +1,259 @@
+"""RECT-L: one graph convolution and one linear layer that predict class-semantic descriptions, the label half of RECT.
+
+H = PReLU(Ahat Z W + b) and y' = H F + c, minimising the mean over labelled nodes of ||y' - y||^2, where y is the
+description of the node's class: the average of the features of its labelled nodes (Section 4 of the paper). Features,
+Z, are the 200-dimensional truncated SVD (U S) of the raw ones. The embedding is H. Nodes of several classes get the
+mean of the descriptions (as the released code does, which trains 50 epochs; this takes the paper's 100).
+
+With one layer Ahat Z is a constant and the loss looks at labelled rows only, so that an epoch is a small network on
+these rows, without any work on the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from unseen.errors import InputError, logger
+from unseen.graph import Features, Graph
+from unseen.labels import Labels
+from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.linalg.keyed import keyed_uniform, node_keys
+from unseen.linalg.normalize import gcn_normalized
+from unseen.linalg.products import spmm
+from unseen.linalg.svd import orthonormal, truncated_svd
+from unseen.methods.base import Vectors
+from unseen.methods.gcn_encoder import Encoder, Input, pick_device, xavier
+from unseen.methods.parameters import Constraint, Interval, OneOf
+from unseen.methods.rect_base import COMMON, RectMethod, layer_input, propagation
+from unseen.methods.rect_losses import SemanticLoss
+from unseen.methods.semantics import READOUTS, Readout, describe_classes, strongest_words, targets_of
+from unseen.methods.training import Callback
+from unseen.randomness import RandomState, child_seed
+
+SVD_COMPONENTS = 200
+
+
+class RECTL(RectMethod):
+    """Vectors from which the class-semantic descriptions of the seen classes can be predicted.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns, which is the width of the hidden layer; None means 200. Any width is possible.
+    features : {"auto", "adjacency", "identity"}
+        "auto" takes the graph's features, and rows of the adjacency where it has none.
+    input : {"svd", "raw"}
+        What the GCN layer gets: the features after SVD, or the row-normalised features themselves.
+    svd_components : int or None
+        Dimensions of the descriptions; None means 200, or as many as the features allow.
+    readout : {"mean", "median"} or function
+        What makes a description of the features of a class. A function gets one row a node, returns one row.
+    hidden : tuple of int
+        Widths of further GCN layers before the one that gives the vectors.
+    epochs : int
+        Training steps.
+    learning_rate : float
+        Step size of Adam.
+    tol : float
+        Stop when the loss has fallen by less than this share of itself in ten epochs; 0: never.
+    keep_best : bool
+        Whether Ctrl-C ends the training with the best state so far instead of an error.
+    device : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" takes a GPU where there is one.
+    callbacks : sequence of functions, optional
+        Called after every epoch; see :mod:`unseen.methods.training`.
+    random_state : None, int or Generator
+        Seed of the SVD and of the starting weights.
+
+    Attributes
+    ----------
+    class_descriptions_ : dict of str to list of (str, float)
+        The words that the description of a seen class has more of than the average node, strongest first, with
+        how much more. Empty where the features have no names.
+    class_vectors_ : ndarray, shape (c, svd_components)
+        The descriptions themselves, one row a seen class, in the order of the labels' classes.
+    axes_ : ndarray or None
+        Right singular vectors of the features; None for identity features.
+    encoder_ : Encoder
+        The trained GCN layers.
+    loss_history_ : list of float
+        Loss of every epoch.
+    stopped_by_ : str
+        What ended the training before its last epoch: "", "callback", "tol" or "interrupt".
+
+    Notes
+    -----
+    Identity features have no unique SVD: any orthonormal columns would do. Taken are random directions, keyed by
+    the node ids and the seed and then orthonormalised, so that the order of the nodes does not matter.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.load_dataset("debian")
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
+    >>> method = unseen.RECTL(n_components=16, epochs=5, random_state=0).fit(data.graph, split.seen_labels)
+    >>> [word for word, _ in method.class_descriptions_["games"]][:3]
+    ['game', ...]
+    """
+
+    name: ClassVar[str] = "rect-l"
+    uses_labels: ClassVar[bool] = True
+    needs_labels: ClassVar[bool] = True
+    constraints: ClassVar[dict[str, Constraint]] = {
+        **COMMON,
+        "input": OneOf(("svd", "raw")),
+        "svd_components": Interval(1, integer=True, optional=True),
+        "readout": OneOf(tuple(READOUTS), or_callable=True),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        features: str = "auto",
+        input: str = "svd",  # noqa: A002
+        svd_components: int | None = None,
+        readout: Readout = "mean",
+        hidden: Sequence[int] = (),
+        epochs: int = 100,
+        learning_rate: float = 0.001,
+        tol: float = 0.0,
+        keep_best: bool = False,
+        device: str = "auto",
+        callbacks: Iterable[Callback] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.features = features
+        self.input = input
+        self.svd_components = svd_components
+        self.readout = readout
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.tol = tol
+        self.keep_best = keep_best
+        self.device = device
+        self.callbacks = callbacks
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        device = pick_device(self.device)
+        widths = self._widths(self.n_components or self.default_components)
+        self.source_ = self._source(graph)
+        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
+        Z, self.axes_ = reduced_features(graph, self.source_, self.svd_components, self.name, rng)
+        self.class_vectors_ = describe_classes(Z, labels, self.readout)
+        self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
+        targets = targets_of(self.class_vectors_, labels)
+        if self.input == "svd":
+            weights = [xavier(a, b, rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
+            self.encoder_ = Encoder(weights, device)
+        else:
+            self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
+        head = SemanticLoss(targets, xavier(widths[-1], Z.shape[1], rng), device)
+        if self.input == "svd" and len(widths) == 1:
+            return self._fit_on_labelled_rows(graph, labels, Z, head)
+        features = Input(Z, device) if self.input == "svd" else layer_input(graph, self.source_, device)
+        return self._fit_on_graph(graph, labels, features, head)
+
+    def _fit_on_labelled_rows(self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss) -> Vectors:
+        smoothed = spmm(gcn_normalized(graph.adjacency).astype(np.float32), Z)
+        everything, some = (
+            Input(part, self.encoder_.device) for part in (smoothed, smoothed[labels.labelled])
+        )
+
+        def gradients() -> tuple[float, list[torch.Tensor]]:
+            loss, dH, by_head = head(self.encoder_.forward(some, None))
+            return loss, [*self.encoder_.backward(dH, some, None), *by_head]
+
+        def vectors() -> npt.NDArray[np.float32]:
+            other = Encoder.sharing(
+                self.encoder_
+            )  # the encoder's own memory has the size of the labelled rows
+            made: npt.NDArray[np.float32] = other.forward(everything, None).cpu().numpy()
+            return made
+
+        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights])
+
+    def _fit_on_graph(self, graph: Graph, labels: Labels, features: Input, head: SemanticLoss) -> Vectors:
+        encoder, ahat = self.encoder_, propagation(graph, self.encoder_.device)
+        rows = torch.from_numpy(labels.labelled.copy()).to(encoder.device)
+
+        def gradients() -> tuple[float, list[torch.Tensor]]:
+            U = encoder.forward(features, ahat)
+            loss, dH, by_head = head(U[rows])
+            dU = torch.zeros_like(U)
+            dU[rows] = dH
+            return loss, [*encoder.backward(dU, features, ahat), *by_head]
+
+        def vectors() -> npt.NDArray[np.float32]:
+            made: npt.NDArray[np.float32] = encoder.forward(features, ahat).cpu().numpy()
+            return made
+
+        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights])
+
+    def _transform(self, graph: Graph) -> Vectors:
+        columns = self._columns_of(graph)
+        device = self.encoder_.device
+        if self.input == "raw":
+            features = layer_input(graph, "features", device)
+        else:
+            assert self.axes_ is not None
+            features = Input(project(columns, self.axes_), device)
+        made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
+        self.encoder_.release()
+        return made
+
+
+def reduced_features(
+    graph: Graph, source: str, asked: int | None, method: str, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+    """Return the features after SVD (U S) and the axes V', which identity features do not have."""
+    seed = child_seed(rng)
+    columns: Features | None = graph.adjacency if source == "adjacency" else graph.features
+    n = graph.n_nodes
+    most = n if source == "identity" or columns is None else min(columns.shape)
+    if asked is not None and asked > most:
+        msg = f"`svd_components` is {asked}, but at most {most} are possible: that is the smaller side of the features"
+        raise InputError(msg)
+    k = min(SVD_COMPONENTS, most) if asked is None else int(asked)
+    if asked is None and k < SVD_COMPONENTS:
+        logger.info(
+            "%s: descriptions of %d dimensions instead of %d, the features have no more",
+            method,
+            k,
+            SVD_COMPONENTS,
+        )
+    if source != "identity" and columns is not None:
+        return truncated_svd(columns, k, np.random.default_rng(seed))
+    keys = node_keys(graph.node_ids, seed)
+    directions = np.empty((n, k), dtype=np.float32)
+
+    def draw(start: int, stop: int) -> None:
+        directions[start:stop] = keyed_uniform(keys[start:stop], k) - 0.5
+
+    map_blocks(draw, row_cuts(n))
+    return np.asarray(orthonormal(directions), dtype=np.float32), None
+
+
+def project(features: Features, axes: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the features of new nodes in the space of the SVD."""
+    if isinstance(features, np.ndarray):
+        return np.asarray(features @ axes.T, dtype=np.float32)
+    projected = spmm(features.astype(np.float32), np.ascontiguousarray(axes.T))
+    return np.asarray(projected, dtype=np.float32)
+
+
+def words_of(
+    graph: Graph, source: str, labels: Labels, descriptions: Any, Z: Any, axes: Any
+) -> dict[str, list[tuple[str, float]]]:
+    """Return the strongest words of each seen class, or nothing where the features have no names."""
+    if source != "features" or graph.feature_names is None:
+        return {}
+    return strongest_words(descriptions, Z.mean(axis=0), axes, graph.feature_names, labels.classes)

@@ -1,0 +1,128 @@
+"""RECT-N: one graph convolution whose outputs rebuild the walk matrix, the structure half of RECT.
+
+U = PReLU(Ahat X W + b), minimising ||M - UU'||^2 / n with M = (Abar + Abar^2) / 2 (Section 4 of the paper). X is
+row-normalised; without features it is the adjacency. The paper's loss costs O(d n^2), here it is O(nnz d + n d^2) and
+exact: see :mod:`unseen.methods.rect_losses`. The released code trains 50 epochs; this takes the paper's 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.methods.base import Vectors
+from unseen.methods.gcn_encoder import pick_device
+from unseen.methods.rect_base import RectMethod, layer_input, propagation
+from unseen.methods.rect_losses import StructureLoss
+from unseen.methods.training import Callback
+from unseen.randomness import RandomState
+
+
+class RECTN(RectMethod):
+    """Vectors that keep the structure of the graph, and the features where there are any; no labels needed.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns, which is the width of the layer; None means 200. Any width is possible.
+    features : {"auto", "adjacency", "identity"}
+        "auto" takes the graph's features, and rows of the adjacency where it has none.
+    hidden : tuple of int
+        Widths of further GCN layers before the one that gives the vectors.
+    epochs : int
+        Passes over the graph.
+    learning_rate : float
+        Step size of Adam.
+    tol : float
+        Stop when the loss has fallen by less than this share of itself in ten epochs; 0: never.
+    keep_best : bool
+        Whether Ctrl-C ends the training with the best state so far instead of an error.
+    device : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" takes a GPU where there is one.
+    callbacks : sequence of functions, optional
+        Called after every epoch; see :mod:`unseen.methods.training`.
+    random_state : None, int or Generator
+        Seed of the starting weights. On the processor the same seed gives the same bits for any number of threads.
+
+    Attributes
+    ----------
+    encoder_ : Encoder
+        The trained layers.
+    loss_history_ : list of float
+        Loss of every epoch. Where ||M||^2 is dear to compute (see `loss_is_relative_`) it is left out.
+    loss_is_relative_ : bool
+        Whether the constant ||M||^2 is missing from the losses, which can then be negative.
+    stopped_by_ : str
+        What ended the training before its last epoch: "", "callback", "tol" or "interrupt".
+
+    Examples
+    --------
+    >>> import unseen
+    >>> graph = unseen.load_dataset("debian").graph
+    >>> unseen.RECTN(n_components=16, epochs=5, random_state=0).fit_transform(graph)
+    Embedding(4852 nodes, 16 columns, by rect-n)
+    """
+
+    name: ClassVar[str] = "rect-n"
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        features: str = "auto",
+        hidden: Sequence[int] = (),
+        epochs: int = 100,
+        learning_rate: float = 0.001,
+        tol: float = 0.0,
+        keep_best: bool = False,
+        device: str = "auto",
+        callbacks: Iterable[Callback] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.features = features
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.tol = tol
+        self.keep_best = keep_best
+        self.device = device
+        self.callbacks = callbacks
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+        device = pick_device(self.device)
+        widths = self._widths(self.n_components or self.default_components)
+        self.source_ = self._source(graph)
+        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
+        self.encoder_ = encoder = self._encoder(graph, self.source_, self.n_features_, widths, rng)
+        features, ahat = layer_input(graph, self.source_, device), propagation(graph, device)
+        structure = StructureLoss(graph.adjacency, device)
+        self.loss_is_relative_ = not structure.has_constant
+
+        def gradients() -> tuple[float, list[torch.Tensor]]:
+            loss, dU = structure(encoder.forward(features, ahat))
+            return loss, encoder.backward(dU, features, ahat)
+
+        def vectors() -> npt.NDArray[np.float32]:
+            made: npt.NDArray[np.float32] = encoder.forward(features, ahat).cpu().numpy()
+            return made
+
+        return self._train(gradients, vectors, encoder.weights)
+
+    def _transform(self, graph: Graph) -> Vectors:
+        self._columns_of(graph)
+        device = pick_device(self.device)
+        made: Vectors = (
+            self.encoder_.forward(layer_input(graph, "features", device), propagation(graph, device))
+            .cpu()
+            .numpy()
+        )
+        self.encoder_.release()
+        return made

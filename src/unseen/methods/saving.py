@@ -1,0 +1,167 @@
+"""Fitted methods in files: one .npz archive of plain arrays with a JSON entry; nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import NotFittedError
+
+import unseen
+from unseen.embedding import Embedding
+from unseen.errors import InputError, logger
+from unseen.io.embeddings_npz import ids_from_arrays, ids_to_arrays, load_arrays
+from unseen.io.files import atomic_path
+from unseen.methods.base import Method
+from unseen.methods.gcn_encoder import Encoder, pick_device
+from unseen.methods.registry import METHODS, make_method
+from unseen.randomness import seed_of
+
+FORMAT = "unseen-model"
+VERSION = 1
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def save_method(method: Method, path: str | PathLike[str]) -> None:
+    """Write a fitted method of the RECT family.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, unseen
+    >>> graph = unseen.planted_partition(60, 3, random_state=0).graph
+    >>> method = unseen.RECTN(n_components=4, epochs=2, random_state=0).fit(graph)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     method.save(pathlib.Path(folder) / "model.npz")
+    ...     again = unseen.RECTN.load(pathlib.Path(folder) / "model.npz")
+    >>> bool((again.transform(graph).vectors == method.transform(graph).vectors).all())
+    True
+    """
+    if not hasattr(method, "embedding_"):
+        msg = f"this {type(method).__name__} is not fitted yet, so there is nothing to save; call fit first"
+        raise NotFittedError(msg)
+    about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "made_by": unseen.__version__}
+    arrays: Arrays = {
+        **ids_to_arrays(method.embedding_.node_ids),
+        "vectors": np.asarray(method.embedding_.vectors),
+    }
+    about["reported"] = dict(method.embedding_.params)
+    about["method"] = _packed(method, "", arrays)
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]  # numpy's stub takes a key for its flag
+
+
+def load_method(path: str | PathLike[str]) -> Method:
+    """Return the method that a file of `save` holds, whichever it is, ready for ``transform``."""
+    path = Path(path)
+    if not path.is_file():
+        msg = f"{path}: there is no such file"
+        raise InputError(msg)
+    arrays = load_arrays(path)
+    about = _about(arrays, path)
+    try:
+        ids = ids_from_arrays(arrays, path)
+        method = _unpacked(about["method"], "", arrays)
+        fitted = Embedding(arrays["vectors"], ids, method.name, about["reported"])  # type: ignore[arg-type]
+        method.embedding_ = fitted
+    except (KeyError, TypeError, AttributeError, IndexError, RuntimeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        msg = (
+            f"{path}: the model file lacks a part or has one of a wrong kind ({error}); save the model again"
+        )
+        raise InputError(msg) from error
+    return method
+
+
+def _about(arrays: Arrays, path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(arrays["about"].tobytes())
+        known = about["format"] == FORMAT
+    except (KeyError, ValueError, TypeError):
+        known = False
+    if not known:
+        msg = f"{path}: not a model file of unseen; `save` of a fitted method writes one"
+        raise InputError(msg)
+    if about["version"] != VERSION:
+        msg = (
+            f"{path}: the model has format version {about['version']!r}, this unseen {unseen.__version__} reads "
+            f"version {VERSION}; it was written by unseen {about.get('made_by')}, use that one or fit again"
+        )
+        raise InputError(msg)
+    return dict(about)
+
+
+def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
+    """Put the learnt arrays of a method into `arrays` and return everything else, for JSON."""
+    learnt = {key: value for key, value in vars(method).items() if key.endswith("_") and key != "embedding_"}
+    plain: dict[str, Any] = {}
+    halves: dict[str, Any] = {}
+    for key, value in learnt.items():
+        if isinstance(value, Encoder):
+            for number, weight in enumerate(value.weights):
+                arrays[f"{prefix}{key}/{number}"] = weight.cpu().numpy()
+        elif isinstance(value, np.ndarray):
+            arrays[prefix + key] = value
+        elif isinstance(value, Method):
+            halves[key] = _packed(value, f"{prefix}{key}/", arrays)
+        else:
+            plain[key] = value
+    params = {
+        key: value for key, value in method.get_params(deep=False).items() if not _holds_function(value)
+    }
+    left_out = sorted(set(method.get_params(deep=False)) - set(params) - {"random_state", "callbacks"})
+    if left_out:
+        logger.warning("%s: %s is a function and is not saved", method.name, ", ".join(left_out))
+    params["random_state"] = seed_of(method.random_state)
+    return {"name": method.name, "params": params, "plain": plain, "halves": halves}
+
+
+def _holds_function(value: Any) -> bool:
+    return not isinstance(value, (str, int, float, bool, tuple, list, type(None), np.integer, np.floating))
+
+
+def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
+    if about["name"] not in METHODS:
+        msg = (
+            f"the model is of a method {about['name']!r} that this unseen {unseen.__version__} does not have"
+        )
+        raise InputError(msg)
+    params = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in about["params"].items()
+    }
+    method = make_method(about["name"], **params)
+    for key, value in about["plain"].items():
+        setattr(method, key, _restored(key, value))
+    for key, half in about["halves"].items():
+        inner = _unpacked(half, f"{prefix}{key}/", arrays)
+        setattr(method, key, inner)
+    encoders: dict[str, list[npt.NDArray[Any]]] = {}
+    for name, array in arrays.items():
+        if not name.startswith(prefix) or name in ("about", "vectors", "ids", "ids_utf8", "ids_offsets"):
+            continue
+        key, _, number = name[len(prefix) :].partition("/")
+        if number.isdecimal():
+            encoders.setdefault(key, []).append(array)
+        elif not number:
+            setattr(method, key, array)
+    for key, weights in encoders.items():
+        setattr(method, key, _encoder(weights, str(params["device"])))
+    return method
+
+
+def _restored(key: str, value: Any) -> Any:
+    if key == "class_descriptions_":
+        return {name: [(str(word), float(much)) for word, much in words] for name, words in value.items()}
+    return value
+
+
+def _encoder(weights: list[npt.NDArray[Any]], device: str) -> Encoder:
+    made = Encoder(weights[::3], pick_device("auto" if device == "cuda" else device))
+    for weight, array in zip(made.weights, weights, strict=True):
+        weight.copy_(weight.new_tensor(array))
+    return made

@@ -1,0 +1,103 @@
+"""Class-semantic descriptions: what a readout makes of the features of a class's labelled nodes, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError
+from unseen.labels import Labels
+
+Dense = npt.NDArray[Any]
+Readout = str | Callable[[Dense], Dense]
+
+READOUTS: dict[str, Callable[[Dense], Dense]] = {
+    "mean": lambda rows: rows.mean(axis=0),
+    "median": lambda rows: np.median(rows, axis=0),
+}
+
+
+def describe_classes(features: Dense, labels: Labels, readout: Readout) -> npt.NDArray[np.float32]:
+    """Return one description a class of `labels`: the readout of its labelled nodes' features.
+
+    Classes without a labelled node get zeros; nothing refers to them.
+
+    Examples
+    --------
+    >>> labels = Labels.from_values(["a", "a", "b", None])
+    >>> describe_classes(np.array([[1.0], [3.0], [5.0], [9.0]]), labels, "mean").tolist()
+    [[2.0], [5.0]]
+    """
+    summarise = READOUTS[readout] if isinstance(readout, str) else readout
+    members = labels.indicator.T.tocsr()
+    found = np.zeros((len(labels.classes), features.shape[1]), dtype=np.float32)
+    for number, name in enumerate(labels.classes):
+        rows = members.indices[members.indptr[number] : members.indptr[number + 1]]
+        if len(rows):
+            found[number] = _checked(summarise(features[np.sort(rows)]), features.shape[1], name)
+    return found
+
+
+def _checked(description: Any, width: int, name: str) -> Dense:
+    vector = np.asarray(description, dtype=np.float64)
+    if vector.shape != (width,) or not np.isfinite(vector).all():
+        msg = (
+            f"`readout` must turn the features of a class (one row a node) into {width} finite numbers, "
+            f"for class {name!r} it gave shape {vector.shape}"
+        )
+        raise InputError(msg)
+    return vector
+
+
+def targets_of(descriptions: Dense, labels: Labels) -> npt.NDArray[np.float32]:
+    """Return the target of every labelled node: the mean of the descriptions of its classes.
+
+    Examples
+    --------
+    >>> labels = Labels.from_values(["a", ["a", "b"], None])
+    >>> targets_of(np.array([[2.0], [4.0]]), labels).tolist()
+    [[2.0], [3.0]]
+    """
+    rows = labels.indicator[labels.labelled].astype(np.float64)
+    total: Dense = rows @ descriptions
+    means: npt.NDArray[np.float32] = (total / rows.sum(axis=1)[:, None]).astype(np.float32)
+    return means
+
+
+def strongest_words(
+    descriptions: Dense,
+    usual: Dense,
+    axes: Dense,
+    names: tuple[str, ...],
+    classes: tuple[str, ...],
+    n: int = 10,
+) -> dict[str, list[tuple[str, float]]]:
+    """Return for each class the `n` words that its description has more of than the average node, strongest first.
+
+    Parameters
+    ----------
+    descriptions : ndarray, shape (c, k)
+        In the space of the truncated SVD.
+    usual : ndarray, shape (k,)
+        The average node in the same space.
+    axes : ndarray, shape (k, m)
+        The right singular vectors, which lead back to words.
+    names, classes
+        Names of the m features and of the c classes.
+    n : int
+        How many words at most.
+
+    Examples
+    --------
+    >>> strongest_words(np.array([[1.0, 0.2]]), np.array([0.5, 0.3]), np.eye(2), ("mail", "web"), ("a",))
+    {'a': [('mail', 0.5)]}
+    """
+    excess = (descriptions - usual) @ axes
+    found: dict[str, list[tuple[str, float]]] = {}
+    for name, row in zip(classes, excess, strict=True):
+        order = np.argsort(-row, kind="stable")[:n]
+        found[name] = [(names[j], float(row[j])) for j in order if row[j] > 0]
+    return found
