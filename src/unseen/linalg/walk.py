@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.linalg.products import spmm
+
 Dense = npt.NDArray[Any]
 
 CHEAP_FACTOR = 200
@@ -112,11 +114,11 @@ class WalkMatrix:
         if V.dtype not in (np.float32, np.float64):
             V = V.astype(np.float64)
         matrix = self._as(side, V.dtype)
-        result = _spmm(matrix, V)
+        result = spmm(matrix, V)
         if not self.explicit:
             # (Abar + Abar^2) V = Abar (V + Abar V): one temporary of the size of V.
             result += V
-            result = _spmm(matrix, result)
+            result = spmm(matrix, result)
             result *= 0.5
         return result
 
@@ -143,10 +145,6 @@ def _normalised_pair(adjacency: sp.csr_array) -> tuple[sp.csr_array, sp.csr_arra
         sp.csr_array((forward, indices, indptr), shape=adjacency.shape),
         sp.csr_array((backward, indices, indptr), shape=adjacency.shape),
     )
-
-
-def _spmm(matrix: sp.csr_array, V: Dense) -> Dense:
-    return np.asarray(matrix @ V)
 
 
 def _half_sum(abar: sp.csr_array) -> sp.csr_array:

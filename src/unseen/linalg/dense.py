@@ -1,0 +1,84 @@
+"""Products of tall matrices with small ones, in blocks of rows: the same bits for any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.linalg.blocks import map_blocks, row_cuts
+
+Dense = npt.NDArray[Any]
+
+
+def gram(V: Dense) -> npt.NDArray[np.float64]:
+    """Return V'V, the sum over blocks of rows taken in float64.
+
+    Examples
+    --------
+    >>> gram(np.array([[1.0, 2.0], [0.0, 1.0]], dtype=np.float32)).tolist()
+    [[1.0, 2.0], [2.0, 5.0]]
+    """
+    total = np.zeros((V.shape[1], V.shape[1]))
+    for part in map_blocks(lambda start, stop: product(V[start:stop].T, V[start:stop]), row_cuts(len(V))):
+        total += part
+    return total
+
+
+def times(V: Dense, small: Dense) -> Dense:
+    """Return V times a small matrix, in the floating type of V.
+
+    Examples
+    --------
+    >>> times(np.ones((2, 2), dtype=np.float32), np.eye(2)).dtype
+    dtype('float32')
+    """
+    small = np.ascontiguousarray(small, dtype=V.dtype)
+    result = np.empty((len(V), small.shape[1]), dtype=V.dtype)
+
+    def multiply(start: int, stop: int) -> None:
+        result[start:stop] = product(V[start:stop], small)
+
+    map_blocks(multiply, row_cuts(len(V)))
+    return result
+
+
+def dot(a: Dense, b: Dense) -> float:
+    """Return the sum of the products of the entries; blocks are added in float64.
+
+    Examples
+    --------
+    >>> dot(np.ones((3, 2), dtype=np.float32), np.full((3, 2), 2.0, dtype=np.float32))
+    12.0
+    """
+    return float(sum(map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), row_cuts(len(a)))))
+
+
+def column_dots(a: Dense, b: Dense) -> npt.NDArray[np.float64]:
+    """Return the dot product of each column of `a` with the same column of `b`.
+
+    Examples
+    --------
+    >>> column_dots(np.array([[1.0, 2.0], [3.0, 4.0]]), np.ones((2, 2))).tolist()
+    [4.0, 6.0]
+    """
+    total = np.zeros(a.shape[1])
+    for start in range(0, len(a), 4096):
+        total += np.einsum("ij,ij->j", a[start : start + 4096], b[start : start + 4096])
+    return total
+
+
+def product(a: Dense, b: Dense) -> Dense:
+    """Return the product of two matrices, on one thread inside a block of :func:`map_blocks`.
+
+    numpy's product would start threads of its own in each block; torch's knows where it is.
+
+    Examples
+    --------
+    >>> product(np.eye(2), np.ones((2, 1))).tolist()
+    [[1.0], [1.0]]
+    """
+    import torch
+
+    return np.asarray(torch.mm(torch.from_numpy(a), torch.from_numpy(b)).numpy())

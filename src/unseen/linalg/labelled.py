@@ -1,0 +1,255 @@
+"""W = M without the entries between differently labelled nodes, and its Laplacian, as operators.
+
+With D the degrees, M = D^-1 (A + A D^-1 A) / 2, and removing entries commutes with scaling rows, so
+W = D^-1 (A_W + C_W) / 2, where A_W and C_W are A and C = A D^-1 A without the removed entries. An entry of C
+is a sum over the nodes m in the middle of two steps. Let F have one row for each middle node m and each group
+g (a set of labels, or none) among its neighbours, with the entries of D^-1/2 A from m to its neighbours in g.
+Then C_W = F' K F, where K joins two groups at the same m that may be linked. F has as many entries as A; with
+one label a node K has at most three for each row, so everything stays linear in the edges, hubs or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.linalg.products import spmm
+
+Dense = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+
+EXPLICIT_FACTOR = 12
+"""W is stored where it cannot have more than this many entries an edge or node: as dear as the operator."""
+BLOCK_ENTRIES = 4_000_000
+"""Pairs of label sets are matched in blocks of about this many."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Nodes with the same set of labels; groups that share a label count as the same class.
+
+    Attributes
+    ----------
+    of_node : ndarray of int, shape (n,)
+        Group of every node, -1 for unlabelled ones.
+    related : scipy CSR array, shape (g, g), or None
+        True for groups that share a label; None stands for the identity, which is the single-label case.
+    """
+
+    of_node: Ints
+    related: sp.csr_array | None
+
+    @property
+    def count(self) -> int:
+        """Number of groups."""
+        return int(self.of_node.max(initial=-1)) + 1
+
+
+def label_groups(indicator: sp.csr_array) -> Groups:
+    """Group the nodes by their set of labels.
+
+    Examples
+    --------
+    >>> groups = label_groups(sp.csr_array([[1, 0], [0, 0], [1, 1], [1, 0]]))
+    >>> groups.of_node.tolist(), groups.related.toarray().tolist()
+    ([0, -1, 1, 0], [[True, True], [True, True]])
+    """
+    sizes = np.diff(indicator.indptr)
+    of_node = np.full(indicator.shape[0], -1, dtype=np.int64)
+    if sizes.max(initial=0) <= 1:
+        _, of_node[sizes > 0] = np.unique(indicator.indices, return_inverse=True)
+        return Groups(of_node, None)
+    ordered = sp.csr_array(indicator, copy=True)
+    ordered.sort_indices()
+    rows = np.flatnonzero(sizes)
+    sets = [tuple(ordered.indices[ordered.indptr[i] : ordered.indptr[i + 1]].tolist()) for i in rows]
+    number = {labels: g for g, labels in enumerate(sorted(set(sets)))}
+    of_node[rows] = [number[labels] for labels in sets]
+    first = np.zeros(len(number), dtype=np.int64)
+    first[of_node[rows]] = rows
+    chosen = ordered[first].astype(np.int32)
+    return Groups(of_node, sp.csr_array(chosen @ chosen.T).astype(bool))
+
+
+class LabelledWalk:
+    """The symmetric part of W and the Laplacian of it.
+
+    Parameters
+    ----------
+    adjacency : scipy CSR array, shape (n, n)
+        Symmetric, not negative.
+    groups : Groups
+        Which nodes are labelled, and how.
+
+    Attributes
+    ----------
+    degree : ndarray, shape (n,)
+        The diagonal of D_w: row sums of (W + W') / 2.
+    explicit : sp.csr_array or None
+        (W + W') / 2 itself where the degrees say that storing it is no dearer.
+
+    Examples
+    --------
+    >>> path = sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> W = LabelledWalk(path, label_groups(sp.csr_array([[1, 0], [0, 0], [0, 1]])))
+    >>> W.symmetric(np.eye(3)).tolist()  # the ends, of different classes, are no longer joined
+    [[0.25, 0.375, 0.0], [0.375, 0.5, 0.375], [0.0, 0.375, 0.25]]
+    """
+
+    def __init__(self, adjacency: sp.csr_array, groups: Groups) -> None:
+        self.shape: tuple[int, int] = (int(adjacency.shape[0]), int(adjacency.shape[0]))
+        degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64)
+        self._inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree != 0)
+        counts = np.diff(adjacency.indptr).astype(np.float64)
+        bound = float(counts @ counts) + adjacency.nnz
+        self.explicit: sp.csr_array | None = None
+        self._cast: dict[Any, list[sp.csr_array]] = {}
+        if bound <= EXPLICIT_FACTOR * (adjacency.nnz + self.shape[0]):
+            self.explicit = self._formed(adjacency, groups)
+            self.degree = np.asarray(self.explicit.sum(axis=1))
+        else:
+            first = _without(adjacency, groups)
+            F, K = _middle_factors(adjacency, np.sqrt(self._inverse), groups)
+            self._parts = [first, *_batches(F, K, self.shape[0])]
+            self.degree = self.symmetric(np.ones((self.shape[0], 1)))[:, 0]
+
+    def symmetric(self, V: Dense) -> Dense:
+        """Return (W + W') V / 2."""
+        if self.explicit is not None:
+            return spmm(self._matrices(V.dtype)[0], V)
+        inverse = self._inverse.astype(V.dtype)[:, None]
+        # (W + W') / 2 = (D^-1 X + X D^-1) / 4, X symmetric: both products in one pass over the edges.
+        both = self._core(np.hstack([V, inverse * V]))
+        columns = V.shape[1]
+        result = both[:, :columns]
+        result *= inverse
+        result += both[:, columns:]
+        result *= 0.25
+        return np.ascontiguousarray(result)
+
+    def _core(self, V: Dense) -> Dense:
+        matrices = self._matrices(V.dtype)
+        result = spmm(matrices[0], V)
+        for back, K, F in zip(matrices[1::3], matrices[2::3], matrices[3::3], strict=True):
+            spmm(back, spmm(K, spmm(F, V)), out=result, add=True)
+        return result
+
+    def _matrices(self, dtype: np.dtype[Any]) -> list[sp.csr_array]:
+        if dtype not in self._cast:
+            parts = self._parts if self.explicit is None else [self.explicit]
+            self._cast[dtype] = [
+                sp.csr_array((m.data.astype(dtype, copy=False), m.indices, m.indptr), shape=m.shape)
+                for m in parts
+            ]
+        return self._cast[dtype]
+
+    def _formed(self, adjacency: sp.csr_array, groups: Groups) -> sp.csr_array:
+        scale = sp.diags_array(self._inverse, format="csr")
+        X = _without(sp.csr_array(adjacency + adjacency @ (scale @ adjacency)), groups)
+        half = sp.csr_array(scale @ X)
+        formed = sp.csr_array(half + half.T.tocsr()) * 0.25
+        formed.sort_indices()
+        return sp.csr_array(formed)
+
+
+def allowed(groups: Groups, left: Ints, right: Ints) -> npt.NDArray[np.bool_]:
+    """Whether nodes of group `left` keep their links to nodes of group `right`; -1 is unlabelled."""
+    keep: npt.NDArray[np.bool_] = (left < 0) | (right < 0) | (left == right)
+    if groups.related is not None:
+        open_pairs = np.flatnonzero(~keep)
+        keep[open_pairs] = np.asarray(groups.related[left[open_pairs], right[open_pairs]]).ravel()
+    return keep
+
+
+def _without(matrix: sp.csr_array, groups: Groups) -> sp.csr_array:
+    """Return a copy of `matrix` without its entries between nodes of different classes."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    keep = allowed(groups, groups.of_node[rows], groups.of_node[matrix.indices])
+    indptr = np.r_[0, np.cumsum(np.bincount(rows[keep], minlength=matrix.shape[0]))]
+    return sp.csr_array((matrix.data[keep], matrix.indices[keep], indptr), shape=matrix.shape)
+
+
+def _middle_factors(
+    adjacency: sp.csr_array, root: npt.NDArray[np.float64], groups: Groups
+) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return F and K of C_W = F' K F; the rows of F are sorted by middle node, then group."""
+    n = adjacency.shape[0]
+    middle = np.repeat(np.arange(n), np.diff(adjacency.indptr))
+    width = groups.count + 1
+    key = middle * width + (groups.of_node[adjacency.indices] + 1)
+    pairs, row = np.unique(key, return_inverse=True)
+    F = sp.csr_array((adjacency.data * root[middle], (row, adjacency.indices)), shape=(len(pairs), n))
+    pair_middle, pair_group = pairs // width, pairs % width - 1
+    left, right = _pairs_at_same_middle(pair_middle, pair_group, groups)
+    K = sp.csr_array((np.ones(len(left)), (left, right)), shape=(len(pairs), len(pairs)))
+    return F, K
+
+
+def _pairs_at_same_middle(middle: Ints, group: Ints, groups: Groups) -> tuple[Ints, Ints]:
+    own = np.arange(len(middle))
+    unlabelled = np.flatnonzero(group < 0)
+    place = np.full(int(middle.max(initial=-1)) + 1, -1, dtype=np.int64)
+    place[middle[unlabelled]] = unlabelled
+    hub = place[middle] if len(middle) else own
+    joined = own[(group >= 0) & (hub >= 0)]
+    left, right = [own, joined, hub[joined]], [own, hub[joined], joined]
+    if groups.related is not None:
+        # Only here may K be larger than F: every two label sets that share a label and meet at a middle node.
+        for some, others in _related_pairs(middle, group, groups):
+            left.append(some)
+            right.append(others)
+    return np.concatenate(left), np.concatenate(right)
+
+
+def _related_pairs(middle: Ints, group: Ints, groups: Groups) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs of different groups that share a label at the same middle node, in blocks."""
+    related: sp.csr_array = groups.related.astype(np.int8)  # type: ignore[union-attr]  # several labels only
+    related.setdiag(0)
+    related.eliminate_zeros()
+    keys = middle * groups.count + group
+    labelled = np.flatnonzero(group >= 0)
+    keys = keys[labelled]
+    sizes = np.diff(related.indptr)[group[labelled]]
+    block_of = np.cumsum(sizes) // BLOCK_ENTRIES
+    for block in np.unique(block_of):
+        inside = np.flatnonzero(block_of == block)
+        count = sizes[inside]
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        other_group = related.indices[np.repeat(related.indptr[group[labelled[inside]]], count) + within]
+        wanted = np.repeat(middle[labelled[inside]], count) * groups.count + other_group
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        here = keys[found] == wanted
+        yield np.repeat(labelled[inside], count)[here], labelled[found[here]]
+
+
+def _batches(F: sp.csr_array, K: sp.csr_array, size: int) -> list[sp.csr_array]:
+    """Return F', K, F of consecutive ranges of middle nodes, about `size` rows each: small temporaries."""
+    if F.shape[0] <= 2 * size:
+        return [_sorted(F.T.tocsr()), _sorted(K), F]
+    # K is block diagonal: a cut is allowed before row r if no entry joins a row before r with one from r on.
+    reach = np.maximum.accumulate(np.maximum.reduceat(K.indices, K.indptr[:-1]))
+    cuts = [0]
+    for start in range(size, F.shape[0] - size // 2, size):
+        cut = start
+        while cut < F.shape[0] and reach[cut - 1] >= cut:
+            cut = int(reach[cut - 1]) + 1
+        if cuts[-1] < cut < F.shape[0]:
+            cuts.append(cut)
+    cuts.append(F.shape[0])
+    parts: list[sp.csr_array] = []
+    for a, b in pairwise(cuts):
+        part = F[a:b]
+        parts += [_sorted(part.T.tocsr()), _sorted(K[a:b, a:b]), part]
+    return parts
+
+
+def _sorted(matrix: sp.csr_array) -> sp.csr_array:
+    matrix = sp.csr_array(matrix)
+    matrix.sort_indices()
+    return matrix

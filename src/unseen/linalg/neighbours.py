@@ -1,0 +1,223 @@
+"""The k nearest nodes of the same class: exact, or among candidates that were drawn once.
+
+Two nodes are of the same class if they share a label. The exact search is brute force in blocks: a matrix
+product gives the distances of a block of nodes to a chunk of their class, of which only those below the k-th
+best so far are looked at again. It is the only part of RSDNE that is not linear in the graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.linalg.blocks import map_blocks
+from unseen.linalg.dense import product
+from unseen.linalg.labelled import Groups
+
+Dense = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+
+ROWS = 1024
+COLUMNS = 8192
+"""Block of the distance matrix that is in memory at a time."""
+CANDIDATES = 8192
+"""Candidates looked at in a block: their vectors stay in the cache."""
+SPARE = 4
+"""Candidates kept beyond k, so that rounding in the matrix product cannot drop a true neighbour unnoticed."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Chosen pairs: node `rows[t]` has the intra-class neighbour `columns[t]`.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of int
+        The entries of S.
+    squared : ndarray of float64
+        Squared distance of each pair when it was chosen.
+    """
+
+    rows: Ints
+    columns: Ints
+    squared: npt.NDArray[np.float64]
+
+    def symmetric(self, n: int, dtype: npt.DTypeLike = np.float64) -> sp.csr_array:
+        """Return (S + S') / 2."""
+        half = np.full(len(self.rows), 0.5, dtype=dtype)
+        S = sp.csr_array((half, (self.rows, self.columns)), shape=(n, n))
+        both = sp.csr_array(S + S.T.tocsr())
+        both.sort_indices()
+        return both
+
+
+def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
+    """Return (members, pool) of every group: its nodes, and all nodes that share a label with them.
+
+    Examples
+    --------
+    >>> from unseen.linalg.labelled import label_groups
+    >>> groups = label_groups(sp.csr_array([[1, 0], [0, 1], [1, 0], [0, 0]]))
+    >>> [(members.tolist(), pool.tolist()) for members, pool in pools(groups)]
+    [([0, 2], [0, 2]), ([1], [1])]
+    """
+    labelled = np.flatnonzero(groups.of_node >= 0)
+    order = labelled[np.argsort(groups.of_node[labelled], kind="stable")]
+    sizes = np.bincount(groups.of_node[labelled], minlength=groups.count)
+    members = np.split(order, np.cumsum(sizes)[:-1]) if groups.count else []
+    if groups.related is None:
+        return [(own, own) for own in members]
+    related = groups.related
+    found = []
+    for g, own in enumerate(members):
+        friends = related.indices[related.indptr[g] : related.indptr[g + 1]]
+        found.append((own, np.sort(np.concatenate([members[h] for h in friends]))))
+    return found
+
+
+def nearest_in_class(U: Dense, groups: Groups, k: int) -> Neighbours:
+    """Return the `k` nearest nodes of the same class for every labelled node, or as many as there are.
+
+    Ties go to the lower row number.
+
+    Examples
+    --------
+    >>> from unseen.linalg.labelled import label_groups
+    >>> U = np.array([[0.0], [1.0], [1.5], [9.0]])
+    >>> found = nearest_in_class(U, label_groups(sp.csr_array([[1], [1], [1], [1]])), 1)
+    >>> found.columns.tolist()
+    [1, 2, 1, 2]
+    """
+    blocks = [
+        (rows, pool)
+        for members, pool in pools(groups)
+        if len(pool) > 1
+        for rows in np.array_split(members, -(-len(members) // ROWS))
+    ]
+    found = map_blocks(lambda i, _: (blocks[i][0], *_nearest_block(U, *blocks[i], k)), _each(blocks))
+    return _joined(found)
+
+
+def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int) -> Neighbours:
+    """Return the `k` nearest of each node's own candidates, which are the columns of its row."""
+    sizes = np.diff(candidates.indptr)
+    blocks = []
+    for size in np.unique(sizes[sizes > 0]):
+        nodes = np.flatnonzero(sizes == size)
+        blocks += np.array_split(nodes, -(-len(nodes) * int(size) // CANDIDATES))
+
+    def search(i: int, _: int) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
+        rows = blocks[i]
+        place = candidates.indptr[rows][:, None] + np.arange(sizes[rows[0]])
+        among = candidates.indices[place].astype(np.int64)
+        return (rows, *_best(among, _exact_squared(U, rows, among), k))
+
+    return _joined(map_blocks(search, _each(blocks)))
+
+
+def draw_candidates(groups: Groups, keys: npt.NDArray[np.uint64], count: int) -> sp.csr_array:
+    """Draw `count` different nodes of the same class for every labelled node, all where there are fewer.
+
+    The nodes that share a label stand in a circle, in the random order of their keys, and a node's candidates
+    stand at `count` random distances from it. Every set of candidates is as likely as every other, and it
+    depends on the nodes, not on their row numbers.
+    """
+    rows, columns = [], []
+    for members, pool in pools(groups):
+        circle = pool[np.argsort(keys[pool], kind="stable")]
+        size = len(circle)
+        if size <= 1:
+            continue
+        rank = np.empty(int(circle.max()) + 1, dtype=np.int64)
+        rank[circle] = np.arange(size)
+        if size - 1 <= count:
+            offsets = np.arange(1, size)
+        else:
+            rng = np.random.default_rng(int(keys[circle[0]]))
+            offsets = rng.choice(size - 1, count, replace=False) + 1
+        chosen = circle[(rank[members][:, None] + offsets) % size]
+        rows.append(np.repeat(members, len(offsets)))
+        columns.append(chosen.ravel())
+    n = len(groups.of_node)
+    if not rows:
+        return sp.csr_array((n, n), dtype=bool)
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    drawn = sp.csr_array((np.ones(len(row), dtype=bool), (row, column)), shape=(n, n))
+    drawn.sort_indices()
+    return drawn
+
+
+def _nearest_block(U: Dense, rows: Ints, pool: Ints, k: int) -> tuple[Ints, npt.NDArray[np.float64]]:
+    k = min(k, len(pool) - 1)
+    keep = min(k + SPARE, len(pool) - 1)
+    left = U[rows]
+    among = np.zeros((len(rows), 0), dtype=np.int64)
+    scores = np.zeros((len(rows), 0), dtype=left.dtype)
+    for start in range(0, len(pool), COLUMNS):
+        columns = pool[start : start + COLUMNS]
+        right = U[columns]
+        score = product(left, right.T)
+        score *= -2
+        score += np.einsum(
+            "ij,ij->i", right, right
+        )  # the squared distance less that of the row to the origin
+        score[_self_pairs(rows, columns)] = np.inf
+        among, scores = _merged(among, scores, score, columns, keep)
+    return _best(among, _exact_squared(U, rows, among), k)
+
+
+def _merged(among: Ints, scores: Dense, score: Dense, columns: Ints, keep: int) -> tuple[Ints, Dense]:
+    if scores.shape[1] < keep:
+        take = min(keep, len(columns))
+        place = np.argpartition(score, take - 1, axis=1)[:, :take]
+        fresh, fresh_scores = columns[place], np.take_along_axis(score, place, axis=1)
+    else:
+        row, column = np.nonzero(score < scores.max(axis=1, keepdims=True))
+        if not len(row):
+            return among, scores
+        count = np.bincount(row, minlength=len(score))
+        slot = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        fresh = np.zeros((len(score), count.max()), dtype=np.int64)
+        fresh_scores = np.full(fresh.shape, np.inf, dtype=score.dtype)
+        fresh[row, slot], fresh_scores[row, slot] = columns[column], score[row, column]
+    among, scores = np.hstack([among, fresh]), np.hstack([scores, fresh_scores])
+    if scores.shape[1] > keep:
+        place = np.argpartition(scores, keep - 1, axis=1)[:, :keep]
+        among, scores = np.take_along_axis(among, place, axis=1), np.take_along_axis(scores, place, axis=1)
+    return among, scores
+
+
+def _self_pairs(rows: Ints, columns: Ints) -> tuple[Ints, Ints]:
+    place = np.minimum(np.searchsorted(columns, rows), len(columns) - 1)
+    inside = np.flatnonzero(columns[place] == rows)
+    return inside, place[inside]
+
+
+def _exact_squared(U: Dense, rows: Ints, among: Ints) -> npt.NDArray[np.float64]:
+    difference = U[among] - U[rows][:, None, :]
+    squared: npt.NDArray[np.float64] = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
+    return squared
+
+
+def _best(among: Ints, squared: npt.NDArray[np.float64], k: int) -> tuple[Ints, npt.NDArray[np.float64]]:
+    order = np.lexsort((among, squared), axis=1)[:, :k]
+    return np.take_along_axis(among, order, axis=1), np.take_along_axis(squared, order, axis=1)
+
+
+def _each(blocks: list[Any]) -> list[tuple[int, int]]:
+    return [(i, i + 1) for i in range(len(blocks))]
+
+
+def _joined(found: list[tuple[Ints, Ints, npt.NDArray[np.float64]]]) -> Neighbours:
+    if not found:
+        empty = np.zeros(0, dtype=np.int64)
+        return Neighbours(empty, empty, np.zeros(0))
+    rows = np.concatenate([np.repeat(rows, columns.shape[1]) for rows, columns, _ in found])
+    columns = np.concatenate([columns.ravel() for _, columns, _ in found])
+    squared = np.concatenate([squared.ravel() for _, _, squared in found])
+    order = np.argsort(rows, kind="stable")
+    return Neighbours(rows[order], columns[order], squared[order])

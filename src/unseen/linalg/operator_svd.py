@@ -1,0 +1,76 @@
+"""Truncated singular value decomposition of a square operator that is known by its products only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.linalg.dense import gram, times
+
+Dense = npt.NDArray[Any]
+Product = Callable[[Dense], Dense]
+
+SMALL = 512
+"""Up to this many rows the operator is written out and decomposed in full, which is exact."""
+
+
+def operator_svd(
+    matmat: Product, rmatmat: Product, start: Dense, k: int, *, n_iter: int = 4
+) -> tuple[Dense, npt.NDArray[np.float64], Dense]:
+    """Return U (n, k), the k largest singular values, and V (n, k), of the operator with these products.
+
+    Subspace iteration from the columns of `start`, of which there should be some more than `k`. Each column of U
+    has its largest entry positive, so that the same start gives the same signs.
+
+    Parameters
+    ----------
+    matmat, rmatmat : function from (n, b) to (n, b)
+        Products with the operator and with its transpose.
+    start : ndarray, shape (n, at least k)
+        Random numbers; its floating type is that of the result.
+    k : int
+        At most n.
+    n_iter : int
+        Rounds of iteration: more of them sharpen the smallest of the k values.
+
+    Examples
+    --------
+    >>> matrix = np.diag([3.0, 2.0, 1.0])
+    >>> U, s, V = operator_svd(lambda X: matrix @ X, lambda X: matrix.T @ X, np.ones((3, 3)), 2)
+    >>> s.round(6).tolist()
+    [3.0, 2.0]
+    """
+    n = len(start)
+    if n <= SMALL:
+        left, values, right = np.linalg.svd(np.asarray(matmat(np.eye(n)), dtype=np.float64))
+        return _signed(left[:, :k].astype(start.dtype), values[:k], right[:k].T.astype(start.dtype))
+    basis = _orthonormal(matmat(start))
+    for _ in range(n_iter):
+        basis = _orthonormal(matmat(_orthonormal(rmatmat(basis))))
+    back = rmatmat(basis)  # V S W' of the projected operator basis' M = W S V'
+    squares, W = np.linalg.eigh(gram(back))
+    order = np.argsort(squares)[::-1][:k]
+    values = np.sqrt(np.maximum(squares[order], 0.0))
+    W = W[:, order]
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 1e-7 * max(values[0], 1e-300))
+    return _signed(times(basis, W), values, times(back, W * inverse))
+
+
+def _orthonormal(Y: Dense) -> Dense:
+    """Return an orthonormal basis of the columns of Y; directions that vanish become zero columns."""
+    values, axes = np.linalg.eigh(gram(Y))
+    largest = max(float(values[-1]), 0.0)
+    inverse = np.zeros_like(values)
+    np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=inverse, where=values > 1e-10 * largest)
+    return times(Y, axes * inverse)
+
+
+def _signed(
+    U: Dense, values: npt.NDArray[np.float64], V: Dense
+) -> tuple[Dense, npt.NDArray[np.float64], Dense]:
+    largest = np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)[0]
+    sign = np.where(largest < 0, -1.0, 1.0).astype(U.dtype)
+    return U * sign, values, V * sign

@@ -1,0 +1,308 @@
+"""The factorisation behind MFDW and RSDNE: its cost J, and two ways to lower it.
+
+J = ||M - U H||^2 + lam (||U||^2 + ||H||^2) + alpha (tr(U' L_s U) + tr(U' L_w U))
+
+H is kept transposed (n x d). Everything is a product of M, a Laplacian or a d x d matrix with an n x d one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.errors import logger
+from unseen.linalg.blocks import map_blocks
+from unseen.linalg.dense import column_dots, dot, gram, times
+from unseen.linalg.labelled import LabelledWalk
+from unseen.linalg.neighbours import Neighbours
+from unseen.linalg.products import spmm
+from unseen.linalg.walk import WalkMatrix
+
+Dense = npt.NDArray[Any]
+Apply = Callable[[Dense], Dense]
+Report = Callable[[int, float, Dense], bool]
+
+COLUMN_BLOCK = 64
+"""The U step takes at most this many columns at a time: they do not depend on each other."""
+PROMISED = 0.1
+"""Share of the decrease which the slope promises that an Armijo step has to keep."""
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """The quadratic form alpha (L_s + L_w), for one choice of neighbours; either part may be missing."""
+
+    alpha: float
+    inter: LabelledWalk | None = None
+    S: sp.csr_array | None = None
+    degree: npt.NDArray[np.float64] = field(init=False)
+    merged: sp.csr_array | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        degree = np.zeros(1)
+        if self.inter is not None:
+            degree = degree + self.inter.degree
+        if self.S is not None:
+            degree = degree + np.asarray(self.S.sum(axis=1), dtype=np.float64)
+        both = self.inter is not None and self.inter.explicit is not None and self.S is not None
+        joined = sp.csr_array(self.inter.explicit.astype(self.S.dtype) + self.S) if both else None  # type: ignore[union-attr]
+        object.__setattr__(self, "degree", self.alpha * degree)
+        object.__setattr__(self, "merged", joined)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to smooth."""
+        return self.inter is None and self.S is None
+
+    def apply(self, V: Dense) -> Dense:
+        """Return alpha (L_s + L_w) V."""
+        if self.empty:
+            return np.zeros_like(V)
+        if self.merged is not None:
+            joined = spmm(self.merged, V)
+        elif self.inter is not None:
+            joined = self.inter.symmetric(V)
+            if self.S is not None:
+                spmm(self.S, V, out=joined, add=True)
+        else:
+            joined = spmm(self.S, V)
+        joined *= -self.alpha
+        joined += self.degree.astype(V.dtype)[:, None] * V
+        return joined
+
+
+@dataclass(frozen=True)
+class Objective:
+    """J as a function of U, H and S.
+
+    Attributes
+    ----------
+    walk : WalkMatrix
+        M.
+    lam, alpha : float
+        Weights of the regularisation and of the two label terms.
+    inter : LabelledWalk or None
+        W; None leaves J_inter out.
+    choose : function from U to Neighbours, or None
+        The S step; None leaves J_intra out.
+    constant : float
+        ||M||_F^2, or 0 where it is too dear; then J is reported without it.
+    """
+
+    walk: WalkMatrix
+    lam: float
+    alpha: float = 0.0
+    inter: LabelledWalk | None = None
+    choose: Callable[[Dense], Neighbours] | None = None
+    constant: float = 0.0
+
+    def smoothing(self, U: Dense) -> Smoothing:
+        """Do the S step, and return the quadratic form that goes with it."""
+        if self.alpha == 0:
+            return Smoothing(0.0)
+        chosen = None if self.choose is None else self.choose(U)
+        S = None if chosen is None or not len(chosen.rows) else chosen.symmetric(self.walk.shape[0], U.dtype)
+        return Smoothing(self.alpha, self.inter, S)
+
+    def cost(self, U: Dense, Ht: Dense, MtU: Dense, smoothed: Dense) -> float:
+        """Return J; `MtU` is M'U and `smoothed` alpha (L_s + L_w) U."""
+        gram_u, gram_h = gram(U), gram(Ht)
+        fit = self.constant - 2 * dot(MtU, Ht) + float(np.sum(gram_u * gram_h))
+        return fit + self.lam * float(np.trace(gram_u) + np.trace(gram_h)) + dot(U, smoothed)
+
+
+@dataclass(frozen=True)
+class State:
+    """U, H' and J after a round; `moved` is False if the round was undone."""
+
+    U: Dense
+    Ht: Dense
+    cost: float
+    moved: bool = True
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The last state, J after each round (the start first), and what ended it: "tol", "max_iter" or other."""
+
+    state: State
+    history: list[float]
+    ended_by: str
+
+
+def solve(rounds: Iterator[State], *, max_iter: int, tol: float, report: Report) -> Solution:
+    """Take rounds until one lowers J by less than `tol` of it, `report` says stop, or there were `max_iter`.
+
+    An interrupt ends it too, with the state after the last whole round.
+    """
+    state = next(rounds)
+    history = [state.cost]
+    try:
+        for number in range(1, max_iter + 1):
+            state = next(rounds)
+            history.append(state.cost)
+            if report(number, state.cost, state.U):
+                return Solution(state, history, "callback")
+            if tol > 0 and state.moved and history[-2] - history[-1] <= tol * abs(history[-2]):
+                return Solution(state, history, "tol")
+    except KeyboardInterrupt:
+        logger.warning("interrupted after %d rounds; the last whole round is kept", len(history) - 1)
+        return Solution(state, history, "interrupt")
+    return Solution(state, history, "max_iter")
+
+
+def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> Iterator[State]:
+    """Yield the start, then rounds of: conjugate gradients for U, a ridge solve for H, neighbours for S.
+
+    J never rises.
+    """
+    smoothing = objective.smoothing(U)
+    smoothed = smoothing.apply(U)
+    yield State(U, Ht, objective.cost(U, Ht, objective.walk.rmatmat(U), smoothed))
+    while True:
+        U = u_step(objective, U, Ht, smoothing, smoothed, cg_steps)
+        MtU = objective.walk.rmatmat(U)
+        Ht = h_step(objective, U, MtU)
+        smoothing = objective.smoothing(U)
+        smoothed = smoothing.apply(U)
+        yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed))
+
+
+def u_step(
+    objective: Objective, U: Dense, Ht: Dense, smoothing: Smoothing, smoothed: Dense, cg_steps: int
+) -> Dense:
+    """Solve U (HH' + lam I) + alpha (L_s + L_w) U = M H' for U, starting from U.
+
+    In the eigenvectors of HH' the columns of U do not depend on each other: each has a sparse, positive definite
+    system of its own, solved by conjugate gradients with the diagonal as preconditioner.
+    """
+    values, axes = np.linalg.eigh(gram(Ht))
+    shift = (np.maximum(values, 0.0) + objective.lam).astype(U.dtype)
+    target = objective.walk.matmat(times(Ht, axes))
+    if smoothing.empty:
+        target /= shift
+        return times(target, axes.T)
+    rotated, residual = times(U, axes), times(smoothed, axes)
+    np.subtract(target, residual, out=residual)
+    residual -= rotated * shift
+
+    def solve_columns(start: int, stop: int) -> None:
+        x, r = (np.ascontiguousarray(part[:, start:stop]) for part in (rotated, residual))
+        conjugate_gradients(smoothing.apply, shift[start:stop], smoothing.degree, x, r, cg_steps)
+        rotated[:, start:stop] = x
+
+    map_blocks(solve_columns, column_cuts(U.shape[1]))
+    return times(rotated, axes.T)
+
+
+def conjugate_gradients(
+    apply: Apply, shift: Dense, degree: npt.NDArray[np.float64], x: Dense, r: Dense, steps: int
+) -> None:
+    """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual."""
+    diagonal = degree.astype(x.dtype)[:, None] + shift
+    z = r / diagonal
+    p = z.copy()
+    rz = column_dots(r, z)
+    for step in range(steps):
+        product = apply(p)
+        product += p * shift
+        length = _ratio(rz, column_dots(p, product)).astype(x.dtype)
+        x += length * p
+        if step < steps - 1:
+            r -= length * product
+            np.divide(r, diagonal, out=z)
+            before, rz = rz, column_dots(r, z)
+            p *= _ratio(rz, before).astype(x.dtype)
+            p += z
+
+
+def h_step(objective: Objective, U: Dense, MtU: Dense) -> Dense:
+    """Return the H' that minimises J for this U: M'U (U'U + lam I)^-1."""
+    values, axes = np.linalg.eigh(gram(U))
+    return times(MtU, (axes / (np.maximum(values, 0.0) + objective.lam)) @ axes.T)
+
+
+def gradient_descent(
+    objective: Objective, U: Dense, Ht: Dense, *, step: Literal["bold", "armijo"]
+) -> Iterator[State]:
+    """Yield the start, then rounds of the paper's Algorithm 1: a gradient step for U, one for H, an S step.
+
+    ``"bold"`` lengthens the step by 5 % after a round that lowered J, and halves it after one that did not, which
+    is undone. ``"armijo"`` halves each of the two steps until it lowers J by a tenth of what the slope promises.
+    """
+    walk = objective.walk
+    smoothing = objective.smoothing(U)
+    smoothed = smoothing.apply(U)
+    state = State(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed))
+    rate = rate_h = first_rate(objective, U, Ht, smoothing)
+    yield state
+    while True:
+        U, Ht = state.U, state.Ht
+        slope = u_gradient(objective, U, Ht, smoothed)
+        if step == "armijo":
+            bend = float(np.sum(gram(slope) * gram(Ht))) + dot(slope, smoothing.apply(slope))
+            rate = _armijo(2 * rate, slope, bend, objective.lam)
+        U = U - U.dtype.type(rate) * slope
+        MtU = walk.rmatmat(U)
+        slope = h_gradient(objective, U, Ht, MtU)
+        if step == "armijo":
+            rate_h = _armijo(2 * rate_h, slope, float(np.sum(gram(slope) * gram(U))), objective.lam)
+        Ht = Ht - U.dtype.type(rate_h if step == "armijo" else rate) * slope
+        tried = objective.smoothing(U)
+        tried_smoothed = tried.apply(U)
+        cost = objective.cost(U, Ht, MtU, tried_smoothed)
+        if cost <= state.cost:
+            state, smoothing, smoothed = State(U, Ht, cost), tried, tried_smoothed
+            rate *= 1.05
+        else:
+            state = State(state.U, state.Ht, state.cost, moved=False)
+            rate, rate_h = rate / 2, rate_h / 2
+        yield state
+
+
+def u_gradient(objective: Objective, U: Dense, Ht: Dense, smoothed: Dense) -> Dense:
+    """Return dJ/dU = 2 (U (HH' + lam I) + alpha (L_s + L_w) U - M H')."""
+    slope = times(U, gram(Ht) + objective.lam * np.eye(U.shape[1]))
+    slope -= objective.walk.matmat(Ht)
+    slope += smoothed
+    slope *= 2
+    return slope
+
+
+def h_gradient(objective: Objective, U: Dense, Ht: Dense, MtU: Dense) -> Dense:
+    """Return the transposed dJ/dH = 2 (H' (U'U + lam I) - M'U)."""
+    slope = times(Ht, gram(U) + objective.lam * np.eye(U.shape[1]))
+    slope -= MtU
+    slope *= 2
+    return slope
+
+
+def first_rate(objective: Objective, U: Dense, Ht: Dense, smoothing: Smoothing) -> float:
+    """Return a step length that is safe at the start: half of one over a bound of the curvature."""
+    largest = max(np.linalg.norm(gram(U), 2), np.linalg.norm(gram(Ht), 2))
+    return float(0.5 / (largest + objective.lam + 2 * smoothing.degree.max()))
+
+
+def column_cuts(columns: int) -> list[tuple[int, int]]:
+    """Cut columns into blocks of equal size of at most COLUMN_BLOCK."""
+    size = -(-columns // -(-columns // COLUMN_BLOCK))
+    return [(start, min(start + size, columns)) for start in range(0, columns, size)]
+
+
+def _armijo(rate: float, slope: Dense, bend: float, lam: float) -> float:
+    """Halve `rate` until J falls as PROMISED; J is quadratic along the slope, so nothing is evaluated again."""
+    steep = dot(slope, slope)
+    bend += lam * steep
+    while rate * bend > (1 - PROMISED) * steep:
+        rate /= 2
+    return rate
+
+
+def _ratio(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return a / b, 0 where b is 0: a column that is solved stays as it is."""
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
