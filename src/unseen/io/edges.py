@@ -117,10 +117,7 @@ def number_ids(
     The `columns` are read row by row side by side, as the lines of a file are. Integer and string
     ids meet by string form.
     """
-    everything = [*before, *columns, *after]
-    if len({column.type for column in everything}) > 1:
-        everything = [column.cast(pa.large_string()) for column in everything]
-    encoded = pa.concat_arrays(everything).dictionary_encode()
+    encoded = stacked([*before, *columns, *after]).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     start, width, rows = sum(map(len, before)), len(columns), len(columns[0])
     middle = codes[start : start + width * rows].reshape(width, rows)
@@ -132,6 +129,13 @@ def number_ids(
     number[order] = np.arange(len(order))
     ids = as_ids(encoded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False))
     return ids, list(number[middle])
+
+
+def stacked(columns: Sequence[pa.Array]) -> pa.Array:
+    """Return columns of ids one after the other: integers if all are, else strings; empty ones do not count."""
+    kinds = {column.type for column in columns if len(column)}
+    kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
+    return pa.concat_arrays([column.cast(kind) for column in columns])
 
 
 def _is_string(kind: pa.DataType) -> bool:

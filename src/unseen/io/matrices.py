@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids
 from unseen.io.columns import listed
+from unseen.io.matlab import parse_mat
 from unseen.io.sources import read_bytes
 from unseen.io.tables import first_line
 
@@ -30,7 +31,7 @@ NETWORK_KEYS = ("network", "adjacency")
 GROUP_KEYS = ("group", "labels", "label")
 FEATURE_KEYS = ("attributes", "features", "feature")
 
-# What numpy, zipfile and scipy raise on damaged files; RuntimeError is an encrypted zip member.
+# What numpy, zipfile and scipy raise on damaged files; RuntimeError is an encrypted zip member, say.
 _DAMAGED = (
     ValueError,
     TypeError,
@@ -97,23 +98,20 @@ def read_npy(path: Path) -> npt.NDArray[Any]:
 
 def read_mat(path: Path, keys: Sequence[str], what: str) -> sp.csr_array | npt.NDArray[Any]:
     """Return the first variable of a Matlab file that has one of the names `keys`."""
-    from scipy.io.matlab import MatReadError, loadmat
-
     try:
-        with warnings.catch_warnings(action="ignore"):
-            found = loadmat(io.BytesIO(path.read_bytes()), variable_names=list(keys))
-            have = [] if any(key in found for key in keys) else _variables(path)
-    except NotImplementedError:
-        msg = f"{str(path)!r} is a Matlab file of version 7.3 or unknown; save it with `save -v7`"
-        raise InputError(msg) from None
-    except (MatReadError, *_DAMAGED) as error:
+        found = parse_mat(path.read_bytes())
+    except _DAMAGED as error:
         raise _damaged(path, "Matlab", error) from None
     key = next((key for key in keys if key in found), None)
     if key is None:
-        msg = f"{str(path)!r} has the variables {listed(have)}; {what} are read from {' or '.join(map(repr, keys))}"
+        have = listed(list(found))
+        msg = f"{str(path)!r} has the variables {have}; {what} are read from {' or '.join(map(repr, keys))}"
         raise InputError(msg)
     value = found[key]
-    return _checked(value, path) if sp.issparse(value) else _numeric(np.asarray(value), path)
+    if value is None:
+        msg = f"{str(path)!r}: the variable {key!r} is no matrix of real numbers"
+        raise InputError(msg)
+    return value if isinstance(value, np.ndarray) else _checked(value, path)
 
 
 def read_svmlight(path: Path) -> sp.csr_array:
@@ -198,12 +196,6 @@ def _numeric(array: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
         msg = f"{str(path)!r} holds values of type {array.dtype}; real numbers are needed"
         raise InputError(msg)
     return array
-
-
-def _variables(path: Path) -> list[str]:
-    from scipy.io import whosmat
-
-    return [name for name, _, _ in whosmat(io.BytesIO(path.read_bytes()))]
 
 
 def _svmlight_error(path: Path, data: bytes, error: BaseException) -> InputError:

@@ -13,7 +13,7 @@ from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids, default_ids, match_ids
 from unseen.io.columns import is_label_header, is_node_header, node_ids
 from unseen.io.edge_sources import GROUP_FILE, read_edges
-from unseen.io.edges import EdgeReport, graph_from_edges, id_column
+from unseen.io.edges import EdgeReport, graph_from_edges, id_column, stacked
 from unseen.io.features import read_features
 from unseen.io.label_rows import (
     LabelRows,
@@ -107,7 +107,7 @@ def read_graph(
         found.edges.src,
         found.edges.dst,
         found.edges.weight,
-        nodes=_stacked(before),
+        nodes=stacked(before) if before else None,
         more_nodes=more,
         symmetrize=symmetrize,
         drop_negative=drop_negative,
@@ -250,12 +250,6 @@ def _suspect_header(graph: Graph, rows: LabelRows) -> None:
             rows.place(0),
             first,
         )
-
-
-def _stacked(columns: list[pa.Array]) -> pa.Array | None:
-    if len({column.type for column in columns}) > 1:
-        columns = [column.cast(pa.large_string()) for column in columns]
-    return pa.concat_arrays(columns) if columns else None
 
 
 def _notice(name: str, graph: Graph, report: EdgeReport, symmetrize: str, unlabelled: int | None) -> str:

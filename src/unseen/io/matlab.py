@@ -1,0 +1,157 @@
+"""Matlab files of version 5 to 7: real matrices, dense or sparse, every length checked before it is used.
+
+A reader of our own, because scipy's can crash the process on a damaged file. It knows numeric arrays
+only, which is all a graph, its labels or its features can be.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+_HEADER = 128
+_MATRIX, _COMPRESSED = 14, 15
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_SPARSE_CLASS = 5
+_NUMERIC_CLASSES = range(6, 16)
+_COMPLEX = 0x0800
+
+Variables = Mapping[str, sp.csc_array | npt.NDArray[Any] | None]
+"""Matrices by name; None for what is no real matrix (text, cells, structures)."""
+
+
+class MatlabError(ValueError):
+    """A file that does not hold what its lengths promise; the reader of files makes a sentence of it."""
+
+
+def parse_mat(data: bytes) -> Variables:
+    """Return the variables of a Matlab file; a damaged one raises `MatlabError`.
+
+    Examples
+    --------
+    >>> import io, scipy.io
+    >>> buffer = io.BytesIO()
+    >>> scipy.io.savemat(buffer, {"network": np.eye(2), "note": "hello"})
+    >>> variables = parse_mat(buffer.getvalue())
+    >>> variables["network"].tolist(), variables["note"]
+    ([[1.0, 0.0], [0.0, 1.0]], None)
+    """
+    order = _byte_order(data)
+    found: dict[str, sp.csc_array | npt.NDArray[Any] | None] = {}
+    for kind, body in _elements(data[_HEADER:], order):
+        if kind == _COMPRESSED:
+            kind, body = _unpacked(body, order)
+        if kind == _MATRIX:
+            name, value = _matrix(body, order)
+            found[name] = value
+    return found
+
+
+def _byte_order(data: bytes) -> str:
+    mark = data[126:128]
+    if len(data) < _HEADER or mark not in (b"IM", b"MI"):
+        msg = "it has no header of a Matlab file of version 5 to 7"
+        raise MatlabError(msg)
+    order = "<" if mark == b"IM" else ">"
+    (version,) = struct.unpack(order + "H", data[124:126])
+    if version >> 8 != 1:
+        msg = "it is of version 7.3 or unknown, save it with `save -v7`"
+        raise MatlabError(msg)
+    return order
+
+
+def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    """Yield type and content of each element; short ones keep their content within the tag."""
+    at = 0
+    while at < len(data):
+        tag = _part(data, at, 8)
+        kind, size = struct.unpack(order + "II", tag)
+        if kind >> 16:
+            kind, size = kind & 0xFFFF, kind >> 16
+            if size > 4:
+                msg = f"a short element claims {size} bytes"
+                raise MatlabError(msg)
+            yield kind, tag[4 : 4 + size]
+            at += 8
+        else:
+            yield kind, _part(data, at + 8, size)
+            at += 8 + size
+            if kind != _COMPRESSED:
+                at += -size % 8
+
+
+def _part(data: bytes, start: int, size: int) -> bytes:
+    if start + size > len(data):
+        msg = "it ends within an element"
+        raise MatlabError(msg)
+    return data[start : start + size]
+
+
+def _unpacked(body: bytes, order: str) -> tuple[int, bytes]:
+    try:
+        data = zlib.decompress(body)
+    except zlib.error:
+        msg = "a compressed element cannot be unpacked"
+        raise MatlabError(msg) from None
+    return next(_elements(data, order), (0, b""))
+
+
+def _matrix(body: bytes, order: str) -> tuple[str, sp.csc_array | npt.NDArray[Any] | None]:
+    parts = _elements(body, order)
+    try:
+        flags, shape, name = (next(parts) for _ in range(3))
+    except (StopIteration, RuntimeError):
+        msg = "a matrix has no dimensions or no name"
+        raise MatlabError(msg) from None
+    kind = int(_numbers(flags, order)[:1].sum())
+    title = name[1].decode("latin-1")
+    wanted = kind & 0xFF
+    if kind & _COMPLEX or not (wanted == _SPARSE_CLASS or wanted in _NUMERIC_CLASSES):
+        return title, None
+    size = tuple(int(n) for n in _numbers(shape, order))
+    if len(size) != 2 or min(size) < 0:
+        msg = f"the matrix {title!r} has the shape {size}"
+        raise MatlabError(msg)
+    values = [_numbers(part, order) for part in parts]
+    return title, _sparse(values, size, title) if wanted == _SPARSE_CLASS else _dense(values, size, title)
+
+
+def _numbers(element: tuple[int, bytes], order: str) -> npt.NDArray[Any]:
+    kind, content = element
+    if kind not in _NUMBERS:
+        msg = f"an element of type {kind} stands where numbers should"
+        raise MatlabError(msg)
+    dtype = np.dtype(order + _NUMBERS[kind])
+    if len(content) % dtype.itemsize:
+        msg = "an element ends within a number"
+        raise MatlabError(msg)
+    return np.frombuffer(content, dtype=dtype).astype(dtype.newbyteorder("="))
+
+
+def _dense(values: list[npt.NDArray[Any]], size: tuple[int, ...], title: str) -> npt.NDArray[Any]:
+    if len(values) != 1 or len(values[0]) != size[0] * size[1]:
+        msg = f"the matrix {title!r} does not have as many numbers as its shape {size} says"
+        raise MatlabError(msg)
+    return values[0].reshape(size, order="F")
+
+
+def _sparse(values: list[npt.NDArray[Any]], size: tuple[int, ...], title: str) -> sp.csc_array:
+    if len(values) == 2:  # all zero: Matlab may leave the numbers out
+        values = [*values, np.zeros(0)]
+    if len(values) != 3 or len(values[1]) != size[1] + 1:
+        msg = f"the sparse matrix {title!r} does not fit its shape {size}"
+        raise MatlabError(msg)
+    rows, starts, data = values[0].astype(np.int64), values[1].astype(np.int64), values[2]
+    count = int(starts[-1])
+    if not 0 <= count <= min(len(rows), len(data)):
+        msg = f"the sparse matrix {title!r} has fewer numbers than its index says"
+        raise MatlabError(msg)
+    matrix = sp.csc_array((data[:count], rows[:count], starts), shape=size)
+    matrix.check_format(full_check=True)
+    return matrix

@@ -1,0 +1,195 @@
+"""The graph value: checked once at the door, frozen behind it."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unseen
+from unseen import Graph
+
+ROUNDS = settings(max_examples=80, deadline=None, derandomize=True, database=None)
+PAIR = np.array([[0.0, 1.0], [1.0, 0.0]])
+
+
+def test_counts() -> None:
+    graph = Graph.from_edges(["a", "b", "a", "c"], ["b", "a", "a", "c"], nodes=["z", "a"])
+    assert repr(graph) == "Graph(4 nodes, 3 edges, no features)"
+    assert (graph.n_nodes, graph.n_edges, graph.n_self_loops) == (4, 3, 2)
+    assert graph.node_ids.tolist() == ["z", "a", "b", "c"]
+    assert graph.isolated.tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_smallest_graphs(n: int) -> None:
+    graph = Graph(sp.csr_array((n, n)))
+    assert (graph.n_nodes, graph.n_edges, graph.isolated.tolist()) == (n, 0, [True] * n)
+    assert Graph.from_edges([], [], nodes=["a"] * n).n_nodes == n
+
+
+def test_everything_is_frozen() -> None:
+    graph = Graph(PAIR, np.eye(2), ["a", "b"], ("x", "y"))  # type: ignore[arg-type]
+    sparse = Graph(PAIR, sp.csr_array(np.eye(2)))  # type: ignore[arg-type]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        graph.features = None  # type: ignore[misc]
+    assert sparse.features is not None
+    for array in (
+        graph.adjacency.data,
+        graph.adjacency.indices,
+        graph.adjacency.indptr,
+        graph.features,
+        graph.node_ids,
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9  # type: ignore[index]
+    with pytest.raises(ValueError, match="read-only"):
+        sparse.features.data[0] = 9
+
+
+def test_input_is_neither_shared_nor_locked() -> None:
+    adjacency, features = sp.csr_array(PAIR), sp.csr_array(np.eye(2, dtype=np.float32))
+    dense = np.eye(2)
+    graph, other = Graph(adjacency, features), Graph(adjacency, dense)
+    adjacency.data[:] = 7
+    features.data[:] = 7
+    dense[:] = 7
+    assert graph.adjacency.toarray().tolist() == PAIR.tolist()
+    assert graph.features is not None
+    assert graph.features.toarray().tolist() == np.eye(2).tolist()  # type: ignore[union-attr]
+    assert np.asarray(other.features).tolist() == np.eye(2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kept"),
+    [
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.int64, np.float64),
+        (bool, np.float32),
+        (np.int8, np.float32),
+    ],
+)
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_feature_types(dtype: Any, kept: Any, make: Any) -> None:
+    graph = Graph(PAIR, make(np.eye(2, dtype=dtype)))  # type: ignore[arg-type]
+    assert graph.features is not None
+    assert graph.features.dtype == kept
+    assert sp.issparse(graph.features) == (make is sp.csr_array)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"adjacency": np.ones((2, 3))}, r"must be square, got shape \(2, 3\)"),
+        ({"adjacency": np.ones(3)}, r"must be square, got shape \(3,\)"),
+        ({"adjacency": "edges.csv"}, r"must be a matrix of real numbers, got str"),
+        ({"adjacency": np.array([["a"]])}, r"must be a matrix of real numbers, got ndarray"),
+        ({"adjacency": PAIR * 1j}, r"must hold real numbers, got dtype complex128"),
+        ({"adjacency": np.array([[np.nan]])}, r"must be finite, found NaN or infinity in the adjacency"),
+        ({"adjacency": -PAIR}, r"negative edge weights are not supported yet, found -1; .*--drop-negative"),
+        ({"adjacency": np.triu(PAIR)}, r"must be symmetric; Graph\.from_scipy makes a directed one so"),
+        ({"features": np.ones(2)}, r"`features` must have two dimensions, got shape \(2,\)"),
+        ({"features": np.ones((3, 1))}, r"`features` has 3 rows but the graph has 2 nodes"),
+        ({"features": [[1.0], [1.0, 2.0]]}, r"`features` must be a matrix, its rows have different lengths"),
+        ({"features": np.array([[1.0], [np.inf]])}, r"features must be finite, found NaN or infinity"),
+        ({"features": sp.csr_array([[1.0], [np.nan]])}, r"features must be finite"),
+        ({"features": np.array([["a"], ["b"]])}, r"features must be numbers, got dtype <U1"),
+        ({"node_ids": ["a"]}, r"`node_ids` has 1 entries but the adjacency has 2 rows"),
+        ({"node_ids": ["a", "a"]}, r"node ids must be unique, 'a' occurs more than once"),
+        ({"features": np.eye(2), "feature_names": ["x"]}, r"`feature_names` has 1 entries but there are 2"),
+        ({"feature_names": ["x"]}, r"`feature_names` has 1 entries but there are 0 feature columns"),
+    ],
+)
+def test_what_is_refused(arguments: dict[str, Any], match: str) -> None:
+    with pytest.raises(unseen.InputError, match=match):
+        Graph(**{"adjacency": PAIR, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (([1], [2, 3]), r"`src` has 1 entries and `dst` has 2; an edge needs both"),
+        (([1], [2], ["x"]), r"edge weights must be numbers"),
+        (([1], [2], [np.nan]), r"edge 1 has the weight nan; edge weights must be finite"),
+        (([1, 1], [2, 3], [1, -2]), r"edge 2 \(1 - 3\) has the negative weight -2; .*drop_negative=True"),
+        (([1], [2], [[1.0]]), r"`weight` has shape \(1, 1\) but there are 1 edges"),
+        ((["\ud800"], ["a"]), r"`src` holds '\\ud800', which is not valid Unicode text"),
+        (([None], ["a"]), r"src must be all strings or all integers, found None"),
+    ],
+)
+def test_edges_that_are_refused(arguments: tuple[Any, ...], match: str) -> None:
+    with pytest.raises(unseen.InputError, match=match):
+        Graph.from_edges(*arguments)
+
+
+def test_drop_negative() -> None:
+    graph = Graph.from_edges([1, 2], [2, 3], [-1.0, 2.0], drop_negative=True)
+    assert graph.adjacency.toarray().tolist() == [[0, 0, 0], [0, 0, 2], [0, 2, 0]]
+
+
+def test_edges_with_mixed_ids_meet_as_strings() -> None:
+    assert Graph.from_edges([1, 2], ["2", "x"]).node_ids.tolist() == ["1", "2", "x"]
+
+
+EDGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 9)), max_size=15)
+
+
+@ROUNDS
+@given(EDGES, st.sampled_from(["max", "sum"]), st.lists(st.integers(0, 7), unique=True, max_size=4))
+def test_edges_against_a_plain_loop(
+    edges: list[tuple[int, int, int]], symmetrize: Any, nodes: list[int]
+) -> None:
+    combine = max if symmetrize == "max" else lambda a, b: a + b
+    wanted: dict[tuple[int, int], int] = {}
+    order = list(nodes)
+    for u, v, w in edges:
+        order += [u, v]
+        pair = (min(u, v), max(u, v))
+        wanted[pair] = combine(wanted[pair], w) if pair in wanted else w
+    src, dst, weight = ([edge[k] for edge in edges] for k in range(3))
+    graph = Graph.from_edges(src, dst, weight, nodes=nodes, symmetrize=symmetrize)
+    assert graph.node_ids.tolist() == list(dict.fromkeys(order))
+    ids = graph.node_ids
+    coo = graph.adjacency.tocoo()
+    found = {(int(ids[i]), int(ids[j])): w for i, j, w in zip(coo.row, coo.col, coo.data, strict=True)}
+    assert found == {pair: w for (u, v), w in wanted.items() for pair in ((u, v), (v, u))}
+
+
+@ROUNDS
+@given(EDGES, st.sampled_from(["max", "sum"]))
+def test_directed_matrices_against_the_definition(edges: list[tuple[int, int, int]], symmetrize: Any) -> None:
+    dense = np.zeros((6, 6))
+    for u, v, w in edges:
+        dense[u, v] = w
+    graph = Graph.from_scipy(dense, symmetrize=symmetrize)
+    total = dense + dense.T - np.diag(np.diag(dense))
+    wanted = (
+        dense if (dense == dense.T).all() else np.maximum(dense, dense.T) if symmetrize == "max" else total
+    )
+    assert graph.adjacency.toarray().tolist() == wanted.tolist()
+
+
+def test_directed_policy_is_said_and_can_refuse(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    Graph.from_scipy(np.triu(PAIR))
+    assert "directed edges made undirected: the larger of the two weights" in caplog.text
+    with pytest.raises(unseen.InputError, match=r"the adjacency is not symmetric; pass symmetrize="):
+        Graph.from_scipy(np.triu(PAIR), symmetrize="error")
+    with pytest.raises(unseen.InputError, match=r"`symmetrize` must be 'max', 'sum' or 'error', got 'mean'"):
+        Graph.from_scipy(PAIR, symmetrize="mean")  # type: ignore[arg-type]
+    with pytest.raises(unseen.InputError, match=r"`symmetrize` must be"):
+        Graph.from_edges([1], [2], symmetrize="mean")  # type: ignore[arg-type]
+
+
+def test_stored_zeros_and_duplicates_are_no_edges() -> None:
+    stored = sp.coo_array(([0.0, 0.5, 0.5, 1.0], ([0, 0, 0, 1], [0, 1, 1, 0])), shape=(2, 2))
+    graph = Graph(stored.tocsr())
+    assert (graph.n_edges, graph.n_self_loops) == (1, 0)
+    assert graph.adjacency.toarray().tolist() == PAIR.tolist()

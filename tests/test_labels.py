@@ -1,0 +1,153 @@
+"""The labels value: what counts as unlabelled, hidden classes that are gone, rows that follow the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unseen
+from unseen import Graph, Labels
+
+ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+
+
+def label_sets(labels: Labels) -> list[set[str]]:
+    return [{labels.classes[k] for k in np.flatnonzero(row)} for row in labels.indicator.toarray()]
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), "", -1, np.int64(-1), np.float32("nan"), [], [None]])
+def test_what_means_unlabelled(nothing: Any) -> None:
+    labels = Labels.from_values(["x", nothing])
+    assert labels.labelled.tolist() == [0]
+    assert labels.classes == ("x",)
+
+
+def test_pandas_missing_values() -> None:
+    pd = pytest.importorskip("pandas")
+    labels = Labels.from_values(pd.array([1, None, 2], dtype="Int64"))
+    assert labels.codes.tolist() == [0, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        ([2, 10, -1], ("2", "10")),
+        (["2", "10"], ("10", "2")),
+        ([2.0, float("nan"), 10.0], ("10", "2")),
+        ([["b", "a"], "c"], ("a", "b", "c")),
+        ([True, False], ("False", "True")),
+    ],
+)
+def test_class_names_and_their_order(values: list[Any], classes: tuple[str, ...]) -> None:
+    assert Labels.from_values(values).classes == classes
+
+
+def test_given_classes_fix_the_order() -> None:
+    labels = Labels.from_values(["x", "y"], classes=["y", "z", "x"])
+    assert labels.classes == ("y", "z", "x")
+    assert labels.codes.tolist() == [2, 0]
+    assert labels.counts.tolist() == [1, 0, 1]
+    with pytest.raises(unseen.InputError, match=r"unknown class 'mial'; did you mean 'mail'\?"):
+        Labels.from_values(["mial"], classes=["mail", "web"])
+
+
+def test_properties() -> None:
+    labels = Labels.from_values(["red", None, ["blue", "red", "red"]], ["a", "b", "c"])
+    assert repr(labels) == "Labels(3 nodes, 2 labelled, 2 classes, multi-label)"
+    assert label_sets(labels) == [{"red"}, set(), {"red", "blue"}]
+    assert labels.counts.tolist() == [1, 2]
+    assert labels.is_multilabel
+    with pytest.raises(unseen.InputError, match=r"some nodes have several labels"):
+        labels.codes  # noqa: B018
+    single = Labels.from_values(["red", None])
+    assert (single.is_multilabel, single.codes.tolist()) == (False, [0, -1])
+
+
+def test_everything_is_frozen() -> None:
+    labels = Labels.from_values(["x", "y"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        labels.classes = ()  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        labels.indicator.data[0] = False
+    given_indicator = sp.csr_array(np.eye(2, dtype=bool))
+    Labels(given_indicator, ("x", "y"))
+    given_indicator.data[0] = False  # the caller's own matrix stays the caller's
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ((np.eye(2), ("a",)), r"`indicator` has 2 columns but there are 1 class names"),
+        ((np.eye(2), ("a", "a")), r"class names must be unique, 'a' occurs more than once"),
+        ((np.eye(2), ("a", "b"), ["x"]), r"`node_ids` has 1 entries but the indicator has 2 rows"),
+        ((np.eye(2), ("a", "b"), ["x", "x"]), r"node ids must be unique, 'x' occurs more than once"),
+        (
+            (np.ones(2), ("a", "b")),
+            r"`indicator` must have two dimensions, nodes and classes, got shape \(2,\)",
+        ),
+    ],
+)
+def test_what_is_refused(arguments: tuple[Any, ...], match: str) -> None:
+    with pytest.raises(unseen.InputError, match=match):
+        Labels(*arguments)
+
+
+def test_class_numbers() -> None:
+    labels = Labels.from_values(["mail", "web"])
+    assert labels.class_numbers(["web", "mail"]).tolist() == [1, 0]
+    assert labels.class_numbers([]).tolist() == []
+    with pytest.raises(unseen.InputError, match=r"unknown class 'wed'; did you mean 'web'\?"):
+        labels.class_numbers(["wed"])
+
+
+VALUES = st.lists(
+    st.none() | st.sampled_from(["a", "b", "c"]) | st.lists(st.sampled_from(["a", "b", "d"])), max_size=8
+)
+
+
+@ROUNDS
+@given(VALUES, st.sets(st.sampled_from(["a", "b", "c", "d"])), st.data())
+def test_keep_leaves_no_trace_of_what_is_hidden(
+    values: list[Any], without: set[str], data: st.DataObject
+) -> None:
+    labels = Labels.from_values(values)
+    hidden = sorted(without & set(labels.classes))
+    rows = data.draw(st.lists(st.integers(0, len(values) - 1), unique=True)) if values else []
+    kept = labels.keep(np.array(rows, dtype=np.int64), without=hidden)
+    assert kept.classes == tuple(name for name in labels.classes if name not in hidden)
+    expected = [names - set(hidden) if k in rows else set() for k, names in enumerate(label_sets(labels))]
+    assert label_sets(kept) == expected
+    assert kept.node_ids.tolist() == labels.node_ids.tolist()
+
+
+@ROUNDS
+@given(VALUES.filter(bool), st.randoms(use_true_random=False))
+def test_aligned_follows_the_order_of_the_graph(values: list[Any], random: Any) -> None:
+    ids = [f"n{k}" for k in range(len(values))]
+    labels = Labels.from_values(values, ids)
+    order = [*ids, "stranger"]
+    random.shuffle(order)
+    graph = Graph.from_edges([], [], nodes=order)
+    moved = labels.aligned(graph)
+    known = dict(zip(ids, label_sets(labels), strict=True))
+    assert label_sets(moved) == [known.get(node, set()) for node in order]
+    assert moved.node_ids.tolist() == order
+
+
+def test_aligned_joins_by_string_form_and_refuses_strangers() -> None:
+    graph = Graph.from_edges([1], [2])
+    assert Labels.from_values(["x"], ["2"]).aligned(graph).codes.tolist() == [-1, 0]
+    same = Labels.from_values(["x", "y"], [1, 2])
+    assert same.aligned(graph) is same
+    unlabelled_stranger = Labels.from_values(["x", None], ["2", "9"])
+    assert unlabelled_stranger.aligned(graph).codes.tolist() == [-1, 0]
+    with pytest.raises(
+        unseen.InputError, match=r"labels name 1 nodes that the graph does not have, the first is '9'"
+    ):
+        Labels.from_values(["x"], ["9"]).aligned(graph)
