@@ -35,6 +35,9 @@ _HOME = {
     "APPNP": "methods.appnp",
     "DGI": "methods.dgi",
     "GCN": "methods.gcn",
+    "MFDW": "methods.mfdw",
+    "RSDNE": "methods.rsdne",
+    "RSDNELight": "methods.rsdne",
     "NodeFeats": "methods.nodefeats",
     "SmoothFeats": "methods.smoothfeats",
     "RECT": "methods.rect",
@@ -92,12 +95,15 @@ if TYPE_CHECKING:
     from unseen.methods.lde import LDE as LDE
     from unseen.methods.line import LINE as LINE
     from unseen.methods.lshm import LSHM as LSHM
+    from unseen.methods.mfdw import MFDW as MFDW
     from unseen.methods.nodefeats import NodeFeats as NodeFeats
     from unseen.methods.rect import RECT as RECT
     from unseen.methods.rect_l import RECTL as RECTL
     from unseen.methods.rect_n import RECTN as RECTN
     from unseen.methods.registry import make_method as make_method
     from unseen.methods.registry import method_names as method_names
+    from unseen.methods.rsdne import RSDNE as RSDNE
+    from unseen.methods.rsdne import RSDNELight as RSDNELight
     from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
     from unseen.splits import Split as Split
     from unseen.splits import balanced_split as balanced_split

@@ -38,13 +38,10 @@ class Neighbours:
     ----------
     rows, columns : ndarray of int
         The entries of S.
-    squared : ndarray of float64
-        Squared distance of each pair when it was chosen.
     """
 
     rows: Ints
     columns: Ints
-    squared: npt.NDArray[np.float64]
 
     def symmetric(self, n: int, dtype: npt.DTypeLike = np.float64) -> sp.csr_array:
         """Return (S + S') / 2."""
@@ -53,6 +50,18 @@ class Neighbours:
         both = sp.csr_array(S + S.T.tocsr())
         both.sort_indices()
         return both
+
+
+def pairs_of(drawn: sp.csr_array) -> Neighbours:
+    """Return the entries of a sparse matrix as chosen pairs.
+
+    Examples
+    --------
+    >>> pairs_of(sp.csr_array([[0, 1], [0, 0]])).columns.tolist()
+    [1]
+    """
+    rows = np.repeat(np.arange(drawn.shape[0], dtype=np.int64), np.diff(drawn.indptr))
+    return Neighbours(rows, drawn.indices.astype(np.int64))
 
 
 def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
@@ -98,7 +107,7 @@ def nearest_in_class(U: Dense, groups: Groups, k: int) -> Neighbours:
         if len(pool) > 1
         for rows in np.array_split(members, -(-len(members) // ROWS))
     ]
-    found = map_blocks(lambda i, _: (blocks[i][0], *_nearest_block(U, *blocks[i], k)), _each(blocks))
+    found = map_blocks(lambda i, _: (blocks[i][0], _nearest_block(U, *blocks[i], k)), _each(blocks))
     return _joined(found)
 
 
@@ -110,11 +119,11 @@ def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int) -> Neighbo
         nodes = np.flatnonzero(sizes == size)
         blocks += np.array_split(nodes, -(-len(nodes) * int(size) // CANDIDATES))
 
-    def search(i: int, _: int) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
+    def search(i: int, _: int) -> tuple[Ints, Ints]:
         rows = blocks[i]
         place = candidates.indptr[rows][:, None] + np.arange(sizes[rows[0]])
         among = candidates.indices[place].astype(np.int64)
-        return (rows, *_best(among, _exact_squared(U, rows, among), k))
+        return rows, _best(among, _exact_squared(U, rows, among), k)
 
     return _joined(map_blocks(search, _each(blocks)))
 
@@ -151,7 +160,7 @@ def draw_candidates(groups: Groups, keys: npt.NDArray[np.uint64], count: int) ->
     return drawn
 
 
-def _nearest_block(U: Dense, rows: Ints, pool: Ints, k: int) -> tuple[Ints, npt.NDArray[np.float64]]:
+def _nearest_block(U: Dense, rows: Ints, pool: Ints, k: int) -> Ints:
     k = min(k, len(pool) - 1)
     keep = min(k + SPARE, len(pool) - 1)
     left = U[rows]
@@ -203,21 +212,20 @@ def _exact_squared(U: Dense, rows: Ints, among: Ints) -> npt.NDArray[np.float64]
     return squared
 
 
-def _best(among: Ints, squared: npt.NDArray[np.float64], k: int) -> tuple[Ints, npt.NDArray[np.float64]]:
+def _best(among: Ints, squared: npt.NDArray[np.float64], k: int) -> Ints:
     order = np.lexsort((among, squared), axis=1)[:, :k]
-    return np.take_along_axis(among, order, axis=1), np.take_along_axis(squared, order, axis=1)
+    return np.take_along_axis(among, order, axis=1)
 
 
 def _each(blocks: list[Any]) -> list[tuple[int, int]]:
     return [(i, i + 1) for i in range(len(blocks))]
 
 
-def _joined(found: list[tuple[Ints, Ints, npt.NDArray[np.float64]]]) -> Neighbours:
+def _joined(found: list[tuple[Ints, Ints]]) -> Neighbours:
     if not found:
         empty = np.zeros(0, dtype=np.int64)
-        return Neighbours(empty, empty, np.zeros(0))
-    rows = np.concatenate([np.repeat(rows, columns.shape[1]) for rows, columns, _ in found])
-    columns = np.concatenate([columns.ravel() for _, columns, _ in found])
-    squared = np.concatenate([squared.ravel() for _, _, squared in found])
+        return Neighbours(empty, empty)
+    rows = np.concatenate([np.repeat(rows, columns.shape[1]) for rows, columns in found])
+    columns = np.concatenate([columns.ravel() for _, columns in found])
     order = np.argsort(rows, kind="stable")
-    return Neighbours(rows[order], columns[order], squared[order])
+    return Neighbours(rows[order], columns[order])

@@ -29,6 +29,8 @@ Report = Callable[[int, float, Dense], bool]
 
 COLUMN_BLOCK = 64
 """The U step takes at most this many columns at a time: they do not depend on each other."""
+NEW_ROW_STEPS = 30
+"""Conjugate-gradient steps for rows that were not there at fit time; they have no better start than zero."""
 PROMISED = 0.1
 """Share of the decrease which the slope promises that an Armijo step has to keep."""
 
@@ -286,6 +288,32 @@ def first_rate(objective: Objective, U: Dense, Ht: Dense, smoothing: Smoothing) 
     """Return a step length that is safe at the start: half of one over a bound of the curvature."""
     largest = max(np.linalg.norm(gram(U), 2), np.linalg.norm(gram(Ht), 2))
     return float(0.5 / (largest + objective.lam + 2 * smoothing.degree.max()))
+
+
+def new_rows(
+    walk: WalkMatrix, U: Dense, context: Dense, Ht: Dense, known: Dense, *, lam: float, alpha: float
+) -> Dense:
+    """Return U with the rows that are not `known` solved for, H and the known rows fixed.
+
+    It is the U step of those rows: `context` has the rows of `Ht` that belong to nodes of this graph, and zeros
+    for new ones, of which nothing is known. New nodes have no labels, so that W is M in their rows.
+    """
+    values, axes = np.linalg.eigh(gram(Ht))
+    shift = (np.maximum(values, 0.0) + lam).astype(U.dtype)
+    fixed = known[:, None]
+    rotated, right = times(U, axes), walk.matmat(times(context, axes))
+    degree = alpha * walk.symmetric(np.ones((len(U), 1)))[:, 0]
+
+    def pulled(P: Dense) -> Dense:
+        joined = degree.astype(P.dtype)[:, None] * P - P.dtype.type(alpha) * walk.symmetric(P)
+        return np.where(fixed, 0, joined)
+
+    x = np.where(fixed, 0, right / (shift + degree.astype(U.dtype)[:, None]))
+    if alpha:
+        right += U.dtype.type(alpha) * walk.symmetric(rotated)
+        r = np.where(fixed, 0, right - x * shift) - pulled(x)
+        conjugate_gradients(pulled, shift, degree, x, r, NEW_ROW_STEPS)
+    return np.where(fixed, U, times(x, axes.T))
 
 
 def column_cuts(columns: int) -> list[tuple[int, int]]:

@@ -1,0 +1,255 @@
+"""RSDNE and RSDNE*, the paper's shallow methods: J = J_DW + alpha (J_intra + J_inter) (section 3).
+
+J_DW = ||M - U H||^2 + lam (||U||^2 + ||H||^2) factorises the walk matrix (see :mod:`unseen.methods.mfdw`).
+J_intra = 1/2 sum_ij S_ij |u_i - u_j|^2 keeps each labelled node close to k nodes of its class, which are chosen anew
+each round: the k nearest (RSDNE), or the k nearest of candidates drawn once (RSDNE*).
+J_inter = 1/2 sum_ij W_ij |u_i - u_j|^2, W = M without the entries between differently labelled nodes.
+
+Where the released code differs: its Python version removes those entries from the very matrix it factorises,
+chooses S at random once, and ignores k. This follows the paper, as the Matlab version does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Literal
+
+from unseen.errors import InputError, logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.labelled import Groups, LabelledWalk, label_groups
+from unseen.linalg.neighbours import (
+    Neighbours,
+    draw_candidates,
+    nearest_in_class,
+    nearest_of_candidates,
+    pairs_of,
+)
+from unseen.linalg.walk import WalkMatrix
+from unseen.methods.mfdw import MFDW, Keys
+from unseen.methods.parameters import Constraint, Interval, OneOf
+from unseen.methods.rsdne_solvers import Objective
+from unseen.methods.training import Callback
+from unseen.randomness import RandomState
+
+Chooser = Callable[[Any], Neighbours]
+
+
+class RSDNE(MFDW):
+    """Factorisation of the walk matrix that keeps same-labelled nodes on a manifold; needs no features.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns; None means 200, or as many as there are nodes.
+    alpha : float
+        Weight of the label terms; 0 gives MFDW.
+    lam : float
+        Weight of the regularisation.
+    n_neighbors : int
+        k, the intra-class neighbours of a labelled node; a class with fewer others has all of them.
+    intra : {"adaptive", "random"} or None
+        The k nearest of the same class, anew each round; k random ones, drawn once; or no J_intra.
+    inter : bool
+        Whether J_inter is there.
+    max_iter : int
+        Rounds at most.
+    tol : float
+        Stop when a round lowers J by less than this share of it.
+    solver : {"als", "gradient"}
+        Alternating least squares (J never rises), or the paper's gradient descent.
+    step : {"bold", "armijo"}
+        How ``solver="gradient"`` chooses its step length.
+    init : {"svd", "uniform"}
+        Start from the singular value decomposition of M, or from uniform random numbers.
+    callbacks : sequence of functions, optional
+        Called with an :class:`~unseen.methods.training.Epoch` after each round; a true answer stops.
+    random_state : None, int or Generator
+        Seed of everything random. Random numbers belong to node ids, not to rows.
+
+    Attributes
+    ----------
+    context_, loss_history_, n_iter_, converged_
+        As for :class:`~unseen.methods.mfdw.MFDW`.
+
+    Notes
+    -----
+    Nodes with several labels are an extension, which the paper leaves out: two nodes are of the same class if they
+    share at least one label. Memory then also grows with the pairs of label sets that meet at a node.
+
+    Without any label there is nothing that tells classes apart, and the result is that of MFDW; a warning says so.
+
+    `transform` solves the U step of new nodes with H and the known nodes fixed; they count as unlabelled. That is
+    an approximation: a refit would move H and the known nodes too.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.load_dataset("debian")
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail", "web"], random_state=0)
+    >>> method = unseen.RSDNE(n_components=16, max_iter=3, random_state=0)
+    >>> method.fit_transform(data.graph, split.seen_labels)
+    Embedding(4852 nodes, 16 columns, by rsdne)
+    >>> method.loss_history_[-1] < method.loss_history_[0]
+    True
+    """
+
+    name: ClassVar[str] = "rsdne"
+    reference: ClassVar[str] = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020"
+    uses_labels: ClassVar[bool] = True
+    constraints: ClassVar[dict[str, Constraint]] = {
+        **MFDW.constraints,
+        "alpha": Interval(0),
+        "n_neighbors": Interval(1, integer=True),
+        "intra": OneOf(("adaptive", "random", None)),
+        "inter": OneOf((True, False)),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        alpha: float = 1.0,
+        lam: float = 0.1,
+        n_neighbors: int = 5,
+        intra: Literal["adaptive", "random"] | None = "adaptive",
+        inter: bool = True,
+        max_iter: int = 15,
+        tol: float = 1e-4,
+        solver: Literal["als", "gradient"] = "als",
+        step: Literal["bold", "armijo"] = "bold",
+        init: Literal["svd", "uniform"] = "svd",
+        callbacks: Iterable[Callback] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components=n_components,
+            lam=lam,
+            max_iter=max_iter,
+            tol=tol,
+            solver=solver,
+            step=step,
+            init=init,
+            callbacks=callbacks,
+            random_state=random_state,
+        )
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.intra = intra
+        self.inter = inter
+
+    def _objective(
+        self, graph: Graph, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
+    ) -> Objective:
+        if not len(labels.labelled):
+            logger.warning(
+                "%s: no node has a label, so the label terms are left out and the result is MFDW's", self.name
+            )
+            return Objective(walk, self.lam, constant=constant)
+        if self.alpha == 0:
+            return Objective(walk, self.lam, constant=constant)
+        groups = label_groups(labels.indicator)
+        if labels.is_multilabel:
+            logger.info("%s: nodes that share at least one label count as the same class", self.name)
+        small = [
+            name
+            for name, count in zip(labels.classes, labels.counts, strict=True)
+            if 0 < count <= self.n_neighbors
+        ]
+        if small and self.intra is not None:
+            logger.info(
+                "%s: fewer than %d others of their class for the labelled nodes of: %s; they take all there are",
+                self.name,
+                self.n_neighbors,
+                ", ".join(small),
+            )
+        pruned = LabelledWalk(graph.adjacency, groups) if self.inter else None
+        return Objective(walk, self.lam, self.alpha, pruned, self._chooser(groups, keys), constant)
+
+    def _chooser(self, groups: Groups, keys: Keys) -> Chooser | None:
+        if self.intra is None:
+            return None
+        if self.intra == "random":
+            fixed = pairs_of(draw_candidates(groups, keys, self.n_neighbors))
+            return lambda _: fixed
+        return lambda U: nearest_in_class(U, groups, self.n_neighbors)
+
+
+class RSDNELight(RSDNE):
+    """RSDNE*: RSDNE whose intra-class neighbours come from candidates drawn once, linear in the graph.
+
+    Parameters
+    ----------
+    n_candidates : int or None
+        Random nodes of the same class among which a labelled node looks for its neighbours; None means
+        20 times `n_neighbors`.
+    n_components, alpha, lam, n_neighbors, intra, inter, max_iter, tol, solver, step, init, callbacks, random_state
+        As for :class:`RSDNE`.
+
+    Notes
+    -----
+    The nodes of a class stand in a circle in random order, and every node's candidates stand at the same random
+    distances from it: each set of candidates is as likely as any other, and drawing takes linear time.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.load_dataset("debian")
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail", "web"], random_state=0)
+    >>> unseen.RSDNELight(n_components=16, max_iter=3, random_state=0).fit_transform(data.graph, split.seen_labels)
+    Embedding(4852 nodes, 16 columns, by rsdne-light)
+    """
+
+    name: ClassVar[str] = "rsdne-light"
+    constraints: ClassVar[dict[str, Constraint]] = {
+        **RSDNE.constraints,
+        "n_candidates": Interval(1, integer=True, optional=True),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        alpha: float = 1.0,
+        lam: float = 0.1,
+        n_neighbors: int = 5,
+        n_candidates: int | None = None,
+        intra: Literal["adaptive", "random"] | None = "adaptive",
+        inter: bool = True,
+        max_iter: int = 15,
+        tol: float = 1e-4,
+        solver: Literal["als", "gradient"] = "als",
+        step: Literal["bold", "armijo"] = "bold",
+        init: Literal["svd", "uniform"] = "svd",
+        callbacks: Iterable[Callback] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_components=n_components,
+            alpha=alpha,
+            lam=lam,
+            n_neighbors=n_neighbors,
+            intra=intra,
+            inter=inter,
+            max_iter=max_iter,
+            tol=tol,
+            solver=solver,
+            step=step,
+            init=init,
+            callbacks=callbacks,
+            random_state=random_state,
+        )
+        self.n_candidates = n_candidates
+
+    def _chooser(self, groups: Groups, keys: Keys) -> Chooser | None:
+        if self.intra != "adaptive":
+            return super()._chooser(groups, keys)
+        count = 20 * self.n_neighbors if self.n_candidates is None else self.n_candidates
+        if count < self.n_neighbors:
+            msg = (
+                f"`n_candidates` of {type(self).__name__} is {count}, which is fewer than its {self.n_neighbors} "
+                "neighbours; give more candidates, or None for 20 times as many"
+            )
+            raise InputError(msg)
+        candidates = draw_candidates(groups, keys, count)
+        return lambda U: nearest_of_candidates(U, candidates, self.n_neighbors)
