@@ -1,0 +1,134 @@
+"""Same-class neighbours: exact, blocked, and among candidates; Theorem 1 of the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unseen.bench.dense_rsdne import DenseRSDNE
+from unseen.linalg import neighbours as module
+from unseen.linalg.keyed import keyed_uniform, node_keys
+from unseen.linalg.labelled import label_groups
+from unseen.linalg.neighbours import draw_candidates, nearest_in_class, nearest_of_candidates
+
+
+def case(seed: int, n: int = 40, classes: int = 3, *, several: bool = False):
+    rng = np.random.default_rng(seed)
+    indicator = np.zeros((n, classes), dtype=bool)
+    some = np.flatnonzero(rng.random(n) < 0.7)
+    indicator[some, rng.integers(0, classes, len(some))] = True
+    if several:
+        indicator[some] |= rng.random((len(some), classes)) < 0.3
+    return rng.standard_normal((n, 6)), indicator
+
+
+@pytest.mark.parametrize("several", [False, True])
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), k=st.integers(1, 60))
+def test_no_swap_of_a_neighbour_lowers_the_cost(several: bool, seed: int, k: int) -> None:
+    U, indicator = case(seed, several=several)
+    found = nearest_in_class(U, label_groups(sp.csr_array(indicator)), k)
+    same = indicator.astype(int) @ indicator.T.astype(int) > 0
+    for i in range(len(U)):
+        others = np.setdiff1d(np.flatnonzero(same[i]), [i])
+        chosen = found.columns[found.rows == i]
+        assert len(set(chosen.tolist())) == len(chosen) == min(k, len(others))
+        assert set(chosen.tolist()) <= set(others.tolist())
+        left = np.setdiff1d(others, chosen)
+        if len(chosen) and len(left):
+            distance = ((U - U[i]) ** 2).sum(axis=1)
+            assert distance[chosen].max() <= distance[left].min()
+
+
+def test_blocks_and_float32_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    U, indicator = case(3, n=300)
+    groups = label_groups(sp.csr_array(indicator))
+    whole = nearest_in_class(U, groups, 5)
+    monkeypatch.setattr(module, "ROWS", 7)
+    monkeypatch.setattr(module, "COLUMNS", 11)
+    for vectors in (U, U.astype(np.float32)):
+        blocked = nearest_in_class(vectors, groups, 5)
+        np.testing.assert_array_equal(blocked.rows, whole.rows)
+        np.testing.assert_array_equal(blocked.columns, whole.columns)
+
+
+def test_equal_to_the_dense_definition_and_symmetric_part() -> None:
+    U, indicator = case(4)
+    S = DenseRSDNE(np.zeros((40, 40)), indicator, k=4).neighbours(U)
+    found = nearest_in_class(U, label_groups(sp.csr_array(indicator)), 4)
+    np.testing.assert_array_equal(found.symmetric(40).toarray(), (S + S.T) / 2)
+
+
+def test_identical_vectors_give_the_lower_rows() -> None:
+    indicator = sp.csr_array(np.ones((5, 1), dtype=bool))
+    found = nearest_in_class(np.zeros((5, 2)), label_groups(indicator), 2)
+    assert found.columns.reshape(5, 2).tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1]]
+
+
+def test_classes_of_one_and_no_labels_have_no_neighbours() -> None:
+    assert len(nearest_in_class(np.eye(3), label_groups(sp.csr_array(np.eye(3, dtype=bool))), 5).rows) == 0
+    assert len(nearest_in_class(np.eye(3), label_groups(sp.csr_array((3, 2), dtype=bool)), 5).rows) == 0
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_candidates_are_different_nodes_of_the_same_class(several: bool) -> None:
+    _, indicator = case(5, n=200, several=several)
+    groups = label_groups(sp.csr_array(indicator))
+    drawn = draw_candidates(groups, node_keys(np.arange(200), 1), 10)
+    same = indicator.astype(int) @ indicator.T.astype(int) > 0
+    labelled = np.flatnonzero(indicator.any(axis=1))
+    assert set(np.diff(drawn.indptr)[labelled]) == {10}
+    assert drawn.diagonal().sum() == 0
+    assert (drawn.toarray() <= same).all()
+    assert np.diff(drawn.indptr).sum() == 10 * len(labelled)
+
+
+def test_candidates_belong_to_ids_not_rows() -> None:
+    ids = np.array([f"node {i}" for i in range(50)])
+    indicator = np.eye(2, dtype=bool)[np.arange(50) % 2]
+    order = np.random.default_rng(0).permutation(50)
+    drawn = draw_candidates(label_groups(sp.csr_array(indicator)), node_keys(ids, 3), 6).toarray()
+    moved = draw_candidates(
+        label_groups(sp.csr_array(indicator[order])), node_keys(ids[order], 3), 6
+    ).toarray()
+    np.testing.assert_array_equal(moved, drawn[order][:, order])
+    other = draw_candidates(label_groups(sp.csr_array(indicator)), node_keys(ids, 4), 6).toarray()
+    assert (other != drawn).any()
+
+
+def test_every_candidate_is_as_likely() -> None:
+    groups = label_groups(sp.csr_array(np.ones((12, 1), dtype=bool)))
+    counts = sum(
+        draw_candidates(groups, node_keys(np.arange(12), seed), 3).toarray().astype(int)
+        for seed in range(2000)
+    )
+    off = counts[~np.eye(12, dtype=bool)]
+    assert abs(off / 2000 - 3 / 11).max() < 0.06  # about six standard deviations
+
+
+def test_nearest_of_all_candidates_is_the_exact_answer() -> None:
+    U, indicator = case(6, n=80)
+    groups = label_groups(sp.csr_array(indicator))
+    everybody = draw_candidates(groups, node_keys(np.arange(80), 0), 1000)
+    exact, light = nearest_in_class(U, groups, 5), nearest_of_candidates(U, everybody, 5)
+    np.testing.assert_array_equal(light.columns, exact.columns)
+    few = draw_candidates(groups, node_keys(np.arange(80), 0), 8)
+    assert (few[light.rows, light.columns].sum()) < len(light.rows)
+    some = nearest_of_candidates(U, few, 5)
+    assert np.asarray(few[some.rows, some.columns]).all()
+
+
+def test_keyed_numbers_are_uniform_and_do_not_depend_on_the_row() -> None:
+    keys = node_keys(np.arange(1000), 0)
+    numbers = keyed_uniform(keys, 50)
+    assert abs(numbers.mean() - 0.5) < 0.01
+    assert abs(np.corrcoef(numbers[:, 0], numbers[:, 1])[0, 1]) < 0.1
+    assert 0 <= numbers.min() <= numbers.max() < 1
+    np.testing.assert_array_equal(keyed_uniform(keys[::-1], 50), numbers[::-1])
+    assert (keyed_uniform(keys, 50, stream=1) != numbers).all()
+    np.testing.assert_array_equal(
+        node_keys(np.array(["a", "bc"]), 5), node_keys(np.array(["a", "bc", "long name"]), 5)[:2]
+    )
