@@ -32,18 +32,14 @@ from unseen.methods.base import Vectors
 from unseen.methods.gcn_encoder import pick_device
 from unseen.methods.gnn_common import (
     EarlyStopping,
-    Features,
     InputLinear,
     NetworkMethod,
     PropagationLayer,
-    SparseMatrix,
     Targets,
     adam,
-    drop_features,
-    dropout,
     seeded_model,
-    sparse_product,
 )
+from unseen.methods.gnn_sparse import Features, SparseMatrix, drop_features, dropout, sparse_product
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed

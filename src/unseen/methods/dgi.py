@@ -28,14 +28,13 @@ from unseen.methods.gcn_encoder import pick_device
 from unseen.methods.gnn_common import (
     Convolution,
     EarlyStopping,
-    Features,
     InfomaxModel,
     InputLinear,
     NetworkMethod,
-    SparseMatrix,
     adam,
     seeded_model,
 )
+from unseen.methods.gnn_sparse import Features, SparseMatrix
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed

@@ -1,0 +1,171 @@
+"""APPNP: the propagation, its dropout, the validation nodes and the stop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.svm import LinearSVC
+
+import unseen
+from unseen.linalg.normalize import gcn_normalized
+from unseen.methods.appnp import _held_out, _Propagation
+from unseen.methods.gnn_common import PropagationLayer, Targets
+from unseen.methods.gnn_sparse import SparseMatrix
+
+CPU = torch.device("cpu")
+
+
+def planted(n: int = 90, *, seed: int = 0) -> unseen.Graph:
+    """Three groups in the edges and in the words, the last node isolated."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 3
+    chance = np.where(group[:, None] == group[None, :], 0.15, 0.02)
+    upper = np.triu(rng.random((n, n)) < chance, 1).astype(float)
+    adjacency = upper + upper.T
+    adjacency[-1] = adjacency[:, -1] = 0
+    words = (rng.random((n, 40)) < np.where(np.arange(40) % 3 == group[:, None], 0.3, 0.1)).astype(float)
+    words[:, 0] = 1.0
+    return unseen.Graph(sp.csr_array(adjacency), sp.csr_array(words))
+
+
+def some_labels(graph: unseen.Graph) -> unseen.Labels:
+    values = [f"c{i % 3}" if i % 2 else None for i in range(graph.n_nodes)]
+    return unseen.Labels.from_values(values, graph.node_ids)
+
+
+@pytest.mark.parametrize("propagate", [True, False])
+def test_the_vectors_are_the_hidden_layer_spread_like_the_predictions(propagate: bool) -> None:
+    graph = planted()
+    method = unseen.APPNP(
+        n_components=12, steps=4, teleport=0.3, propagate=propagate, epochs=5, random_state=0
+    )
+    method.fit(graph, some_labels(graph))
+    x = graph.features.toarray()
+    weight = method.network_.first.weight.detach().numpy().astype(float)
+    start = np.maximum(x / x.sum(axis=1, keepdims=True) @ weight, 0)
+    z = start
+    for _ in range(4 if propagate else 0):
+        z = 0.7 * gcn_normalized(graph.adjacency).toarray() @ z + 0.3 * start
+    np.testing.assert_allclose(method.embedding_.vectors, z, rtol=1e-3, atol=1e-5)
+
+
+def test_the_propagation_is_pytorch_geometrics() -> None:
+    graph = planted(40)
+    coo = graph.adjacency.tocoo()
+    edges = torch.tensor(np.array([coo.row, coo.col]), dtype=torch.int64)
+    x = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
+    ahat = SparseMatrix.from_scipy(gcn_normalized(graph.adjacency))
+    expected = PropagationLayer(K=10, alpha=0.1)(x, edges)
+    torch.testing.assert_close(
+        _Propagation(K=10, alpha=0.1, normalize=False)(x, ahat), expected, rtol=1e-4, atol=1e-5
+    )
+
+
+def test_every_step_drops_from_the_whole_adjacency(monkeypatch: pytest.MonkeyPatch) -> None:
+    ahat = SparseMatrix.from_scipy(gcn_normalized(planted().adjacency))
+    layer = _Propagation(K=10, alpha=0.1, normalize=False)
+    kept = []
+    original = layer.message_and_aggregate
+
+    def watch(adj_t: torch.Tensor, x: torch.Tensor, transposed: torch.Tensor) -> torch.Tensor:
+        kept.append(adj_t.values().numel() / ahat.matrix.values().numel())
+        return original(adj_t, x, transposed)
+
+    monkeypatch.setattr(layer, "message_and_aggregate", watch)
+    layer(torch.ones(90, 2), ahat, 0.5, torch.Generator().manual_seed(0))
+    assert len(kept) == 10
+    assert all(0.4 < share < 0.6 for share in kept)
+
+
+def test_the_gradient_goes_back_through_the_edges_that_were_kept() -> None:
+    ahat = SparseMatrix.from_scipy(gcn_normalized(planted(20).adjacency)).dropped(
+        0.5, torch.Generator().manual_seed(0)
+    )
+    x = torch.randn(20, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    upstream = torch.randn(20, 3, generator=torch.Generator().manual_seed(2))
+    _Propagation(K=2, alpha=0.1, normalize=False)(x, ahat).backward(upstream)
+    A = ahat.matrix.to_dense()
+    assert not torch.equal(A, A.T)
+    whole = 0.9 * A @ (0.9 * A + 0.1 * torch.eye(20)) + 0.1 * torch.eye(20)
+    torch.testing.assert_close(x.grad, whole.T @ upstream, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_validation_nodes_are_held_out_and_leave_every_class_one(several: bool) -> None:
+    values = [
+        ["a", "b"] if several and i == 0 else ["a"] if i < 40 else ["b"] if i < 43 else None
+        for i in range(60)
+    ]
+    targets = Targets.from_labels(unseen.Labels.from_values(values), CPU)
+    for seed in range(20):
+        training, validation = _held_out(targets, 0.2, np.random.default_rng(seed))
+        assert sorted([*training.rows.tolist(), *validation.rows.tolist()]) == list(range(43))
+        assert len(validation.rows) == 9
+        assert set(training.rows.tolist()) & {40, 41, 42}
+
+
+def test_where_nothing_can_be_held_out_the_training_nodes_decide() -> None:
+    targets = Targets.from_labels(unseen.Labels.from_values(["a", "b", None]), CPU)
+    training, validation = _held_out(targets, 0.2, np.random.default_rng(0))
+    assert training is targets
+    assert validation is targets
+
+
+def test_it_stops_when_validation_stops_improving_and_goes_back_to_the_best() -> None:
+    graph = planted()
+    plain = {"n_components": 8, "epochs": 500, "learning_rate": 0.1, "weight_decay": 0.0, "random_state": 0}
+    method = unseen.APPNP(**plain, patience=2).fit(graph, some_labels(graph))
+    longer = unseen.APPNP(**plain, patience=10).fit(graph, some_labels(graph))
+    assert 2 < len(method.loss_history_) < len(longer.loss_history_) < 500
+    last = []
+
+    def remember(epoch: unseen.methods.training.Epoch) -> None:
+        last[:] = [epoch.vectors()]
+
+    again = unseen.APPNP(**plain, patience=2, callbacks=[remember])
+    again.fit(graph, some_labels(graph))
+    np.testing.assert_array_equal(again.embedding_.vectors, method.embedding_.vectors)
+    assert not np.array_equal(last[0], again.embedding_.vectors)
+
+
+def test_it_learns_to_tell_the_classes_apart() -> None:
+    graph = planted(150)
+    labels = some_labels(graph)
+    z = (
+        unseen.APPNP(n_components=16, epochs=60, learning_rate=0.05, random_state=0)
+        .fit_transform(graph, labels)
+        .vectors
+    )
+    truth, known = np.arange(150) % 3, labels.codes >= 0
+    assert LinearSVC(C=100.0).fit(z[known], truth[known]).score(z[~known], truth[~known]) > 0.9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dropout": 0.0},
+        {"weight_decay": 0.5},
+        {"learning_rate": 0.1},
+        {"steps": 1},
+        {"teleport": 0.5},
+        {"validation_share": 0.5},
+        {"row_normalize": False},
+        {"propagate": False},
+    ],
+)
+def test_every_parameter_reaches_its_use(change: dict[str, object]) -> None:
+    graph = planted()
+    plain = {"n_components": 8, "epochs": 6, "random_state": 0}
+    a = unseen.APPNP(**plain).fit_transform(graph, some_labels(graph)).vectors
+    b = unseen.APPNP(**{**plain, **change}).fit_transform(graph, some_labels(graph)).vectors
+    assert not np.allclose(a, b, rtol=1e-3)
+
+
+def test_several_labels_stop_on_the_loss() -> None:
+    graph = planted()
+    values = [["a", "b"] if i % 4 == 0 else ["c"] if i % 3 else None for i in range(graph.n_nodes)]
+    method = unseen.APPNP(n_components=8, patience=3, learning_rate=0.1, random_state=0).fit(graph, values)
+    assert method.loss_history_[-1] < method.loss_history_[0]
+    assert len(method.loss_history_) < 10_000

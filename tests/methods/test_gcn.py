@@ -1,0 +1,294 @@
+"""GCN, and what it shares with APPNP and DGI: sparse products, dropout, inputs, targets."""
+
+from __future__ import annotations
+
+import logging
+import math
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.svm import LinearSVC
+
+import unseen
+from unseen.linalg.normalize import gcn_normalized
+from unseen.methods.gnn_common import (
+    Convolution,
+    EarlyStopping,
+    GCNLayer,
+    InputLinear,
+    Targets,
+    input_features,
+)
+from unseen.methods.gnn_sparse import SparseMatrix, dropout, keep_mask
+
+CPU = torch.device("cpu")
+
+
+def planted(n: int = 90, *, features: bool = True, seed: int = 0) -> unseen.Graph:
+    """Three groups with weights, a self-loop and an isolated node (the last)."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 3
+    chance = np.where(group[:, None] == group[None, :], 0.15, 0.02)
+    upper = np.triu(rng.random((n, n)) < chance, 1) * rng.integers(1, 4, (n, n)).astype(float)
+    adjacency = upper + upper.T
+    adjacency[-1] = adjacency[:, -1] = 0
+    adjacency[4, 4] = 2
+    words = (rng.random((n, 40)) < np.where(np.arange(40) % 3 == group[:, None], 0.3, 0.1)).astype(float)
+    return unseen.Graph(sp.csr_array(adjacency), sp.csr_array(words) if features else None)
+
+
+def some_labels(graph: unseen.Graph) -> unseen.Labels:
+    values = [f"c{i % 3}" if i % 2 else None for i in range(graph.n_nodes)]
+    return unseen.Labels.from_values(values, graph.node_ids)
+
+
+def row_normalized(x: np.ndarray) -> np.ndarray:
+    total = x.sum(axis=1, keepdims=True)
+    return np.divide(x, total, out=np.zeros_like(x), where=total != 0)
+
+
+def test_a_sparse_product_and_its_gradient_are_the_dense_ones() -> None:
+    x = sp.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csr")
+    weight = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    upstream = torch.randn(7, 3, generator=torch.Generator().manual_seed(1))
+    made = SparseMatrix.from_scipy(x) @ weight
+    made.backward(upstream)
+    np.testing.assert_allclose(made.detach(), x.toarray() @ weight.detach().numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(weight.grad, x.toarray().T @ upstream.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_dropping_entries_keeps_matrix_and_transpose_together() -> None:
+    x = sp.random_array((60, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
+    generator = torch.Generator().manual_seed(0)
+    thinned = SparseMatrix.from_scipy(x).dropped(0.25, generator)
+    forward, backward = thinned.matrix.to_dense().numpy(), thinned.transposed.to_dense().numpy()
+    np.testing.assert_array_equal(forward, backward.T)
+    kept = forward != 0
+    np.testing.assert_allclose(forward[kept], x.toarray()[kept] / 0.75, rtol=1e-4)
+    assert 0.7 < kept.sum() / x.nnz < 0.8
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_dropout_meets_its_share_and_leaves_the_mean(share: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    mask, scale = keep_mask(200_001, share, generator)
+    assert mask.double().mean().item() == pytest.approx(1 - share, abs=0.005)
+    assert scale == pytest.approx(1 / (1 - share), rel=1e-3)
+    values = torch.ones(100, 1000)
+    assert dropout(values, share, generator).mean().item() == pytest.approx(1.0, abs=0.05)
+    assert dropout(values, 0.0, generator) is values
+
+
+def test_the_layer_is_pytorch_geometrics_on_weighted_edges_with_self_loops() -> None:
+    graph = planted(30)
+    x = torch.tensor(graph.features.toarray(), dtype=torch.float32)
+    ours = Convolution(InputLinear(40, 6), 6, bias=True)
+    theirs = GCNLayer(40, 6)
+    with torch.no_grad():
+        theirs.lin.weight.copy_(ours.lin.weight.T)
+    coo = graph.adjacency.tocoo()
+    edges = torch.tensor(np.array([coo.row, coo.col]), dtype=torch.int64)
+    expected = theirs(x, edges, torch.tensor(coo.data, dtype=torch.float32))
+    sparse = input_features(graph, row_normalize=False, device=CPU)
+    made = ours(sparse, SparseMatrix.from_scipy(gcn_normalized(graph.adjacency)).matrix)
+    torch.testing.assert_close(made, expected, rtol=1e-4, atol=1e-5)
+    made.square().sum().backward()
+    expected.square().sum().backward()
+    torch.testing.assert_close(ours.lin.weight.grad, theirs.lin.weight.grad.T, rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(ours.bias.grad, theirs.bias.grad, rtol=1e-3, atol=1e-4)
+
+
+def test_the_vectors_are_the_hidden_layer_after_aggregation() -> None:
+    graph = planted()
+    method = unseen.GCN(n_components=12, epochs=5, random_state=0).fit(graph, some_labels(graph))
+    weight = method.network_.first.lin.weight.detach().numpy().astype(float)
+    by_hand = gcn_normalized(graph.adjacency).toarray() @ row_normalized(graph.features.toarray()) @ weight
+    np.testing.assert_allclose(method.embedding_.vectors, np.maximum(by_hand, 0), rtol=1e-3, atol=1e-5)
+
+
+def test_it_learns_to_tell_the_classes_apart() -> None:
+    graph = planted(150)
+    labels = some_labels(graph)
+    method = unseen.GCN(n_components=16, random_state=0).fit(graph, labels)
+    truth, known = np.arange(150) % 3, labels.codes >= 0
+    untrained = unseen.GCN(n_components=16, epochs=0, random_state=0).fit_transform(graph, labels).vectors
+    right = [
+        LinearSVC(C=10.0).fit(z[known], truth[known]).score(z[~known], truth[~known])
+        for z in (method.embedding_.vectors, untrained)
+    ]
+    assert right[0] > 0.9
+    assert right[0] > right[1] + 0.03
+    assert len(method.loss_history_) == 200
+    assert method.loss_history_[-1] < 0.5 * method.loss_history_[0]
+
+
+def test_the_first_loss_is_that_of_a_network_that_knows_nothing() -> None:
+    graph = planted()
+    one = unseen.GCN(epochs=1, random_state=0).fit(graph, some_labels(graph))
+    assert one.loss_history_[0] == pytest.approx(math.log(3), abs=0.05)
+    several = [["a", "b"] if i % 4 == 0 else ["c"] if i % 3 else None for i in range(graph.n_nodes)]
+    many = unseen.GCN(epochs=1, random_state=0).fit(graph, several)
+    assert many.loss_history_[0] == pytest.approx(math.log(2), abs=0.05)
+
+
+def test_classes_without_labelled_nodes_change_nothing() -> None:
+    graph = planted()
+    labels = some_labels(graph)
+    wider = unseen.Labels(
+        sp.hstack([labels.indicator, sp.csr_array((graph.n_nodes, 2), dtype=bool)]),
+        (*labels.classes, "x", "y"),
+    )
+    assert Targets.from_labels(wider, CPU).n_classes == 3
+    a, b = (
+        unseen.GCN(n_components=4, epochs=3, random_state=0).fit_transform(graph, y) for y in (labels, wider)
+    )
+    np.testing.assert_array_equal(a.vectors, b.vectors)
+
+
+def test_one_seen_class_leaves_the_start_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    graph = planted()
+    values = ["only" if i % 3 == 0 else None for i in range(graph.n_nodes)]
+    with caplog.at_level(logging.WARNING, logger="unseen"):
+        method = unseen.GCN(n_components=8, random_state=0).fit(graph, values)
+    assert "one seen class" in caplog.text
+    assert method.loss_history_ == []
+    assert np.abs(method.embedding_.vectors).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dropout": 0.0},
+        {"weight_decay": 1.0},
+        {"learning_rate": 0.1},
+        {"epochs": 3},
+        {"row_normalize": False},
+    ],
+)
+def test_every_parameter_reaches_its_use(change: dict[str, object]) -> None:
+    graph = planted()
+    plain = {"n_components": 8, "epochs": 6, "random_state": 0}
+    a = unseen.GCN(**plain).fit_transform(graph, some_labels(graph)).vectors
+    b = unseen.GCN(**{**plain, **change}).fit_transform(graph, some_labels(graph)).vectors
+    assert not np.allclose(a, b)
+
+
+def test_weight_decay_pulls_at_the_first_layer_only() -> None:
+    graph = planted()
+    norms = []
+    for decay in (0.0, 1.0):
+        network = (
+            unseen.GCN(n_components=8, weight_decay=decay, random_state=0)
+            .fit(graph, some_labels(graph))
+            .network_
+        )
+        norms.append([float(layer.lin.weight.detach().norm()) for layer in (network.first, network.second)])
+    assert norms[1][0] < 0.3 * norms[0][0]
+    assert norms[1][1] > 0.3 * norms[0][1]
+
+
+def test_sparse_features_are_never_made_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = planted()
+    labels = some_labels(graph)
+
+    def refuse(*_: object, **__: object) -> None:
+        msg = "made dense"
+        raise AssertionError(msg)
+
+    for name in ("toarray", "todense"):
+        monkeypatch.setattr(sp.csr_array, name, refuse)
+    monkeypatch.setattr(torch.Tensor, "to_dense", refuse)
+    for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
+        assert method(n_components=4, epochs=2, random_state=0).fit(
+            graph, labels
+        ).embedding_.vectors.shape == (90, 4)
+
+
+def test_truly_dense_features_give_what_sparse_ones_do_without_dropout() -> None:
+    graph = planted()
+    x = np.random.default_rng(0).random((graph.n_nodes, 9))
+    made = [
+        unseen.GCN(n_components=6, epochs=5, dropout=0.0, random_state=0)
+        .fit_transform(unseen.Graph(graph.adjacency, features), some_labels(graph))
+        .vectors
+        for features in (x, sp.csr_array(x))
+    ]
+    assert isinstance(
+        input_features(unseen.Graph(graph.adjacency, x), row_normalize=True, device=CPU), torch.Tensor
+    )
+    np.testing.assert_allclose(made[0], made[1], rtol=1e-3, atol=1e-5)
+
+
+def test_rows_with_negative_features_are_divided_by_their_absolute_sum() -> None:
+    graph = unseen.Graph(sp.csr_array((2, 2)), np.array([[3.0, -3.0], [1.0, 1.0]]))
+    x = input_features(graph, row_normalize=True, device=CPU)
+    assert x.tolist() == [[0.5, -0.5], [0.5, 0.5]]
+
+
+def test_a_new_graph_with_the_same_features_is_embedded_without_training() -> None:
+    graph, other = planted(), planted(60, seed=3)
+    method = unseen.GCN(n_components=8, epochs=5, random_state=0).fit(graph, some_labels(graph))
+    np.testing.assert_array_equal(method.transform(graph).vectors, method.embedding_.vectors)
+    assert method.transform(other).vectors.shape == (60, 8)
+    narrow = unseen.Graph(other.adjacency, other.features[:, :7])
+    with pytest.raises(unseen.InputError, match="has 7 features, at fit time there were 40"):
+        method.transform(narrow)
+
+
+def test_rows_of_the_adjacency_cannot_serve_new_nodes() -> None:
+    graph = planted(features=False)
+    method = unseen.GCN(n_components=8, epochs=2, random_state=0).fit(graph, some_labels(graph))
+    with pytest.raises(unseen.UnsupportedError, match="gcn cannot embed nodes that were not there"):
+        method.transform(graph)
+
+
+def test_callbacks_see_the_vectors_and_can_stop() -> None:
+    graph = planted()
+    seen = []
+
+    def stop(epoch: unseen.methods.training.Epoch) -> bool:
+        seen.append(epoch.vectors().shape)
+        return epoch.number == 3
+
+    method = unseen.GCN(n_components=8, callbacks=[stop], random_state=0).fit(graph, some_labels(graph))
+    assert len(method.loss_history_) == 3
+    assert seen == [(90, 8)] * 3
+
+
+def test_a_fitted_method_survives_pickling() -> None:
+    graph = planted()
+    for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
+        fitted = method(n_components=4, epochs=2, random_state=0).fit(graph, some_labels(graph))
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(again.transform(graph).vectors, fitted.embedding_.vectors)
+
+
+def test_early_stopping_keeps_the_best_weights() -> None:
+    layer = torch.nn.Linear(1, 1, bias=False)
+    stopping = EarlyStopping(layer, patience=2)
+    for weight, loss, accuracy in [
+        (1.0, 3.0, 0.5),
+        (2.0, 4.0, 0.8),
+        (3.0, 3.5, 0.8),
+        (4.0, 2.0, 0.7),
+        (5.0, 2.5, 0.8),
+    ]:
+        layer.weight.data.fill_(weight)
+        stopping.see(loss, accuracy)
+        assert not stopping.over
+    stopping.see(9.0, 0.1)
+    assert stopping.over
+    stopping.restore()
+    assert float(layer.weight.detach()) == 5.0  # accuracy .8, of these the lowest loss
+
+
+def test_cora_reaches_the_paper(paper_graph) -> None:  # type: ignore[no-untyped-def]
+    data = paper_graph("cora")
+    hidden = next(iter(unseen.unseen_sets(data.labels, 2)))
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.1, unseen=hidden, random_state=0)
+    z = unseen.GCN(epochs=60, random_state=0).fit_transform(data.graph, split.seen_labels).vectors
+    y = data.labels.codes
+    assert LinearSVC(C=100.0).fit(z[split.train], y[split.train]).score(z[split.test], y[split.test]) > 0.6436
