@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unseen.cli import options
-from unseen.cli.output import print_json
-from unseen.cli.sources import hide, load_input
-from unseen.errors import logger
+from unseen.cli.output import print_json, progress
+from unseen.cli.sources import Input, hide, load_input
+from unseen.errors import InputError, logger
+
+if TYPE_CHECKING:
+    from unseen.embedding import Embedding
+    from unseen.labels import Labels
+    from unseen.methods.base import Method
+
+DEFAULT_METHOD = "rect"
+WORDS = 8
+"""How many words of a class are told."""
 
 
 def embed(
@@ -22,7 +32,10 @@ def embed(
             "-o", "--output", help="Where to write: .parquet, .npz, .w2v.txt or .tsv.", show_default=False
         ),
     ],
-    method: Annotated[str, typer.Option("-m", "--method", help="See `unseen methods`.")] = "smoothfeats",
+    method: Annotated[
+        str | None,
+        typer.Option("-m", "--method", help=f"See `unseen methods`; {DEFAULT_METHOD} if not given."),
+    ] = None,
     nodes: options.Nodes = None,
     features: options.Features = None,
     labels: options.LabelsFile = None,
@@ -36,6 +49,11 @@ def embed(
     param: Annotated[
         list[str] | None, typer.Option(help="Further parameter of the method, name=value; repeatable.")
     ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Saved model to embed this graph with, new nodes included, without training."),
+    ] = None,
+    save_model: Annotated[Path | None, typer.Option(help="Where to keep the trained model (.npz).")] = None,
     seed: options.Seed = 0,
     device: options.Device = None,
     threads: options.Threads = None,
@@ -44,13 +62,12 @@ def embed(
     quiet: options.Quiet = False,
 ) -> None:
     """Learn a vector for every node of a graph and write them to a file."""
-    from unseen.embedding import Embedding
     from unseen.io.embeddings import check_writable
-    from unseen.methods.registry import make_method
 
     asked: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
     params = {name: value for name, value in asked.items() if value is not None}
-    estimator = make_method(method, **params, **options.parse_parameters(param or []), random_state=seed)
+    params |= options.parse_parameters(param or [])
+    estimator = _estimator(method, model, save_model, params, seed)
     check_writable(output)
     data = load_input(
         source,
@@ -62,28 +79,74 @@ def embed(
         drop_negative=drop_negative,
     )
     check_writable(output, data.graph.node_ids)
-    split = hide(data, unseen, label_rate, seed)
-    visible = data.labels if split is None else split.seen_labels
     start = time.perf_counter()
-    embedding = estimator.fit_transform(data.graph, visible)
+    if model is not None:
+        embedding = estimator.transform(data.graph)
+    else:
+        embedding = _trained(estimator, data, unseen, label_rate, seed)
     seconds = time.perf_counter() - start
-    if split is not None and estimator.uses_labels:
-        made_for = {"unseen": list(split.unseen), "label_rate": label_rate or 0.5, "seed": seed}
-        embedding = Embedding(
-            embedding.vectors, embedding.node_ids, method, {**embedding.params, "split": made_for}
-        )
     embedding.save(output)
+    if save_model is not None:
+        estimator.save(save_model)  # type: ignore[attr-defined]  # checked by _estimator
     rows, columns = embedding.vectors.shape
+    described = _described(estimator)
     logger.info(
-        "%s: %d vectors of %d columns in %.1f s, written to %s", method, rows, columns, seconds, output
+        "%s: %d vectors of %d columns in %.1f s, written to %s",
+        estimator.name,
+        rows,
+        columns,
+        seconds,
+        output,
     )
     if json:
-        print_json(
-            {
-                "method": method,
-                "nodes": rows,
-                "columns": columns,
-                "seconds": round(seconds, 3),
-                "output": str(output),
-            }
-        )
+        told = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
+        print_json({**told, "output": str(output), "class_descriptions": described})
+
+
+def _estimator(
+    method: str | None, model: Path | None, save_model: Path | None, params: dict[str, Any], seed: int
+) -> Method:
+    """Make the method asked for, or load it; everything that can be wrong is said before any work."""
+    from unseen.io.files import require_writable
+    from unseen.methods.registry import make_method
+
+    if model is not None:
+        from unseen.methods.saving import load_method
+
+        if method is not None or params:
+            msg = "a saved model has its own parameters; leave out --method, --dim, --epochs, --device and --param"
+            raise InputError(msg)
+        return load_method(model)
+    estimator = make_method(method or DEFAULT_METHOD, **params, random_state=seed)
+    if save_model is not None:
+        if not hasattr(estimator, "save"):
+            msg = f"--save-model: {estimator.name} has no model to keep; the vectors are all there is"
+            raise InputError(msg)
+        require_writable(save_model)
+    return estimator
+
+
+def _trained(
+    estimator: Method, data: Input, unseen: str | None, label_rate: float | None, seed: int
+) -> Embedding:
+    from unseen.embedding import Embedding
+
+    split = hide(data, unseen, label_rate, seed)
+    visible: Labels | None = data.labels if split is None else split.seen_labels
+    with progress(estimator.name) as move:
+        if move and "callbacks" in inspect.signature(type(estimator)).parameters:
+            estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
+        made = estimator.fit_transform(data.graph, visible)
+    if split is None or not estimator.uses_labels:
+        return made
+    made_for = {"unseen": list(split.unseen), "label_rate": label_rate or 0.5, "seed": seed}
+    return Embedding(made.vectors, made.node_ids, made.method, {**made.params, "split": made_for})
+
+
+def _described(estimator: Method) -> dict[str, list[str]]:
+    """Tell the strongest words of each class that the method learned from, where features have names."""
+    found: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
+    words = {name: [word for word, _ in strongest[:WORDS]] for name, strongest in found.items()}
+    for name, listed in words.items():
+        logger.info("what it knows of %s: %s", name, ", ".join(listed))
+    return words
