@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import logging
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import unseen
 
@@ -204,3 +209,18 @@ def test_features_with_a_header_of_words(tmp_path: Path) -> None:
     )
     assert graph.feature_names == ("mail", "web site")
     assert np.asarray(graph.features).tolist() == [[3, 4], [1, 2]]
+
+
+CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r#"), min_size=1, max_size=6)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True, database=None)
+@given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=6), st.sampled_from([",", ";", "\t", " "]))
+def test_any_id_survives_in_quotes(pairs: list[tuple[str, str]], delimiter: str) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerows([("src", "dst"), *pairs])
+    with tempfile.TemporaryDirectory() as folder:
+        graph = unseen.read_graph(write(Path(folder) / "e.csv", text.getvalue()))
+    assert graph.node_ids.tolist() == list(dict.fromkeys(cell for pair in pairs for cell in pair))
+    assert set(edges_of(graph)) == {frozenset(pair) for pair in pairs}

@@ -23,6 +23,8 @@ BLANK = " "
 NEVER = "\x1f"
 """A delimiter that no text has, for files of one column."""
 
+_BLANKS = " \t"
+_RUN = re.compile(r"[ \t]+")
 _SAMPLE = 200
 _QUOTED = re.compile(r'"[^"]*"?')
 
@@ -38,12 +40,12 @@ def split_line(line: str, delimiter: str | None) -> list[str]:
     ['0', '7']
     """
     if delimiter == BLANK:
-        line = line.strip().replace("\t", BLANK)
+        line = line.strip(_BLANKS).replace("\t", BLANK)
     try:
         cells = next(csv.reader([line], delimiter=delimiter or NEVER, skipinitialspace=True), [])
     except csv.Error:  # a cell beyond the csv module's limit: no header, and nothing quoted we could use
         cells = line.split(delimiter)
-    return [cell.strip() for cell in cells]
+    return [cell.strip(_BLANKS) for cell in cells]
 
 
 def sniff_delimiter(
@@ -96,4 +98,4 @@ def check_delimiter(delimiter: str | None) -> None:
 
 
 def _count(line: str, delimiter: str) -> int:
-    return len(line.split()) - 1 if delimiter == BLANK else line.count(delimiter)
+    return len(_RUN.findall(line.strip(_BLANKS))) if delimiter == BLANK else line.count(delimiter)

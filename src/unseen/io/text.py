@@ -97,7 +97,7 @@ def read_text(
     if delimiter is None:
         delimiter = sniff_delimiter(lines, is_header, suffix=data_suffix(path), blanks=blanks, source=source)
     data = _tidy(data, delimiter)
-    cells = split_line(_first_lines(data)[0], delimiter)
+    cells = split_line(_first_row(data)[0].decode("utf-8"), delimiter)
     named = is_header([cell.lower() for cell in cells]) if header is None else header
     text = _Text(source, data, delimiter, cells if named else None, len(cells))
     columns = _parse(text, numbers=numbers)
@@ -127,11 +127,16 @@ def _clean(data: bytes, source: str) -> bytes:
     return _COMMENT.sub(b"", data) if b"#" in data else data
 
 
+def _first_row(tidy: bytes) -> re.Match[bytes]:
+    """Return the first line with anything in it; the parser, too, passes over empty lines only."""
+    return next(re.finditer(rb"[^\n]+", tidy))
+
+
 def _first_lines(data: bytes, n: int = 200) -> list[str]:
     """Return the first `n` lines that are not blank."""
     lines: list[str] = []
     for line in io.BytesIO(data):
-        if line.strip():
+        if line.strip(b" \t\n"):
             lines.append(line.decode("utf-8").rstrip("\n"))
             if len(lines) == n:
                 break
@@ -181,7 +186,7 @@ def _pairs(blank: bytes, mark: bytes) -> tuple[bytes, ...]:
 def _parse(text: _Text, *, numbers: bool) -> tuple[pa.ChunkedArray, ...]:
     data = memoryview(text.data)
     if text.header is not None:
-        data = data[_header_end(text.data) :]
+        data = data[_first_row(text.data).end() :]
     strings = [pa.large_string()] * text.width
     if not re.search(rb"[^\n]", data):
         return tuple(pa.chunked_array([[]], type=kind) for kind in strings)
@@ -194,12 +199,6 @@ def _parse(text: _Text, *, numbers: bool) -> tuple[pa.ChunkedArray, ...]:
         return _arrow_csv(data, text, strings)
     except pa.ArrowInvalid as error:
         raise _explain(text, error) from None
-
-
-def _header_end(data: bytes) -> int:
-    start = next(match.start() for match in re.finditer(rb"[^\n]", data))
-    end = data.find(b"\n", start)
-    return len(data) if end < 0 else end + 1
 
 
 def _arrow_csv(data: memoryview, text: _Text, types: list[Any]) -> tuple[pa.ChunkedArray, ...]:
