@@ -21,13 +21,13 @@ _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
 _inside = threading.local()
 
 
-def row_cuts(n: int, *, rows: int = 4096, least: int = 256) -> list[Cut]:
-    """Return (start, stop) of at least sixteen blocks where there is enough work, of at most `rows` rows.
+def row_cuts(n: int, *, rows: int = 4096, least: int = 512) -> list[Cut]:
+    """Return (start, stop) of about sixteen blocks of at least `least` and at most `rows` rows.
 
     Examples
     --------
-    >>> row_cuts(600)
-    [(0, 256), (256, 512), (512, 600)]
+    >>> row_cuts(1100)
+    [(0, 512), (512, 1024), (1024, 1100)]
     >>> len(row_cuts(16_000)), row_cuts(1_000_000)[0]
     (16, (0, 4096))
     """
@@ -43,8 +43,8 @@ def map_blocks(function: Callable[[int, int], T], cuts: Sequence[Cut]) -> list[T
 
     Examples
     --------
-    >>> map_blocks(lambda start, stop: stop - start, row_cuts(600))
-    [256, 256, 88]
+    >>> map_blocks(lambda start, stop: stop - start, row_cuts(1100))
+    [512, 512, 76]
     """
     threads = thread_count()
     if threads == 1 or getattr(_inside, "worker", False):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from unseen.linalg.blocks import map_blocks, row_cuts
 from unseen.linalg.products import spmm
 
 Dense = npt.NDArray[Any]
+T = TypeVar("T")
 
 SMALL = 300
 """Matrices of at most this many rows and columns are decomposed in full, which is exact."""
@@ -53,7 +55,7 @@ def truncated_svd(
     for _ in range(n_iter):
         basis = orthonormal(forward(orthonormal(backward(basis))))
     back = backward(basis)  # V S W' of basis' X = W S V'
-    squares, W = np.linalg.eigh(_gram(back))
+    squares, W = _eigh(_gram(back))
     order = np.argsort(squares)[::-1][:k]
     values = np.sqrt(np.maximum(squares[order], 0.0))
     W = W[:, order]
@@ -73,16 +75,37 @@ def orthonormal(Y: Dense) -> Dense:
     [[0.6000000238418579], [0.800000011920929]]
     """
     gram = _gram(Y)
-    try:
-        # the upper triangle R of Y = QR, from Y'Y = R'R
-        R = np.linalg.cholesky(gram).T
-        if R.diagonal().min() > 1e-3 * R.diagonal().max():
-            return _times(Y, np.linalg.inv(R))
-    except np.linalg.LinAlgError:
-        pass  # not of full rank, or nearly not
-    squares, W = np.linalg.eigh(gram)
+    inverse = _alone(lambda: _inverse_triangle(gram))
+    if inverse is not None:
+        return _times(Y, inverse)
+    squares, W = _eigh(gram)
     lengths = np.sqrt(np.maximum(squares, 0.0))
     return _times(Y, W * _inverse(lengths))
+
+
+def _inverse_triangle(gram: npt.NDArray[np.float64]) -> Dense | None:
+    """Return the inverse of R of Y = QR, from Y'Y = R'R; None where Y is not, or hardly, of full rank."""
+    import torch
+
+    lower, failed = torch.linalg.cholesky_ex(torch.from_numpy(gram))
+    diagonal = lower.diagonal()
+    if int(failed) or bool(diagonal.min() <= 1e-3 * diagonal.max()):
+        return None
+    eye = torch.eye(len(gram), dtype=torch.float64)
+    inverse: Dense = torch.linalg.solve_triangular(lower.T, eye, upper=True).numpy()
+    return inverse
+
+
+def _eigh(gram: npt.NDArray[np.float64]) -> tuple[Dense, Dense]:
+    import torch
+
+    values, vectors = _alone(lambda: torch.linalg.eigh(torch.from_numpy(gram)))
+    return values.numpy(), vectors.numpy()
+
+
+def _alone(function: Callable[[], T]) -> T:
+    # on a worker, which has one thread: LAPACK's last bits depend on how many there are
+    return map_blocks(lambda start, stop: function(), [(0, 1)])[0]  # noqa: ARG005
 
 
 def _inverse(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -127,9 +150,11 @@ def _cross(Y: Dense, V: Dense) -> npt.NDArray[np.float64]:
 
 
 def _in_full(matrix: sp.csr_array | Dense, k: int) -> tuple[Dense, Dense]:
-    dense = np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
-    u, s, vt = np.linalg.svd(dense, full_matrices=False)
-    return u[:, :k] * s[:k], vt[:k]
+    import torch
+
+    dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
+    u, s, vt = _alone(lambda: torch.linalg.svd(torch.from_numpy(dense), full_matrices=False))
+    return (u[:, :k] * s[:k]).numpy(), vt[:k].numpy()
 
 
 def _signed(scores: Dense, axes: Dense) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from unseen.linalg.svd import orthonormal, truncated_svd
+
+
+def decaying(n: int, m: int, seed: int = 0) -> np.ndarray:
+    """A matrix whose singular values halve every five columns, so that the leading ones are well separated."""
+    rng = np.random.default_rng(seed)
+    left, right = (np.linalg.qr(rng.normal(size=(side, 60)))[0] for side in (n, m))
+    return (left * 2.0 ** (-np.arange(60) / 5)) @ right.T
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("shape", [(700, 400), (400, 700)])
+def test_finds_the_leading_singular_triples(sparse, shape):
+    dense = decaying(*shape)
+    scores, axes = truncated_svd(sp.csr_array(dense) if sparse else dense, 20, np.random.default_rng(0))
+    _, s, vt = np.linalg.svd(dense)
+    np.testing.assert_allclose(np.linalg.norm(scores, axis=0), s[:20], rtol=1e-4)
+    np.testing.assert_allclose(np.abs(axes @ vt[:20].T), np.eye(20), atol=0.02)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(20), atol=1e-4)
+    np.testing.assert_allclose(scores, dense @ axes.T, atol=1e-5)
+
+
+def test_small_and_full_requests_are_exact():
+    dense = np.random.default_rng(0).normal(size=(50, 8))
+    scores, axes = truncated_svd(dense, 8, np.random.default_rng(0))
+    np.testing.assert_allclose(scores @ axes, dense, atol=1e-5)
+    wide = sp.csr_array(sp.random_array((4, 900), density=0.1, rng=np.random.default_rng(0)))
+    scores, axes = truncated_svd(wide, 4, np.random.default_rng(0))
+    np.testing.assert_allclose(scores @ axes, wide.toarray(), atol=1e-5)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_a_matrix_of_low_rank_is_rebuilt_without_anything_infinite(rank):
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(500, rank)) @ rng.normal(size=(rank, 400))
+    scores, axes = truncated_svd(sp.csr_array(dense), 20, np.random.default_rng(0))
+    assert np.isfinite(scores).all()
+    np.testing.assert_allclose(scores @ axes, dense, atol=1e-4)
+
+
+def test_same_seed_same_bits_for_any_number_of_threads():
+    matrix = sp.csr_array(decaying(900, 500))
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            found.append(truncated_svd(matrix, 30, np.random.default_rng(0)))
+    finally:
+        torch.set_num_threads(before)
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    dense = decaying(700, 400)
+    order = np.random.default_rng(1).permutation(700)
+    scores, _ = truncated_svd(sp.csr_array(dense), 20, np.random.default_rng(0))
+    permuted, _ = truncated_svd(sp.csr_array(dense[order]), 20, np.random.default_rng(0))
+    np.testing.assert_allclose(permuted, scores[order], atol=1e-4)
+
+
+def test_orthonormal_columns_span_the_same_space_and_follow_the_rows():
+    Y = np.random.default_rng(0).normal(size=(1000, 12)).astype(np.float32)
+    Q = orthonormal(Y)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(12), atol=1e-5)
+    np.testing.assert_allclose(Q @ (Q.T @ Y), Y, atol=1e-4)
+    np.testing.assert_allclose(orthonormal(np.ascontiguousarray(Y[::-1])), Q[::-1], atol=1e-5)

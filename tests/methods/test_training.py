@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+import torch
+
+import unseen
+from unseen.methods import training
+from unseen.methods.training import Adam, run_epochs
+
+
+class Parabola:
+    """min w^2, by halving or by what `moves` says."""
+
+    def __init__(self, moves=None):
+        self.weight = torch.tensor([8.0])
+        self.moves = moves
+        self.updates = 0
+
+    def run(self, **options):
+        def update():
+            self.updates += 1
+            factor = 0.5 if self.moves is None else self.moves[self.updates - 1]
+            if factor is KeyboardInterrupt:
+                self.weight.fill_(-99.0)
+                raise KeyboardInterrupt
+            self.weight.mul_(factor)
+
+        options = {"epochs": 6, **options}
+        return run_epochs(
+            lambda: float(self.weight**2),
+            update,
+            method="toy",
+            vectors=lambda: self.weight[None].numpy(),
+            **options,
+        )
+
+
+def test_losses_belong_to_the_weights_before_the_update():
+    assert Parabola().run(epochs=3).losses == [64.0, 16.0, 4.0]
+    assert Parabola().run(epochs=0).losses == []
+
+
+def test_callbacks_see_every_epoch_and_can_stop():
+    seen, also = [], []
+
+    def watch(epoch):
+        seen.append((epoch.number, epoch.total, epoch.loss, float(epoch.vectors()[0, 0])))
+        return epoch.number == 2
+
+    history = Parabola().run(callbacks=[watch, also.append])
+    assert seen == [(1, 6, 64.0, 4.0), (2, 6, 16.0, 2.0)]
+    assert len(also) == 2
+    assert history.stopped_by == "callback"
+    assert also[1].method == "toy"
+    assert also[1].seconds_left == pytest.approx(also[1].seconds * 2)
+
+
+def test_a_single_function_is_taken_and_anything_else_refused():
+    seen = []
+    Parabola().run(callbacks=seen.append)
+    assert len(seen) == 6
+    with pytest.raises(unseen.InputError, match="`callbacks` must be functions"):
+        Parabola().run(callbacks=[3])
+
+
+def test_tolerance_stops_when_the_loss_hardly_falls():
+    moves = [0.5] * 5 + [1.0] * 100
+    history = Parabola(moves).run(epochs=60, tol=1e-3)
+    assert history.stopped_by == "tol"
+    assert 10 < len(history.losses) < 20
+    assert len(Parabola(moves).run(epochs=60, tol=0.0).losses) == 60
+
+
+def test_ctrl_c_keeps_the_best_state_when_asked_to(caplog):
+    toy = Parabola([0.5, 0.5, 3.0, KeyboardInterrupt])
+    with caplog.at_level(logging.WARNING, logger="unseen"):
+        history = toy.run(best_of=[toy.weight])
+    assert history.stopped_by == "interrupt"
+    assert float(toy.weight) == 2.0
+    assert "the best state is kept" in caplog.text
+
+
+def test_ctrl_c_is_ctrl_c_otherwise():
+    with pytest.raises(KeyboardInterrupt):
+        Parabola([0.5, KeyboardInterrupt]).run()
+
+
+def test_divergence_gets_a_sentence():
+    with pytest.raises(unseen.UnseenError, match=r"diverged; take a smaller `learning_rate`"):
+        Parabola([float("inf")]).run()
+
+
+def test_long_training_says_how_long_it_will_take(caplog, monkeypatch):
+    monkeypatch.setattr(training, "SAY_EVERY", 0.0)
+    with caplog.at_level(logging.INFO, logger="unseen"):
+        Parabola().run()
+    assert "epoch 5 of 6" in caplog.text
+    assert "s left" in caplog.text
+
+
+def test_adam_equals_torch_s():
+    rng = np.random.default_rng(0)
+    start = [rng.normal(size=shape).astype(np.float32) for shape in [(300, 250), (7,)]]
+    ours = [torch.from_numpy(part.copy()) for part in start]
+    theirs = [torch.from_numpy(part.copy()).requires_grad_() for part in start]
+    mine, reference = Adam(ours, 0.01), torch.optim.Adam(theirs, lr=0.01)
+    for _ in range(5):
+        gradients = [torch.from_numpy(rng.normal(size=part.shape).astype(np.float32)) for part in start]
+        mine.step(gradients)
+        for weight, gradient in zip(theirs, gradients, strict=True):
+            weight.grad = gradient
+        reference.step()
+    for a, b in zip(ours, theirs, strict=True):
+        assert torch.allclose(a, b.detach(), atol=1e-6)
