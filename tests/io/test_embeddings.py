@@ -6,6 +6,7 @@ import gzip
 import json
 import logging
 import os
+import pickle
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -424,7 +425,7 @@ def test_empty_file(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_foreign_bytes(tmp_path: Path, suffix: str) -> None:
     (tmp_path / f"v{suffix}").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff\xfe1 2 3")
-    with pytest.raises(InputError, match=r"this is not a whole|this is not UTF-8 text|pickled"):
+    with pytest.raises(InputError, match=r"this is not a whole|this is not UTF-8 text"):
         read_embedding(tmp_path / f"v{suffix}")
 
 
@@ -455,6 +456,9 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
         InputError, match=r"pickled objects, which are never loaded because they can run code"
     ):
         read_embedding(tmp_path / "v.npz")
+    (tmp_path / "p.npz").write_bytes(pickle.dumps({"a": 1}))
+    with pytest.raises(InputError, match="pickled objects"):
+        read_embedding(tmp_path / "p.npz")
     np.save(tmp_path / "v.npy", np.array([[1, None]], dtype=object))
     with pytest.raises(InputError, match="pickled objects"):
         read_embedding(tmp_path / "v.npy")
@@ -582,6 +586,34 @@ def test_faulty_npz(tmp_path: Path, arrays: dict[str, Any], sentence: str) -> No
     np.savez(tmp_path / "v.npz", **{key: np.array(value) for key, value in arrays.items()})
     with pytest.raises(InputError, match=sentence):
         read_embedding(tmp_path / "v.npz")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (b"(2, 2), }", b"(2, [   }", "this is not a whole numpy file"),
+        (b"(2, 2), }", b"9**99,  }", "this is not a whole numpy file"),
+        (b"(2, 2), }   ", b"(1" + b"0" * 7 + b",)}", "this is not a whole numpy file|more numbers than fit"),
+    ],
+)
+def test_header_of_an_array_that_lies(tmp_path: Path, old: bytes, new: bytes, sentence: str) -> None:
+    np.save(tmp_path / "v.npy", np.array(EXPECTED))
+    whole = (tmp_path / "v.npy").read_bytes()
+    assert old in whole
+    (tmp_path / "v.npy").write_bytes(whole.replace(old, new))
+    with pytest.raises(InputError, match=sentence):
+        read_embedding(tmp_path / "v.npy")
+
+
+def test_more_numbers_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "v.npy", np.array(EXPECTED))
+
+    def no_memory(*args: object, **kwargs: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(np, "load", no_memory)
+    with pytest.raises(InputError, match="announces more numbers than fit into memory"):
+        read_embedding(tmp_path / "v.npy")
 
 
 def test_npz_under_the_name_npy(tmp_path: Path) -> None:

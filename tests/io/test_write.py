@@ -228,10 +228,10 @@ def test_notice_says_where_isolated_nodes_went(tmp_path: Path, caplog: pytest.Lo
     graph, labels = example()
     with caplog.at_level(logging.INFO, "unseen"):
         write_graph(graph, tmp_path / "g.csv", labels=labels)
-    assert "all nodes are listed in" in caplog.text
-    assert "g.nodes.csv; read them with nodes=... (--nodes)" in caplog.text
-    assert "the features are in" in caplog.text
-    assert "the labels are in" in caplog.text
+    assert "g.csv cannot say that a node has no edge, so all nodes are listed in" in caplog.text
+    assert "g.nodes.csv; read it with nodes=... (--nodes)" in caplog.text
+    assert "g.features.npz goes with" in caplog.text
+    assert "g.labels.csv goes with" in caplog.text
 
 
 def test_no_nodes_file_without_need(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_mat_is_the_blogcatalog_layout(tmp_path: Path, caplog: pytest.LogCapture
     found = scipy.io.loadmat(tmp_path / "g.mat")
     assert found["network"].shape == (4, 4)
     assert found["group"].toarray().tolist() == [[0, 1], [0, 0], [1, 0], [0, 1]]
-    assert "classes are column numbers there: 0 = blue, 1 = red" in caplog.text
+    assert "holds classes as column numbers: 0 = blue, 1 = red" in caplog.text
 
 
 def test_authors_folder(tmp_path: Path) -> None:
@@ -386,6 +386,21 @@ def test_convert_goes_between_all_formats(tmp_path: Path, first: str, second: st
 def test_convert_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no file '.*none\.csv'"):
         convert_graph(tmp_path / "none.csv", tmp_path / "g.parquet")
+
+
+def test_convert_refuses_a_target_before_it_reads(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"graphs are not written with the suffix '\.gml'"):
+        convert_graph(tmp_path / "none.csv", tmp_path / "g.gml")
+
+
+def test_nothing_is_announced_that_was_not_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph, labels = example(ids=["a", "b", "c", "d"])
+    with caplog.at_level(logging.INFO, "unseen"):
+        with pytest.raises(UnsupportedError, match="row number only"):
+            write_graph(graph, tmp_path / "g.mat", labels=labels)
+        with pytest.raises(OutputError, match="does not exist"):
+            write_graph(graph, tmp_path / "none" / "g.csv", labels=labels)
+    assert not caplog.text
 
 
 def test_convert_of_a_broken_mat(tmp_path: Path) -> None:

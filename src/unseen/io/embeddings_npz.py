@@ -97,23 +97,25 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             with loaded:
                 return {key: loaded[key] for key in loaded.files}
     except ValueError as error:
-        if "pickle" in str(error):
-            msg = (
-                f"{path}: the file holds pickled objects, which are never loaded because they can run code; "
-                "save plain arrays (ids as strings: np.array(ids, dtype=str))"
-            )
-            raise InputError(msg) from None
+        if "pickle" not in str(error):
+            raise broken(path, "numpy", error) from error
+        if not _may_hold_pickles(path):  # numpy takes any foreign bytes for a pickle
+            raise broken(path, "numpy", ValueError("it does not begin like one")) from None
+        msg = (
+            f"{path}: the file holds pickled objects, which are never loaded because they can run code; "
+            "save plain arrays (ids as strings: np.array(ids, dtype=str))"
+        )
+        raise InputError(msg) from None
+    except MemoryError:
+        msg = f"{path}: the file announces more numbers than fit into memory; it is broken or too large"
+        raise InputError(msg) from None
+    except _BROKEN as error:
         raise broken(path, "numpy", error) from error
-    except (
-        OSError,
-        EOFError,
-        KeyError,
-        zipfile.BadZipFile,
-        zlib.error,
-        NotImplementedError,
-        SyntaxError,
-    ) as error:
-        raise broken(path, "numpy", error) from error
+
+
+def _may_hold_pickles(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(6).startswith((b"PK", b"\x93NUMPY", b"\x80"))
 
 
 def ids_to_arrays(ids: IdArray) -> dict[str, npt.NDArray[Any]]:

@@ -83,6 +83,7 @@ def convert_graph(
     """
     from unseen.io.read import read_graph, read_labels
 
+    _target_kind(Path(target))  # a wrong suffix is told before the work, not after it
     if is_path(source):
         found_labels, found_features = _own_parts(existing(source, "edges"))
         labels = found_labels if labels is None else labels
@@ -111,21 +112,16 @@ def write_graph(graph: Graph, target: AnyPath, *, labels: Labels | None = None) 
     labels = None if labels is None else labels.aligned(graph)
     if labels is not None:
         _require_class_names(labels, path)
-    suffix = data_suffix(path)
-    if path.is_dir() or not suffix:
+    kind = _target_kind(path)
+    if kind == "folder":
         files = _authors_files(graph, labels, path)
         make_folder(path)
-    elif suffix == ".mat":
+    elif kind == "mat":
         files = {path: _mat_file(graph, labels, path)}
-    elif suffix in GRAPH_SUFFIXES or is_text(path):
-        files = _separate_files(graph, labels, path)
     else:
-        msg = (
-            f"{path}: graphs are not written with the suffix {suffix!r}; use one of {', '.join(GRAPH_SUFFIXES)} "
-            "(text also with .gz), or a folder for graph.txt and group.txt"
-        )
-        raise InputError(msg)
+        files = _separate_files(graph, labels, path)
     _write_all(files)
+    _say_what_went_where(labels, list(files), kind)
     return list(files)
 
 
@@ -166,6 +162,34 @@ def write_features(graph: Graph, target: AnyPath) -> None:
     require_ids(graph.node_ids, path)
     _require_suffix(path, "features", (".parquet", ".npz", *SVMLIGHT_SUFFIXES))
     _write_all({path: _features_file(graph, path)})
+
+
+def _target_kind(path: Path) -> str:
+    suffix = data_suffix(path)
+    if path.is_dir() or not suffix:
+        return "folder"
+    if suffix in GRAPH_SUFFIXES or is_text(path):
+        return "mat" if suffix == ".mat" else "files"
+    msg = (
+        f"{path}: graphs are not written with the suffix {suffix!r}; use one of {', '.join(GRAPH_SUFFIXES)} "
+        "(text also with .gz), or a folder for graph.txt and group.txt"
+    )
+    raise InputError(msg)
+
+
+def _say_what_went_where(labels: Labels | None, files: list[Path], kind: str) -> None:
+    for file in files[1:]:
+        logger.info("%s goes with %s", file, files[0])
+    nodes = next((file for file in files if file.name.rpartition(".nodes.")[0]), None)
+    if kind == "files" and nodes is not None:
+        logger.warning(
+            "%s cannot say that a node has no edge, so all nodes are listed in %s; read it with nodes=... (--nodes)",
+            files[0],
+            nodes,
+        )
+    if kind == "mat" and labels is not None and labels.classes != tuple(map(str, range(len(labels.classes)))):
+        numbered = ", ".join(f"{k} = {name}" for k, name in enumerate(labels.classes))
+        logger.warning("%s holds classes as column numbers: %s", files[0], numbered)
 
 
 def _own_parts(source: Path) -> tuple[Path | None, Path | None]:
@@ -210,20 +234,12 @@ def _separate_files(graph: Graph, labels: Labels | None, path: Path) -> dict[Pat
         if alone.any():
             beside = _beside(path, "nodes")
             files[beside] = table_writer({"node": id_array(graph.node_ids)}, beside)
-            logger.warning(
-                "%d nodes have no edge, which a list of edges cannot say: all nodes are listed in %s; "
-                "read them with nodes=... (--nodes)",
-                int(alone.sum()),
-                beside,
-            )
     if graph.features is not None:
         beside = _beside(path, "features", sparse=sp.issparse(graph.features))
         files[beside] = _features_file(graph, beside)
-        logger.info("the features are in %s", beside)
     if labels is not None:
         beside = _beside(path, "labels")
         files[beside] = _labels_file(labels, beside)
-        logger.info("the labels are in %s", beside)
     return files
 
 
@@ -283,12 +299,6 @@ def _mat_file(graph: Graph, labels: Labels | None, path: Path) -> Writer:
     variables: dict[str, Any] = {"network": sp.csc_matrix(graph.adjacency)}
     if labels is not None:
         variables["group"] = sp.csc_matrix(labels.indicator.astype(np.float64))
-        if labels.classes != tuple(str(k) for k in range(len(labels.classes))):
-            logger.warning(
-                "%s: classes are column numbers there: %s",
-                path,
-                ", ".join(f"{k} = {name}" for k, name in enumerate(labels.classes)),
-            )
     if graph.features is not None:
         variables["attributes"] = (
             sp.csc_matrix(graph.features) if sp.issparse(graph.features) else graph.features
