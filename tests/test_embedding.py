@@ -75,8 +75,13 @@ def test_rows_that_are_not_there() -> None:
     ("vectors", "ids", "sentence"),
     [
         ([1.0, 2.0], None, r"`vectors` must have two dimensions, got shape \(2,\)"),
-        ([[np.nan]], None, "vectors must be finite, found NaN or infinity"),
-        (sp.csr_array([[np.inf]]), None, "vectors must be finite, found NaN or infinity"),
+        ([[np.nan]], None, "vectors must be finite and fit into 32-bit floats, found NaN or infinity"),
+        ([[1e60]], None, "vectors must be finite and fit into 32-bit floats"),
+        (
+            sp.csr_array([[np.inf]]),
+            None,
+            "vectors must be finite and fit into 32-bit floats, found NaN or infinity",
+        ),
         ([[1.0]], ["a", "b"], "`node_ids` has 2 entries but there are 1 vectors"),
         ([[1.0], [2.0]], ["a", "a"], "node ids must be unique, 'a' occurs more than once"),
         ([[1.0], [2.0]], ["a", 1], "node ids must be all strings or all integers, found 1 of type int"),

@@ -102,18 +102,28 @@ class Embedding:
         write_embedding(self, path)
 
 
+def _dense(vectors: Any) -> npt.NDArray[np.float32]:
+    """Return the vectors as float32 of our own; what is locked already, as methods hand it over, is not copied."""
+    locked = isinstance(vectors, np.ndarray) and vectors.base is None and not vectors.flags.writeable
+    if locked and vectors.dtype == np.float32 and vectors.flags.c_contiguous:
+        return vectors  # type: ignore[no-any-return]
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as such
+        return np.array(vectors, dtype=np.float32, order="C")
+
+
 def _checked_vectors(vectors: Any) -> npt.NDArray[np.float32] | sp.csr_array:
     if sp.issparse(vectors):
-        sparse = sp.csr_array(vectors).astype(np.float32)
+        with np.errstate(over="ignore"):
+            sparse = sp.csr_array(vectors).astype(np.float32)
         values = sparse.data
     else:
-        dense = np.array(vectors, dtype=np.float32, order="C")
+        dense = _dense(vectors)
         if dense.ndim != 2:
             msg = f"`vectors` must have two dimensions, got shape {dense.shape}"
             raise InputError(msg)
         values = dense
     if not np.isfinite(values).all():
-        msg = "vectors must be finite, found NaN or infinity"
+        msg = "vectors must be finite and fit into 32-bit floats, found NaN or infinity"
         raise InputError(msg)
     if sp.issparse(vectors):
         return read_only_csr(sparse)

@@ -56,7 +56,7 @@ def _one_line(ran: tuple[int, str, str], sentence: str) -> None:
         (["embed", "debian", "-o", "no/such/folder/v.parquet"], "folder"),
         (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features goes with an edge file"),
         (["evaluate", "nowhere.parquet", "--labels", "debian"], "nowhere.parquet"),
-        (["reproduce", "f2"], "did you mean 'f1'"),
+        (["reproduce", "declin"], "did you mean 'decline'"),
         (["reproduce", "f1", "--methods", "rekt"], "unknown method 'rekt'"),
         (["reproduce", "f1", "--rates", "many"], "--rates.*many"),
         (["datasets", "coraa"], "did you mean 'cora'"),

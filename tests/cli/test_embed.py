@@ -81,19 +81,8 @@ def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:
 def test_a_matrix_for_the_classifier_can_be_scored(cli: Callable, files: Path) -> None:
     out = files / "v.parquet"
     assert cli("embed", "debian", "-o", out, "--method", "smoothfeats", "--dim", 30).code == 0
-    ran = cli(
-        "evaluate",
-        out,
-        "--labels",
-        "debian",
-        "--unseen",
-        "mail,web",
-        "--label-rate",
-        0.2,
-        "--splits",
-        2,
-        "--json",
-    )
+    words = ("evaluate", out, "--labels", "debian")
+    ran = cli(*words, "--unseen", "mail,web", "--label-rate", 0.2, "--splits", 2, "--json")
     assert ran.code == 0, ran.err
     told = json.loads(ran.out)
     assert told["n_splits"] == 2
@@ -102,3 +91,38 @@ def test_a_matrix_for_the_classifier_can_be_scored(cli: Callable, files: Path) -
     assert 0.3 < told["unseen_f1"] < 1
     text = cli(*words, "--splits", 1)
     assert "F1 of games" in text.out
+
+
+def test_vectors_that_saw_labels_are_tested_on_their_own_split(cli: Callable, tmp_path: Path) -> None:
+    out = tmp_path / "v.parquet"
+    words = ("--unseen", "mail,web", "--label-rate", 0.2)
+    made = cli("embed", "debian", "-o", out, "-m", "rect-l", "--dim", 8, "--epochs", 3, "--seed", 5, *words)
+    assert made.code == 0, made.err
+    told = json.loads(cli("evaluate", out, "--labels", "debian", "--json").out)
+    assert told["n_splits"] == 1
+    assert told["unseen"] == ["mail", "web"]
+    other = cli("evaluate", out, "--labels", "debian", *words)
+    assert other.code == 1
+    assert "can only be tested on that one" in other.err
+    assert cli("embed", "debian", "-o", out, "-m", "rect-l", "--dim", 8, "--epochs", 1).code == 0
+    assert "look better here" in cli("evaluate", out, "--labels", "debian", "--splits", 1).err
+
+
+def test_a_saved_model_embeds_without_training(cli: Callable, tmp_path: Path) -> None:
+    model, out, again = (tmp_path / name for name in ("m.npz", "a.npz", "b.npz"))
+    ran = cli(
+        "embed", "debian", "-o", out, "-m", "rect", "--dim", 8, "--epochs", 2, "--save-model", model, "--json"
+    )
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert "font" in told["class_descriptions"]["fonts"]
+    assert "what it knows of fonts: " in ran.err
+    assert cli("embed", "debian", "-o", again, "--model", model).code == 0
+    first, second = (unseen.read_embedding(path).vectors for path in (out, again))
+    assert abs(first - second).max() < 1e-5
+    refused = cli("embed", "debian", "-o", again, "--model", model, "--dim", 4)
+    assert refused.code == 1
+    assert "leave out" in refused.err
+    plain = cli("embed", "debian", "-o", out, "-m", "smoothfeats", "--save-model", model)
+    assert plain.code == 1
+    assert "no model to keep" in plain.err

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli import options
-from unseen.cli.folders import make_folder
 from unseen.cli.output import print_json, progress
 from unseen.errors import logger, unknown_name
 
@@ -54,6 +53,7 @@ def reproduce(
     from unseen.experiments.catalog import EXPERIMENTS, Choice
     from unseen.experiments.results import ResultTable
     from unseen.experiments.runner import run_all
+    from unseen.io.files import make_folder
     from unseen.methods.registry import METHODS
     from unseen.report.experiments import write_report
 

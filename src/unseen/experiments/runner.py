@@ -19,7 +19,7 @@ from unseen.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import evaluate, evaluate_method
-from unseen.experiments.plan import Run
+from unseen.experiments.plan import Run, as_params
 from unseen.experiments.results import Result, ResultTable
 from unseen.io.embeddings import read_embedding
 from unseen.methods.registry import make_method, method_class
@@ -149,7 +149,7 @@ def execute(run: Run, vectors: Path) -> Result:
                 method, data.graph, data.labels, split, param_grid=grid or None, random_state=run.seed
             )
             seconds = time.perf_counter() - start
-            setting = ""
+            setting = as_params(score.params) if grid else ""
     except Exception as error:  # noqa: BLE001  # a failed run is a row with its reason, whatever the reason
         return Result(run, version=unseen.__version__, error=f"{type(error).__name__}: {error}")
     return Result(

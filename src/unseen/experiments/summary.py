@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unseen.experiments.paper import DATASETS, TITLES, paper_f1
 from unseen.experiments.results import Result
@@ -40,14 +41,19 @@ def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
         "label_rate": rate,
         "method": method,
         "micro_f1": _rounded(micro.mean()),
-        "micro_f1_std": _rounded(micro.std()),
+        "micro_f1_std": _rounded(_deviation(micro)),
         "macro_f1": _rounded(macro.mean()),
-        "macro_f1_std": _rounded(macro.std()),
+        "macro_f1_std": _rounded(_deviation(macro)),
         "n_splits": len(results),
         "paper_micro_f1": paper_micro,
         "paper_macro_f1": paper_macro,
         "seconds": _rounded(np.mean([result.seconds or 0.0 for result in results])),
     }
+
+
+def _deviation(values: npt.NDArray[np.float64]) -> float:
+    """Return the standard deviation as `ScoreSummary` does: n - 1 in the denominator, 0 for one split."""
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
 def _rounded(value: Any) -> float:

@@ -80,6 +80,8 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
             delattr(self, learnt)
         vectors = self._fit(graph, allowed, as_generator(self.random_state))
+        if isinstance(vectors, np.ndarray):
+            vectors.setflags(write=False)  # so that the embedding need not copy it
         self.embedding_ = Embedding(
             vectors, graph.node_ids, self.name, self._reported_parameters(vectors.shape[1])
         )

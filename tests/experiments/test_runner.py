@@ -1,0 +1,145 @@
+"""Sweeps: every result once, resumable after a kill, a failed run recorded and the rest done."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import unseen
+from unseen.experiments import runner
+from unseen.experiments.plan import Run, as_params
+from unseen.experiments.results import Result, ResultTable
+from unseen.experiments.summary import f1_rows, f1_table
+
+RUNS = [
+    Run(
+        "debian",
+        method,
+        0.1,
+        seed,
+        hidden,
+        as_params({"n_components": 10}) if method == "smoothfeats" else "{}",
+    )
+    for seed, hidden in enumerate([("mail", "web"), ("games",), ("fonts", "math")])
+    for method in ("smoothfeats",)
+]
+
+
+def scores(table: ResultTable) -> list[tuple[Run, float | None]]:
+    return [(result.run, result.micro_f1) for result in table]
+
+
+def test_each_run_has_one_row_and_a_second_start_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = ResultTable(tmp_path / "runs.csv")
+    seen = []
+    results = runner.run_all(RUNS, table, on_progress=seen.append)
+    assert [result.run for result in results] == RUNS
+    assert all(result.micro_f1 and 0.3 < result.micro_f1 < 1 for result in results)
+    assert [(p.done, p.failed, p.total) for p in seen] == [(1, 0, 3), (2, 0, 3), (3, 0, 3)]
+    with (tmp_path / "runs.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3
+    assert rows[0]["version"] == unseen.__version__
+    monkeypatch.setattr(runner, "execute", None)
+    again = runner.run_all(RUNS, ResultTable(tmp_path / "runs.csv"))
+    assert [round(r.micro_f1 or 0, 5) for r in again] == [round(r.micro_f1 or 0, 5) for r in results]
+
+
+def test_shared_vectors_are_learned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unseen.methods.smoothfeats import SmoothFeats
+
+    learned = []
+    original = SmoothFeats._fit
+    monkeypatch.setattr(SmoothFeats, "_fit", lambda *args: learned.append(1) or original(*args))
+    runner.run_all(RUNS, ResultTable(tmp_path / "runs.csv"))
+    assert len(learned) == 1
+
+
+def test_a_failed_run_is_recorded_and_tried_again_later(tmp_path: Path) -> None:
+    bad = Run("debian", "smoothfeats", 0.1, 0, ("mail",), as_params({"n_components": 99999}))
+    table = ResultTable(tmp_path / "runs.csv")
+    results = runner.run_all([bad, RUNS[0]], table)
+    assert "n_components" in results[0].error
+    assert results[1].error == ""
+    assert table.missing([bad, RUNS[0]]) == [bad]
+
+
+def test_two_processes_give_the_same_table(tmp_path: Path) -> None:
+    one, two = ResultTable(tmp_path / "1.csv"), ResultTable(tmp_path / "2.csv")
+    runner.run_all(RUNS, one, n_jobs=1, vectors=tmp_path / "v1")
+    runner.run_all(RUNS, two, n_jobs=2, vectors=tmp_path / "v2")
+    assert scores(ResultTable(one.path)) == scores(ResultTable(two.path))
+
+
+def test_killing_the_process_twice_changes_nothing(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "unseen",
+        "reproduce",
+        "f1",
+        "--dataset",
+        "debian",
+        "--methods",
+        "smoothfeats",
+    ]
+    command += ["--rates", "0.1,0.3", "--splits", "4", "--format", "csv"]
+
+    def start(out: Path) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*command, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
+    whole = start(tmp_path / "whole")
+    for least in (1, 3):
+        broken = start(tmp_path / "broken")
+        until = time.monotonic() + 60
+        while _lines(tmp_path / "broken" / "runs.csv") < least + 1 and time.monotonic() < until:
+            time.sleep(0.02)
+        os.kill(broken.pid, signal.SIGKILL)
+        broken.communicate(timeout=30)
+    last = start(tmp_path / "broken")
+    tables = [process.communicate(timeout=120)[0].decode() for process in (whole, last)]
+    assert tables[0]
+    assert [_without_seconds(text) for text in tables[:1]] == [_without_seconds(text) for text in tables[1:]]
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def _without_seconds(text: str) -> list[str]:
+    return [line.rpartition(",")[0] for line in text.splitlines()]
+
+
+def test_a_table_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(unseen.InputError, match=r"runs\.csv is not a table of results"):
+        ResultTable(tmp_path / "runs.csv")
+
+
+def test_rows_hold_mean_deviation_and_the_paper() -> None:
+    results = [
+        Result(Run("cora", m, 0.1, k), f, f / 2, seconds=2.0)
+        for m, f in (("rect", 0.8), ("gcn", 0.6))
+        for k in (0, 1)
+    ]
+    rows = f1_rows([*results, Result(Run("cora", "rect", 0.1, 2), error="broken")])
+    assert [(row["method"], row["n_splits"]) for row in rows] == [("gcn", 2), ("rect", 2)]
+    assert set(rows[0]) == {
+        "dataset", "label_rate", "method", "micro_f1", "micro_f1_std", "macro_f1", "macro_f1_std",
+        "n_splits", "paper_micro_f1", "paper_macro_f1", "seconds",
+    }  # fmt: skip
+    assert rows[1]["paper_micro_f1"] == 0.8197
+    text = f1_table(rows)
+    assert "*0.8000 ± 0.0000*" in text
+    assert "-0.0197" in text
