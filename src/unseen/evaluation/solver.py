@@ -8,15 +8,16 @@ Newton's method with conjugate gradients (Chapelle, Training a Support Vector Ma
 makes the folds of a cross-validation further columns of the same problem, and one problem's
 solution starts the next along a path of growing C.
 
-Dense vectors are turned into the eigenbasis of their Gram matrix. The objective does not change, and
-the Hessian of every class, whatever its active rows, is nearly diagonal there: a dozen products
-with x instead of hundreds.
+The conjugate gradients are preconditioned twice over. Dense vectors are turned into the eigenbasis
+of their Gram matrix, where the Hessian of every class is nearly diagonal as long as most rows are
+active. Where few are (a large C), a class gets the Cholesky factor of one of its Hessians, which
+then serves all its folds, the following steps and the following values of C.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,17 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+from unseen.linalg.products import spmm
+
 Floats = npt.NDArray[np.floating[Any]]
 Mask = npt.NDArray[np.bool_]
+Columns = npt.NDArray[np.intp]
 
 MAX_ROTATED = 1500
 """Widest dense input whose Gram matrix is decomposed; the cost grows with the cube of the width."""
-MAX_NEWTON = 100
-MAX_CG = 250
+MAX_NEWTON = 200
+PATIENCE = 25
+"""Conjugate-gradient steps after which factoring a Hessian is the shorter way, or a new Newton step."""
 THREADED = 2_000_000_000
 """Multiplications a product from which BLAS may use several threads: below, on a busy machine, waiting for
 each other costs them tens of times what they gain, and one thread gives the same bits on every machine."""
@@ -41,9 +46,8 @@ each other costs them tens of times what they gain, and one thread gives the sam
 class Design:
     """Training rows with their constant column, ready for products with many columns at once.
 
-    `curvature` holds the squared length of each coordinate over all rows, which preconditions the
-    conjugate gradients; `rotation` leads from the columns of the input to those of `rows` (None
-    where they are the same).
+    `curvature` holds the squared length of each coordinate over all rows; `rotation` leads from the
+    columns of the input to those of `rows` (None where they are the same).
     """
 
     rows: Any
@@ -52,102 +56,117 @@ class Design:
     rotation: Floats | None
 
     @property
-    def factorable(self) -> bool:
-        """Whether the Hessian of a column is small enough to be factored."""
-        return self.rotation is not None
-
-    @property
-    def patience(self) -> int:
-        """Iterations after which factoring the Hessian is the shorter way."""
-        return max(20, self.width // 10) if self.factorable else MAX_CG
-
-    @property
     def width(self) -> int:
         """Number of coordinates of a solution."""
         return int(self.rows.shape[1])
 
+    def astype(self, dtype: type[np.floating[Any]]) -> Design:
+        """Return the same design in another precision."""
+        rows = self.rows.astype(dtype)
+        columns = self.columns.astype(dtype) if sp.issparse(rows) else rows.T
+        return replace(self, rows=rows, columns=columns, curvature=self.curvature.astype(dtype))
+
+    def scores(self, solution: Floats) -> Floats:
+        """Return x w for every row and every column of `solution`."""
+        return _product(self.rows, solution)
+
     def weights(self, solution: Floats) -> Floats:
         """Return the solution in the input's columns, the intercept in the last row."""
-        return solution if self.rotation is None else self.rotation @ solution
+        return solution if self.rotation is None else np.asarray(self.rotation @ solution)
 
 
-def prepare(vectors: Any, dtype: type[np.floating[Any]] = np.float64) -> Design:
-    """Return the design of `vectors`, sparse if they are sparse, else rotated where that pays."""
+def prepare(vectors: Any) -> Design:
+    """Return the design of `vectors` in float64, sparse if they are sparse, else rotated where that pays."""
     n = vectors.shape[0]
     if sp.issparse(vectors):
-        ones = sp.csr_array(np.ones((n, 1), dtype=dtype))
-        rows = sp.hstack([vectors.astype(dtype), ones], format="csr")
-        return Design(rows, rows.T.tocsr(), np.asarray(rows.multiply(rows).sum(axis=0), dtype).ravel(), None)
-    dense = np.empty((n, vectors.shape[1] + 1), dtype=np.float64)
+        rows = sp.hstack([vectors.astype(np.float64), sp.csr_array(np.ones((n, 1)))], format="csr")
+        return Design(rows, rows.T.tocsr(), np.asarray(rows.multiply(rows).sum(axis=0)).ravel(), None)
+    dense = np.ones((n, vectors.shape[1] + 1))
     dense[:, :-1] = vectors
-    dense[:, -1] = 1
     if dense.shape[1] > MAX_ROTATED:
-        rows = dense.astype(dtype)
-        return Design(rows, rows.T, (rows**2).sum(axis=0), None)
-    curvature, rotation = np.linalg.eigh(dense.T @ dense)
-    # directions in which no row reaches out of rounding error cannot help any class
-    kept = curvature > curvature[-1] * 1e-14
-    rows = np.ascontiguousarray(dense @ rotation[:, kept], dtype=dtype)
-    return Design(rows, rows.T, curvature[kept].astype(dtype), rotation[:, kept])
+        return Design(dense, dense.T, np.square(dense).sum(axis=0), None)
+    with _one_thread(dense.shape[1] * dense.size):
+        curvature, rotation = np.linalg.eigh(dense.T @ dense)
+        # a direction in which no row goes beyond rounding error cannot help any class
+        kept = curvature > curvature[-1] * 1e-14
+        rows = dense @ rotation[:, kept]
+    return Design(rows, rows.T, curvature[kept], rotation[:, kept])
 
 
-def solve(
-    design: Design,
-    signs: Floats,
-    C: float,
-    *,
-    used: Mask | None = None,
-    start: Floats | None = None,
-    tol: float = 1e-8,
-) -> Floats:
-    """Return one solution a column of `signs`.
+@dataclass(frozen=True)
+class Problem:
+    """The columns to solve for, and what has been learned about preconditioning them.
 
     Parameters
     ----------
     design : Design
         The training rows.
     signs : ndarray, shape (n, k)
-        1 where a row has the column's class, else -1.
-    C : float
-        Weight of the loss against ||w||^2 / 2.
+        1 where a row has the column's class, else -1, in the precision of the design.
     used : boolean ndarray, shape (n, k), optional
         Rows that count for a column; all when not given.
-    start : ndarray, shape (design.width, k), optional
-        Where to start; zero when not given.
-    tol : float
-        A column is done when a Newton step can lower its objective by no more than this share.
-
-    Returns
-    -------
-    ndarray, shape (design.width, k)
+    groups : ndarray, shape (k,), optional
+        Columns of the same class have the same number and share a preconditioner.
     """
-    size = signs.size * design.width
-    with _blas().limit(limits=1 if size < THREADED else None, user_api="blas"):
-        return _solve(design, signs, C, used, start, tol)
+
+    design: Design
+    signs: Floats
+    used: Mask | None = None
+    groups: Columns | None = None
+    grams: dict[int, Floats] = field(default_factory=dict)
+
+    def solve(self, C: float, *, start: Floats | None = None, tol: float = 1e-8) -> Floats:
+        """Return one solution a column.
+
+        Parameters
+        ----------
+        C : float
+            Weight of the loss against ||w||^2 / 2.
+        start : ndarray, shape (design.width, k), optional
+            Where to start; zero when not given.
+        tol : float
+            A column is done when a Newton step lowers its objective by no more than this share.
+
+        Returns
+        -------
+        ndarray, shape (design.width, k)
+        """
+        k = self.signs.shape[1]
+        groups = np.arange(k) if self.groups is None else self.groups
+        point = np.zeros((self.design.width, k)) if start is None else start
+        solution = np.array(point, dtype=self.signs.dtype)
+        with _one_thread(self.signs.size * self.design.width):
+            state = _State.at(self.design, self.signs, C, self.used, solution)
+            live = np.arange(k)
+            preconditioner = _Preconditioner(self.design, C, self.grams)
+            for _ in range(MAX_NEWTON):
+                step, decrease = _newton_step(self.design, state, C, preconditioner, groups[live])
+                state = _moved(self.design, state, step, C)
+                solution[:, live] = state.point
+                going = decrease > tol * state.value
+                if not going.any():
+                    break
+                if not going.all():
+                    live, state = live[going], state.columns(going)
+        return solution
 
 
 @functools.cache
-def _blas() -> ThreadpoolController:
+def _blas() -> Any:
     return ThreadpoolController()
 
 
-def _solve(
-    design: Design, signs: Floats, C: float, used: Mask | None, start: Floats | None, tol: float
-) -> Floats:
-    solution = np.zeros((design.width, signs.shape[1]), signs.dtype) if start is None else start.copy()
-    state = _State.at(design, signs, C, used, solution)
-    live = np.arange(signs.shape[1])
-    stiff = np.zeros(signs.shape[1], dtype=bool)
-    for _ in range(MAX_NEWTON):
-        step, decrease, stiff = _newton_step(design, state, C, stiff)
-        state = _moved(design, state, step, C)
-        solution[:, live] = state.point
-        going = decrease > tol * state.value
-        if not going.any():
-            break
-        if not going.all():
-            live, state, stiff = live[going], state.columns(going), stiff[going]
-    return solution
+def _one_thread(work: int) -> Any:
+    """Return a context in which BLAS keeps to one thread, if `work` is too little for several."""
+    return _blas().limit(limits=1 if work < THREADED else None, user_api="blas")
+
+
+def _product(matrix: Any, vectors: Floats) -> Floats:
+    return spmm(matrix, vectors) if sp.issparse(matrix) else np.asarray(matrix @ vectors)
+
+
+def _dots(a: Floats, b: Floats) -> Floats:
+    return np.asarray(np.einsum("ij,ij->j", a, b))
 
 
 @dataclass(frozen=True)
@@ -163,7 +182,7 @@ class _State:
 
     @classmethod
     def at(cls, design: Design, signs: Floats, C: float, used: Mask | None, point: Floats) -> _State:
-        scores = np.asarray(design.rows @ point)
+        scores = design.scores(point)
         residual = _residual(signs, used, scores)
         return cls(signs, used, point, scores, residual, _value(point, residual, C))
 
@@ -186,101 +205,119 @@ def _value(point: Floats, residual: Floats, C: float) -> Floats:
     return np.asarray(0.5 * _dots(point, point) + C * _dots(residual, residual))
 
 
-def _dots(a: Floats, b: Floats) -> Floats:
-    return np.asarray(np.einsum("ij,ij->j", a, b))
+class _Preconditioner:
+    """An approximate inverse of each column's Hessian, I + 2 C x' x over its active rows."""
+
+    def __init__(self, design: Design, C: float, grams: dict[int, Floats]) -> None:
+        self.design, self.C, self.grams = design, C, grams
+        self.factors: dict[int, Any] = {}
+
+    def diagonal(self, active: Floats) -> Floats:
+        return np.asarray(1 / (1 + (2 * self.C) * self.design.curvature[:, None] * active.mean(axis=0)))
+
+    def apply(self, left: Floats, diagonal: Floats, groups: Columns) -> Floats:
+        scaled = diagonal * left
+        for group in np.unique(groups) if self.grams else ():
+            if group in self.grams:
+                chosen = groups == group
+                scaled[:, chosen] = sla.cho_solve(self._factor(group), left[:, chosen], check_finite=False)
+        return scaled
+
+    def refresh(self, groups: Columns, active: Floats) -> None:
+        """Remember the Hessian of the first column of each group, for groups whose iterations took too long."""
+        if self.design.rotation is None:
+            return
+        for group, k in zip(*np.unique(groups, return_index=True), strict=True):
+            rows = self.design.rows[active[:, k] > 0]
+            self.grams[int(group)] = rows.T @ rows
+            self.factors.pop(int(group), None)
+
+    def _factor(self, group: int) -> Any:
+        if group not in self.factors:
+            hessian = (2 * self.C) * self.grams[group]
+            rounding = np.finfo(hessian.dtype).eps * float(np.trace(hessian))
+            hessian[np.diag_indices_from(hessian)] += 1 + rounding
+            self.factors[group] = sla.cho_factor(hessian, overwrite_a=True, check_finite=False)
+        return self.factors[group]
 
 
-def _newton_step(design: Design, state: _State, C: float, stiff: Mask) -> tuple[Floats, Floats, Mask]:
-    """Return the step of each column, the decrease it promises, and which columns were too stiff for iterations."""
-    descent = (2 * C) * np.asarray(design.columns @ state.residual) - state.point
-    step = np.zeros_like(descent)
-    decrease = np.zeros(descent.shape[1], descent.dtype)
-    easy = ~stiff
-    if easy.any():
-        step[:, easy], decrease[easy], done = _by_gradients(design, state.columns(easy), C, descent[:, easy])
-        if design.factorable:
-            stiff = stiff.copy()
-            stiff[np.flatnonzero(easy)[~done]] = True
-    for k in np.flatnonzero(stiff):
-        step[:, k] = _by_factoring(design, np.flatnonzero(state.residual[:, k]), C, descent[:, k])
-        decrease[k] = 0.5 * (step[:, k] @ descent[:, k])
-    return step, decrease, stiff
-
-
-def _by_gradients(design: Design, state: _State, C: float, descent: Floats) -> tuple[Floats, Floats, Mask]:
-    """Solve for the steps by preconditioned conjugate gradients, all columns side by side."""
-    active = (state.residual != 0).astype(descent.dtype)
-    inverse = 1 / (1 + (2 * C) * design.curvature[:, None] * active.mean(axis=0))
-    left = descent.copy()
-    step = np.zeros_like(left)
-    decrease = np.zeros(left.shape[1], left.dtype)
-    scaled = inverse * left
-    direction = scaled.copy()
+def _newton_step(
+    design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Columns
+) -> tuple[Floats, Floats]:
+    """Return the step of each column, by preconditioned conjugate gradients, and the decrease it promises."""
+    active = (state.residual != 0).astype(state.scores.dtype)
+    left = (2 * C) * _product(design.columns, state.residual) - state.point
+    diagonal = preconditioner.diagonal(active)
+    scaled = preconditioner.apply(left, diagonal, groups)
     size = _dots(left, scaled)
     # the closer a column is to its optimum, the more exact its step has to be
-    goal = size * np.clip(size / np.maximum(state.value, np.finfo(left.dtype).tiny), 1e-6, 1e-2)
-    done = np.zeros(len(size), dtype=bool)
-    for _ in range(design.patience):
-        product = np.asarray(design.rows @ direction)
-        product *= active
-        bent = direction + (2 * C) * np.asarray(design.columns @ product)
+    goal = size * np.clip(size / np.maximum(state.value, np.finfo(size.dtype).tiny), 1e-6, 1e-2)
+    steps, decreases = np.zeros_like(left), np.zeros_like(size)
+    direction, step, decrease = scaled, np.zeros_like(left), np.zeros_like(size)
+    live = np.arange(len(size))
+    for _ in range(PATIENCE):
+        bent = _product(design.rows, direction)
+        bent *= active
+        bent = direction + (2 * C) * _product(design.columns, bent)
         curvature = _dots(direction, bent)
-        length = np.where((size > goal) & (curvature > 0), size / np.where(curvature > 0, curvature, 1), 0)
+        length = np.where(curvature > 0, size / np.where(curvature > 0, curvature, 1), 0)
         step += length * direction
         decrease += 0.5 * length * size
         left -= length * bent
-        scaled = inverse * left
+        scaled = preconditioner.apply(left, diagonal, groups)
         fresh = _dots(left, scaled)
-        done |= (length == 0) | (fresh <= goal)
-        if done.all():
-            break
-        direction = scaled + np.where(done, 0, fresh / np.where(size > 0, size, 1)) * direction
-        size = np.where(done, 0, fresh)
-    return step, decrease, done
-
-
-def _by_factoring(design: Design, active: npt.NDArray[np.intp], C: float, descent: Floats) -> Floats:
-    """Solve for one column's step exactly, by the Cholesky factor of its Hessian."""
-    rows = design.rows[active]
-    hessian = rows.T @ rows
-    hessian *= 2 * C
-    hessian[np.diag_indices_from(hessian)] += 1
-    return np.asarray(sla.cho_solve(sla.cho_factor(hessian, overwrite_a=True, check_finite=False), descent))
+        going = (length > 0) & (fresh > goal)
+        if not going.all():
+            steps[:, live], decreases[live] = step, decrease
+            if not going.any():
+                return steps, decreases
+            live, groups = live[going], groups[going]
+            size, fresh, goal, decrease = size[going], fresh[going], goal[going], decrease[going]
+            left, scaled, direction, step = (a[:, going] for a in (left, scaled, direction, step))
+            active, diagonal = active[:, going], diagonal[:, going]
+        direction = scaled + (fresh / size) * direction
+        size = fresh
+    steps[:, live], decreases[live] = step, decrease
+    preconditioner.refresh(groups, active)
+    return steps, decreases
 
 
 def _moved(design: Design, state: _State, step: Floats, C: float) -> _State:
-    """Return the state after the step, shortened where the whole of it does not lower the objective enough."""
-    change = np.asarray(design.rows @ step)
+    """Return the state after the step, or after the best part of it where the whole does not lower the objective."""
+    change = design.scores(step)
     length = np.ones(step.shape[1], step.dtype)
-    new = _advance(state, step, change, length, C)
-    gradient_sum = _dots(state.point, step) - 2 * C * _dots(state.residual, change)
-    bad = new.value > state.value + 0.1 * gradient_sum
-    if bad.any():
-        length[bad] = _exact_length(state.columns(bad), step[:, bad], change[:, bad], C)
-        new = _advance(state, step, change, length, C)
+    new = _advanced(state, step, change, length, C)
+    slope = _dots(state.point, step) - 2 * C * _dots(state.residual, change)
+    poor = new.value > state.value + 0.1 * slope
+    if poor.any():
+        length[poor] = _best_length(state.columns(poor), step[:, poor], change[:, poor], C)
+        new = _advanced(state, step, change, length, C)
     return new
 
 
-def _advance(state: _State, step: Floats, change: Floats, length: Floats, C: float) -> _State:
+def _advanced(state: _State, step: Floats, change: Floats, length: Floats, C: float) -> _State:
     point = state.point + length * step
     scores = state.scores + length * change
     residual = _residual(state.signs, state.used, scores)
     return _State(state.signs, state.used, point, scores, residual, _value(point, residual, C))
 
 
-def _exact_length(state: _State, step: Floats, change: Floats, C: float) -> Floats:
-    """Return the best length along the step: Newton's method on a convex, piecewise quadratic function."""
+def _best_length(state: _State, step: Floats, change: Floats, C: float) -> Floats:
+    """Return where the objective is least along the step: Newton's method, kept inside a bracket."""
     linear, square = _dots(state.point, step), _dots(step, step)
-    length = np.zeros(step.shape[1], step.dtype)
-    low, high = np.zeros_like(length), np.full_like(length, np.inf)
-    for _ in range(30):
+    length, best = np.zeros(step.shape[1], step.dtype), np.zeros(step.shape[1], step.dtype)
+    flattest = np.full_like(length, np.inf)
+    low, high = np.zeros_like(length), np.ones_like(length)  # the whole step went too far
+    for k in range(40):
         residual = _residual(state.signs, state.used, state.scores + length * change)
         slope = linear + length * square - 2 * C * _dots(residual, change)
-        bend = square + 2 * C * _dots((residual != 0) * change, change)
-        low, high = np.where(slope < 0, length, low), np.where(slope > 0, length, high)
-        if (np.abs(slope) <= 1e-6 * np.abs(linear) + 1e-12).all():
+        best, flattest = np.where(np.abs(slope) < flattest, length, best), np.minimum(np.abs(slope), flattest)
+        if k == 0:
+            enough = 1e-3 * np.abs(slope)
+        if (flattest <= enough).all():
             break
+        low, high = np.where(slope < 0, length, low), np.where(slope > 0, length, high)
+        bend = square + 2 * C * _dots((residual != 0) * change, change)
         length = length - slope / np.where(bend > 0, bend, 1)
-        outside = (length <= low) | (length >= high)
-        length = np.where(outside, np.where(np.isfinite(high), (low + high) / 2, length), length)
-    return length
+        length = np.where((length > low) & (length < high), length, (low + high) / 2)
+    return best
