@@ -126,3 +126,12 @@ def test_a_saved_model_embeds_without_training(cli: Callable, tmp_path: Path) ->
     plain = cli("embed", "debian", "-o", out, "-m", "smoothfeats", "--save-model", model)
     assert plain.code == 1
     assert "no model to keep" in plain.err
+
+
+@pytest.mark.parametrize("word", ["tab", "\\t", "\t"])
+def test_the_delimiter_can_be_told(cli: Callable, tmp_path: Path, word: str) -> None:
+    (tmp_path / "e.txt").write_text("a b\tc d\nc d\te,f\n")
+    out = tmp_path / "v.parquet"
+    ran = cli("embed", tmp_path / "e.txt", "-o", out, "-m", "smoothfeats", "--dim", 2, "--delimiter", word)
+    assert ran.code == 0, ran.err
+    assert unseen.read_embedding(out).node_ids.tolist() == ["a b", "c d", "e,f"]

@@ -24,6 +24,7 @@ def convert(
     features: options.Features = None,
     labels: options.LabelsFile = None,
     header: options.Header = None,
+    delimiter: options.Delimiter = None,
     symmetrize: options.Symmetrize = "max",
     drop_negative: options.DropNegative = False,
     verbose: options.Verbose = False,
@@ -43,6 +44,7 @@ def convert(
             features=features,
             labels=labels,
             header=header,
+            delimiter=options.character(delimiter),
             symmetrize=symmetrize,  # type: ignore[arg-type]  # checked by the reader
             drop_negative=drop_negative,
         )

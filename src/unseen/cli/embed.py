@@ -40,6 +40,7 @@ def embed(
     features: options.Features = None,
     labels: options.LabelsFile = None,
     header: options.Header = None,
+    delimiter: options.Delimiter = None,
     symmetrize: options.Symmetrize = "max",
     drop_negative: options.DropNegative = False,
     unseen: options.Unseen = None,
@@ -75,6 +76,7 @@ def embed(
         features=features,
         labels=labels,
         header=header,
+        delimiter=options.character(delimiter),
         symmetrize=symmetrize,
         drop_negative=drop_negative,
     )

@@ -30,6 +30,7 @@ def evaluate(
     ] = "linear",
     scale: Annotated[bool, typer.Option("--scale", help="Scale every vector to length 1 first.")] = False,
     header: options.Header = None,
+    delimiter: options.Delimiter = None,
     seed: options.Seed = 0,
     threads: options.Threads = None,
     json: options.Json = False,
@@ -41,7 +42,7 @@ def evaluate(
     from unseen.io.embeddings import read_embedding
 
     vectors = read_embedding(embedding)
-    truth = _labels(labels, vectors, header)
+    truth = _labels(labels, vectors, header, options.character(delimiter))
     drawn = _splits(vectors, truth, unseen, label_rate, splits, seed)
     result = evaluate_many(vectors, truth, drawn, classifier=classifier, scale=scale, random_state=seed)
     report: dict[str, Any] = {
@@ -72,7 +73,7 @@ def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return [f"{report['n_splits']} splits, {report['classifier']} SVM", "mean", "std"], rows
 
 
-def _labels(source: str, vectors: Embedding, header: bool | None) -> Labels:
+def _labels(source: str, vectors: Embedding, header: bool | None, delimiter: str | None) -> Labels:
     import scipy.sparse as sp
 
     from unseen.datasets import dataset_names, load_dataset
@@ -83,7 +84,7 @@ def _labels(source: str, vectors: Embedding, header: bool | None) -> Labels:
         return load_dataset(source).labels
     n = len(vectors.node_ids)
     nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
-    return read_labels(source, nodes, header=header)
+    return read_labels(source, nodes, header=header, delimiter=delimiter)
 
 
 def _splits(

@@ -33,6 +33,11 @@ def _threads(value: int | None) -> int | None:
     return value
 
 
+def character(text: str | None) -> str | None:
+    """Return the delimiter a user means, who can hardly type a tab."""
+    return {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}.get(text, text) if text else None
+
+
 def names(value: str | None) -> list[str]:
     """Split a comma-separated list of names."""
     return [part.strip() for part in value.split(",") if part.strip()] if value else []
@@ -47,6 +52,10 @@ Header = Annotated[
     typer.Option(
         "--header/--no-header", help="Whether text files start with a line of names; guessed if not given."
     ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="What separates the columns of text files; guessed if not given.", metavar="CHAR"),
 ]
 Symmetrize = Annotated[
     str, typer.Option(help="What becomes of a pair listed twice: max, sum or error.", metavar="max|sum|error")

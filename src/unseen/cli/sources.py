@@ -31,6 +31,7 @@ def load_input(
     features: Path | None = None,
     labels: Path | None = None,
     header: bool | None = None,
+    delimiter: str | None = None,
     symmetrize: str = "max",
     drop_negative: bool = False,
 ) -> Input:
@@ -55,10 +56,15 @@ def load_input(
         features=features,
         labels=labels,
         header=header,
+        delimiter=delimiter,
         symmetrize=symmetrize,  # type: ignore[arg-type]  # checked by read_graph
         drop_negative=drop_negative,
     )
-    return Input(path.name, graph, None if labels is None else read_labels(labels, graph, header=header))
+    return Input(
+        path.name,
+        graph,
+        None if labels is None else read_labels(labels, graph, header=header, delimiter=delimiter),
+    )
 
 
 def hide(data: Input, unseen: str | None, label_rate: float | None, seed: int) -> Split | None:
