@@ -41,11 +41,15 @@ _HOME = {
     "NodeFeats": "methods.nodefeats",
     "SmoothFeats": "methods.smoothfeats",
     "RECT": "methods.rect",
+    "RECTDW": "methods.rect_dw",
+    "RECTJoint": "methods.rect_joint",
     "RECTL": "methods.rect_l",
     "RECTN": "methods.rect_n",
     "LINE": "methods.line",
     "LSHM": "methods.lshm",
     "LDE": "methods.lde",
+    "MMDW": "methods.mmdw",
+    "TADW": "methods.tadw",
     "UnseenError": "errors",
     "InputError": "errors",
     "DatasetError": "errors",
@@ -96,8 +100,11 @@ if TYPE_CHECKING:
     from unseen.methods.line import LINE as LINE
     from unseen.methods.lshm import LSHM as LSHM
     from unseen.methods.mfdw import MFDW as MFDW
+    from unseen.methods.mmdw import MMDW as MMDW
     from unseen.methods.nodefeats import NodeFeats as NodeFeats
     from unseen.methods.rect import RECT as RECT
+    from unseen.methods.rect_dw import RECTDW as RECTDW
+    from unseen.methods.rect_joint import RECTJoint as RECTJoint
     from unseen.methods.rect_l import RECTL as RECTL
     from unseen.methods.rect_n import RECTN as RECTN
     from unseen.methods.registry import make_method as make_method
@@ -105,6 +112,7 @@ if TYPE_CHECKING:
     from unseen.methods.rsdne import RSDNE as RSDNE
     from unseen.methods.rsdne import RSDNELight as RSDNELight
     from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
+    from unseen.methods.tadw import TADW as TADW
     from unseen.splits import Split as Split
     from unseen.splits import balanced_split as balanced_split
     from unseen.splits import completely_imbalanced_split as completely_imbalanced_split

@@ -35,7 +35,7 @@ def relative(a, b) -> float:
 def test_structure_loss_and_gradient_equal_the_dense_definition():
     graph = odd_graph()
     U = torch.from_numpy(np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32))
-    loss, gradient = StructureLoss(graph.adjacency, CPU)(U)
+    loss, gradient, _ = StructureLoss(graph.adjacency, CPU)(U)
     exact = U.double().requires_grad_()
     truth = dense_rect.structure_loss(exact, dense_rect.walk_matrix(graph, torch.float64))
     truth.backward()
@@ -47,7 +47,7 @@ def test_structure_gradient_agrees_with_finite_differences():
     graph = odd_graph()
     M = dense_rect.walk_matrix(graph, torch.float64)
     U = np.random.default_rng(1).normal(size=(40, 3))
-    _, gradient = StructureLoss(graph.adjacency, CPU)(torch.from_numpy(U.astype(np.float32)))
+    _, gradient, _ = StructureLoss(graph.adjacency, CPU)(torch.from_numpy(U.astype(np.float32)))
     for i, j in [(0, 0), (2, 1), (5, 2), (39, 0)]:
         step = np.zeros_like(U)
         step[i, j] = 1e-5

@@ -126,14 +126,22 @@ class RECT(RectMethod):
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         self.loss_history_ = {}
         if not len(labels.labelled):
-            logger.warning("rect: there are no labels, so the vectors are those of rect-n alone")
-            self.structure_ = self._half(RECTN, width, seeds[1])
+            logger.warning(
+                "%s: there are no labels, so the vectors are those of %s alone",
+                self.name,
+                self._structure_class().name,
+            )
+            self.structure_ = self._half(self._structure_class(), width, seeds[1])
             return self._fit_halves([self.structure_], graph, labels)
         self.semantic_ = self._half(RECTL, width - width // 2, seeds[0])
-        self.structure_ = self._half(RECTN, width // 2, seeds[1])
+        self.structure_ = self._half(self._structure_class(), width // 2, seeds[1])
         vectors = self._fit_halves([self.semantic_, self.structure_], graph, labels)
         self.class_descriptions_ = self.semantic_.class_descriptions_
         return vectors
+
+    @staticmethod
+    def _structure_class() -> type[RECTN]:
+        return RECTN
 
     def _half(self, cls: type[Half], width: int, seed: int) -> Half:
         mine = self.get_params(deep=False)

@@ -56,8 +56,13 @@ class StructureLoss:
             product(self._once, out=self._sum, add=add)
         return self._sum
 
-    def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor]:
-        """Return the loss and its gradient by U, which the next call overwrites."""
+    @property
+    def weights(self) -> list[torch.Tensor]:
+        """What is learned besides U: nothing."""
+        return []
+
+    def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
+        """Return the loss, its gradient by U, which the next call overwrites, and those by `weights`."""
         squared = gram(U, U)
         walked = self.symmetric(U)
         n = len(U)
@@ -70,7 +75,7 @@ class StructureLoss:
 
         trace = sum(map_blocks(work, blocks_of(U)))
         quartic = float((squared.double() ** 2).sum())
-        return (self.constant - 2 * trace + quartic) / n, walked
+        return (self.constant - 2 * trace + quartic) / n, walked, []
 
 
 class SemanticLoss:

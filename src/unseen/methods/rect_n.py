@@ -8,7 +8,7 @@ exact: see :mod:`unseen.methods.rect_losses`. The released code trains 50 epochs
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -103,18 +103,28 @@ class RECTN(RectMethod):
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
         self.encoder_ = encoder = self._encoder(graph, self.source_, self.n_features_, widths, rng)
         features, ahat = layer_input(graph, self.source_, device), propagation(graph, device)
-        structure = StructureLoss(graph.adjacency, device)
+        structure = self._structure_loss(graph, widths[-1], device, rng)
         self.loss_is_relative_ = not structure.has_constant
 
         def gradients() -> tuple[float, list[torch.Tensor]]:
-            loss, dU = structure(encoder.forward(features, ahat))
-            return loss, encoder.backward(dU, features, ahat)
+            loss, dU, others = structure(encoder.forward(features, ahat))
+            return loss, [*encoder.backward(dU, features, ahat), *others]
 
         def vectors() -> npt.NDArray[np.float32]:
             made: npt.NDArray[np.float32] = encoder.forward(features, ahat).cpu().numpy()
             return made
 
-        return self._train(gradients, vectors, encoder.weights)
+        return self._train(gradients, vectors, [*encoder.weights, *structure.weights])
+
+    def _structure_loss(
+        self,
+        graph: Graph,
+        width: int,  # noqa: ARG002
+        device: torch.device,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Any:
+        """Return a function from U to the loss, its gradient by U, and those by its own `weights`."""
+        return StructureLoss(graph.adjacency, device)
 
     def _transform(self, graph: Graph) -> Vectors:
         self._columns_of(graph)

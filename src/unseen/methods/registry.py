@@ -30,6 +30,8 @@ METHODS: dict[str, Entry] = {
     "rect-n": Entry("rect_n", "RECTN", "graph convolution that rebuilds the walk matrix, no labels"),
     "rect-l": Entry("rect_l", "RECTL", "graph convolution that predicts class-semantic descriptions"),
     "rect": Entry("rect", "RECT", "rect-l and rect-n side by side, the paper's neural method"),
+    "rect-dw": Entry("rect_dw", "RECTDW", "rect with DeepWalk's objective for the structure of the graph"),
+    "rect-joint": Entry("rect_joint", "RECTJoint", "one encoder trained on both losses of rect at once"),
     "mfdw": Entry("mfdw", "MFDW", "DeepWalk as a matrix factorisation, no labels"),
     "rsdne": Entry("rsdne", "RSDNE", "factorisation with label terms that cope with missing classes"),
     "rsdne-light": Entry("rsdne", "RSDNELight", "RSDNE with candidates drawn once, for large graphs"),
@@ -37,6 +39,8 @@ METHODS: dict[str, Entry] = {
     "line": Entry("line", "LINE", "first-order and second-order proximity by negative sampling"),
     "lshm": Entry("lshm", "LSHM", "smooth vectors learned together with a linear classifier"),
     "lde": Entry("lde", "LDE", "links and class vectors by negative sampling"),
+    "mmdw": Entry("mmdw", "MMDW", "the walk matrix factorised under a max-margin pull"),
+    "tadw": Entry("tadw", "TADW", "the walk matrix factorised through the features"),
 }
 
 

@@ -18,6 +18,7 @@ from unseen.io.embeddings_npz import ids_from_arrays, ids_to_arrays, load_arrays
 from unseen.io.files import atomic_path
 from unseen.methods.base import Method
 from unseen.methods.gcn_encoder import Encoder, pick_device
+from unseen.methods.rect_dw import RECTNDW
 from unseen.methods.registry import METHODS, make_method
 from unseen.randomness import seed_of
 
@@ -126,7 +127,7 @@ def _holds_function(value: Any) -> bool:
 
 
 def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
-    if about["name"] not in METHODS:
+    if about["name"] not in METHODS and about["name"] != RECTNDW.name:
         msg = (
             f"the model is of a method {about['name']!r} that this unseen {unseen.__version__} does not have"
         )
@@ -134,7 +135,7 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     params = {
         key: tuple(value) if isinstance(value, list) else value for key, value in about["params"].items()
     }
-    method = make_method(about["name"], **params)
+    method = RECTNDW(**params) if about["name"] == RECTNDW.name else make_method(about["name"], **params)
     for key, value in about["plain"].items():
         setattr(method, key, _restored(key, value))
     for key, half in about["halves"].items():

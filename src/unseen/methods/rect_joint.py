@@ -1,0 +1,182 @@
+"""Joint RECT: one encoder trained on both losses of RECT at once, which the paper leaves as future work.
+
+U = PReLU(Ahat X W + b), minimising (1 - balance) * structure + balance * semantic, where structure is ||M - UU'||^2
+as a share of ||M||^2, and semantic the squared error of the class-semantic descriptions that a linear layer predicts
+from U, as a share of their mean squared length: so the balance means the same on every graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from unseen.errors import logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.walk import WalkMatrix
+from unseen.methods.base import Vectors
+from unseen.methods.gcn_encoder import pick_device, xavier
+from unseen.methods.parameters import Constraint, Interval
+from unseen.methods.rect_base import RectMethod, layer_input, propagation
+from unseen.methods.rect_l import RECTL, reduced_features, words_of
+from unseen.methods.rect_losses import SemanticLoss, StructureLoss
+from unseen.methods.semantics import Readout, describe_classes, targets_of
+from unseen.methods.training import Callback
+from unseen.randomness import RandomState, child_seed
+
+PROBES = 32
+"""Random vectors that estimate ||M||^2 where it is dear to compute."""
+
+
+class RECTJoint(RectMethod):
+    """One encoder for what the labels say and how the graph is built.
+
+    It is shorter than RECT's vectors and one training instead of two; ``docs/methods.md`` says where it is better.
+    Without any label it is RECT-N, and a warning says so.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns, which is the width of the layer; None means 200. Any width is possible.
+    balance : float
+        Weight of the semantic loss, between 0 (structure only) and 1 (semantics only).
+    features : {"auto", "adjacency", "identity"}
+        "auto" takes the graph's features, and rows of the adjacency where it has none.
+    svd_components : int or None
+        Dimensions of the class-semantic descriptions; None means 200, or as many as the features allow.
+    readout : {"mean", "median"} or function
+        What makes a description of the features of a class, see :class:`RECTL`.
+    hidden : tuple of int
+        Widths of further GCN layers before the one that gives the vectors.
+    epochs : int
+        Passes over the graph.
+    learning_rate : float
+        Step size of Adam.
+    tol, keep_best, device, callbacks
+        As for :class:`RECT`.
+    random_state : None, int or Generator
+        Seed of the SVD and of the starting weights.
+
+    Attributes
+    ----------
+    class_descriptions_ : dict of str to list of (str, float)
+        Strongest words of each seen class, see :class:`RECTL`.
+    loss_history_ : list of float
+        The weighted sum of the two losses in every epoch.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.load_dataset("debian")
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
+    >>> unseen.RECTJoint(n_components=16, epochs=5, random_state=0).fit_transform(data.graph, split.seen_labels)
+    Embedding(4852 nodes, 16 columns, by rect-joint)
+    """
+
+    name: ClassVar[str] = "rect-joint"
+    uses_labels: ClassVar[bool] = True
+    constraints: ClassVar[dict[str, Constraint]] = {
+        **{key: value for key, value in RECTL.constraints.items() if key != "input"},
+        "balance": Interval(0, 1),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        balance: float = 0.5,
+        features: str = "auto",
+        svd_components: int | None = None,
+        readout: Readout = "mean",
+        hidden: Sequence[int] = (),
+        epochs: int = 100,
+        learning_rate: float = 0.001,
+        tol: float = 0.0,
+        keep_best: bool = False,
+        device: str = "auto",
+        callbacks: Iterable[Callback] | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.balance = balance
+        self.features = features
+        self.svd_components = svd_components
+        self.readout = readout
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.tol = tol
+        self.keep_best = keep_best
+        self.device = device
+        self.callbacks = callbacks
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        device = pick_device(self.device)
+        widths = self._widths(self.n_components or self.default_components)
+        self.source_ = self._source(graph)
+        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
+        self.encoder_ = encoder = self._encoder(graph, self.source_, self.n_features_, widths, rng)
+        features, ahat = layer_input(graph, self.source_, device), propagation(graph, device)
+        structure = StructureLoss(graph.adjacency, device)
+        per_structure = (1 - self.balance) / (walk_size(graph, structure, rng) / graph.n_nodes)
+        head, per_semantic = self._semantics(graph, labels, widths[-1], device, rng)
+        rows = torch.from_numpy(labels.labelled.copy()).to(device)
+
+        def gradients() -> tuple[float, list[torch.Tensor]]:
+            U = encoder.forward(features, ahat)
+            loss, dU, _ = structure(U)
+            loss *= per_structure
+            dU.mul_(per_structure)
+            by_head: list[torch.Tensor] = []
+            if head is not None:
+                semantic, dH, by_head = head(U[rows])
+                loss += per_semantic * semantic
+                dU[rows] += dH.mul_(per_semantic)
+                by_head = [gradient.mul_(per_semantic) for gradient in by_head]
+            return loss, [*encoder.backward(dU, features, ahat), *by_head]
+
+        def vectors() -> npt.NDArray[np.float32]:
+            made: npt.NDArray[np.float32] = encoder.forward(features, ahat).cpu().numpy()
+            return made
+
+        return self._train(gradients, vectors, [*encoder.weights, *([] if head is None else head.weights)])
+
+    def _semantics(
+        self, graph: Graph, labels: Labels, width: int, device: torch.device, rng: np.random.Generator
+    ) -> tuple[SemanticLoss | None, float]:
+        """Return the semantic loss and its weight, or no loss where there are no labels."""
+        self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
+        if not len(labels.labelled):
+            logger.warning("rect-joint: there are no labels, so only the structure of the graph is learned")
+            return None, 0.0
+        Z, axes = reduced_features(graph, self.source_, self.svd_components, self.name, rng)
+        self.class_vectors_ = describe_classes(Z, labels, self.readout)
+        self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, axes)
+        targets = targets_of(self.class_vectors_, labels)
+        size = float((targets.astype(np.float64) ** 2).sum(axis=1).mean())
+        return SemanticLoss(
+            targets, xavier(width, Z.shape[1], rng), device
+        ), self.balance / size if size else 0.0
+
+    def _transform(self, graph: Graph) -> Vectors:
+        self._columns_of(graph)
+        device = self.encoder_.device
+        features = layer_input(graph, "features", device)
+        made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
+        self.encoder_.release()
+        return made
+
+
+def walk_size(graph: Graph, structure: StructureLoss, rng: np.random.Generator) -> float:
+    """Return ||M||^2, or an estimate where it is dear: the mean of ||Mv||^2 over random signs v."""
+    seed = child_seed(rng)
+    if structure.has_constant:
+        return structure.constant or 1.0
+    signs = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), size=(graph.n_nodes, PROBES))
+    walked = WalkMatrix(graph.adjacency).matmat(signs)
+    return float((walked**2).sum() / PROBES) or 1.0

@@ -1,0 +1,147 @@
+"""RECT(DW) and joint RECT."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+import torch
+
+import unseen
+from unseen.linalg.walks import WalkSampler
+from unseen.methods.rect_dw import DeepWalkLoss, RECTNDW
+from unseen.methods.rect_joint import walk_size
+from unseen.methods.rect_losses import StructureLoss
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def planted() -> unseen.Dataset:
+    return unseen.planted_partition(240, 4, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def split(planted) -> unseen.Split:
+    return unseen.completely_imbalanced_split(planted.labels, label_rate=0.4, unseen=["c3"], random_state=0)
+
+
+def purity(vectors, codes) -> float:
+    """How often a node's nearest node is of its class."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    near = unit @ unit.T
+    np.fill_diagonal(near, -2)
+    return float((codes[near.argmax(axis=1)] == codes).mean())
+
+
+@pytest.mark.parametrize("context", [False, True])
+def test_deepwalk_gradients_equal_autograd(context):
+    rng = np.random.default_rng(0)
+    graph = unseen.random_graph(30, random_state=0)
+    centre, other = rng.integers(30, size=(2, 400))
+    sign = np.where(np.arange(400) < 70, 1, -1).astype(np.float32)
+    U, K = (torch.from_numpy(rng.normal(size=(30, 5)).astype(np.float32)) for _ in range(2))
+    sampler = WalkSampler(graph.adjacency, np.arange(30, dtype=np.uint64))
+    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 5), K if context else None, rng)
+    value, gradient, others = loss.of_pairs(U, centre, other, sign)
+    u, k = U.double().requires_grad_(), K.double().requires_grad_()
+    inner = (u[centre] * (k if context else u)[other]).sum(dim=1)
+    truth = -torch.nn.functional.logsigmoid(inner * torch.from_numpy(sign)).sum() / 70
+    truth.backward()
+    assert value == pytest.approx(float(truth.detach()), rel=1e-5)
+    np.testing.assert_allclose(gradient, u.grad, atol=1e-5)
+    assert len(others) == context
+    if context:
+        np.testing.assert_allclose(others[0], k.grad, atol=1e-5)
+
+
+def test_every_pair_has_its_noise_and_isolated_nodes_are_no_trouble():
+    rng = np.random.default_rng(0)
+    sampler = WalkSampler(unseen.random_graph(30, random_state=0).adjacency, np.arange(30, dtype=np.uint64))
+    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 3), None, rng)
+    centre, other, sign = loss._with_noise(np.array([4, 7]), np.array([5, 8]))
+    assert centre.tolist() == [4, 7] * 4
+    assert other[:2].tolist() == [5, 8]
+    assert sign.tolist() == [1, 1] + [-1] * 6
+    lonely = unseen.Graph.from_edges([], [], nodes=range(4))
+    nothing = DeepWalkLoss(
+        WalkSampler(lonely.adjacency, np.arange(4, dtype=np.uint64)), (1, 40, 5, 5, 3), torch.ones(4, 2), rng
+    )
+    value, gradient, others = nothing(torch.ones(4, 2))
+    assert value == 0
+    assert not gradient.any()
+    assert not others[0].any()
+
+
+@pytest.mark.parametrize("context", [False, True])
+def test_rect_dw_learns_the_structure(planted, context):
+    graph = unseen.Graph(planted.graph.adjacency, None)
+    untrained = RECTNDW(n_components=16, epochs=0, random_state=0).fit_transform(graph).vectors
+    method = RECTNDW(n_components=16, epochs=150, learning_rate=0.02, context=context, random_state=0)
+    trained = method.fit_transform(graph).vectors
+    assert np.mean(method.loss_history_[-10:]) < 0.9 * np.mean(method.loss_history_[:3])
+    assert purity(trained, planted.labels.codes) > purity(untrained, planted.labels.codes) + 0.05
+
+
+def test_rect_dw_is_rect_with_another_structure_half(planted, split):
+    options = {"n_components": 10, "epochs": 5, "random_state": 0}
+    plain = unseen.RECT(**options).fit_transform(planted.graph, split.seen_labels).vectors
+    method = unseen.RECTDW(**options)
+    vectors = method.fit_transform(planted.graph, split.seen_labels).vectors
+    np.testing.assert_array_equal(vectors[:, :5], plain[:, :5])
+    assert not np.allclose(vectors[:, 5:], plain[:, 5:])
+    assert set(method.loss_history_) == {"rect-l", "rect-n-dw"}
+    for name, value in {
+        "n_walks": 500,
+        "walk_length": 5,
+        "window": 1,
+        "n_negatives": 1,
+        "pairs_per_node": 1,
+        "context": True,
+    }.items():
+        other = (
+            unseen.RECTDW(**options, **{name: value}).fit_transform(planted.graph, split.seen_labels).vectors
+        )
+        assert not np.array_equal(other[:, 5:], vectors[:, 5:]), name
+
+
+def test_rect_dw_without_labels_says_what_it_is(planted, caplog):
+    with caplog.at_level(logging.WARNING, logger="unseen"):
+        assert unseen.RECTDW(n_components=6, epochs=1).fit_transform(planted.graph).vectors.shape == (240, 6)
+    assert "rect-dw: there are no labels, so the vectors are those of rect-n-dw alone" in caplog.text
+
+
+def test_joint_rect_has_its_two_ends(planted, split):
+    options = {"n_components": 12, "epochs": 10, "random_state": 5}
+    structure = unseen.RECTN(**options).fit_transform(planted.graph).vectors
+    joint = unseen.RECTJoint(balance=0.0, **options).fit_transform(planted.graph, split.seen_labels).vectors
+    # Adam does not mind that the loss is divided by a constant, but for its epsilon
+    np.testing.assert_allclose(joint, structure, atol=1e-3 * np.abs(structure).max())
+    semantic = unseen.RECTJoint(balance=1.0, **options).fit(planted.graph, split.seen_labels)
+    assert semantic.loss_history_[0] < 3
+    assert not np.allclose(semantic.embedding_.vectors, structure)
+
+
+def test_joint_rect_lowers_both_losses_and_serves_unseen_classes(planted, split):
+    method = unseen.RECTJoint(random_state=0).fit(planted.graph, split.seen_labels)
+    assert method.loss_history_[-1] < 0.8 * method.loss_history_[0]
+    assert purity(method.embedding_.vectors, planted.labels.codes) > 0.85
+    assert set(method.class_descriptions_) == {"c0", "c1", "c2"}
+
+
+def test_joint_rect_without_labels_is_rect_n_and_says_so(planted, caplog):
+    options = {"n_components": 12, "epochs": 10, "random_state": 5}
+    with caplog.at_level(logging.WARNING, logger="unseen"):
+        joint = unseen.RECTJoint(**options).fit_transform(planted.graph).vectors
+    assert "no labels, so only the structure" in caplog.text
+    structure = unseen.RECTN(**options).fit_transform(planted.graph).vectors
+    np.testing.assert_allclose(joint, structure, atol=1e-3 * np.abs(structure).max())
+
+
+def test_the_size_of_the_walk_matrix_is_estimated_well(planted):
+    structure = StructureLoss(planted.graph.adjacency, CPU)
+    exact = walk_size(planted.graph, structure, np.random.default_rng(0))
+    assert exact == structure.constant
+    structure.has_constant = False
+    assert walk_size(planted.graph, structure, np.random.default_rng(0)) == pytest.approx(exact, rel=0.1)
