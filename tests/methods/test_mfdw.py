@@ -1,0 +1,168 @@
+"""MFDW: the optimum, the start, the random numbers, new nodes."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.linalg import operator_svd as svd_module
+from unseen.linalg.operator_svd import operator_svd
+from unseen.linalg.walk import WalkMatrix
+
+
+def planted(
+    n: int = 120, groups: int = 3, seed: int = 0, inside: float = 0.15, across: float = 0.01
+) -> unseen.Graph:
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % groups
+    upper = np.triu(rng.random((n, n)) < np.where(group[:, None] == group, inside, across), 1).astype(float)
+    return unseen.Graph(sp.csr_array(upper + upper.T), node_ids=[f"node {i}" for i in range(n)])
+
+
+def optimum(graph: unseen.Graph, d: int, lam: float) -> float:
+    M = WalkMatrix(graph.adjacency).matmat(np.eye(graph.n_nodes))
+    values = np.linalg.svd(M, compute_uv=False)
+    return float((values**2).sum() - (np.maximum(values[:d] - lam, 0) ** 2).sum())
+
+
+def test_the_start_is_the_optimum_and_stays_there() -> None:
+    graph = planted()
+    method = unseen.MFDW(n_components=20, random_state=0).fit(graph)
+    assert method.loss_history_[0] == pytest.approx(optimum(graph, 20, 0.1), rel=1e-5)
+    assert method.loss_history_[-1] == pytest.approx(optimum(graph, 20, 0.1), rel=1e-5)
+    assert method.converged_
+    assert method.n_iter_ == 1
+    assert method.loss_has_constant_
+
+
+@pytest.mark.parametrize(("solver", "step"), [("als", "bold"), ("gradient", "bold"), ("gradient", "armijo")])
+def test_every_solver_comes_near_the_optimum_from_uniform_numbers(solver: str, step: str) -> None:
+    graph = planted()
+    method = unseen.MFDW(
+        n_components=10, solver=solver, step=step, init="uniform", max_iter=300, tol=0, random_state=0
+    ).fit(graph)
+    history = method.loss_history_
+    assert (np.diff(history) <= 1e-5 * np.abs(history[:-1])).all()
+    assert history[-1] <= 1.03 * optimum(graph, 10, 0.1)
+    assert history[0] > 1.1 * history[-1]
+
+
+def test_subspace_iteration_equals_the_full_decomposition(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = planted(200)
+    walk = WalkMatrix(graph.adjacency)
+    start = np.random.default_rng(0).standard_normal((200, 40))
+    U, s, V = operator_svd(walk.matmat, walk.rmatmat, start, 4)
+    monkeypatch.setattr(svd_module, "SMALL", 0)
+    U2, s2, V2 = operator_svd(walk.matmat, walk.rmatmat, start, 4)
+    np.testing.assert_allclose(s2[:3], s[:3], rtol=1e-4)
+    np.testing.assert_allclose(U2[:, :3], U[:, :3], atol=0.02)
+    np.testing.assert_allclose(V2[:, :3], V[:, :3], atol=0.02)
+
+
+def test_subspace_iteration_copes_with_low_rank_and_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(svd_module, "SMALL", 0)
+    vector = np.arange(1.0, 31.0)[:, None]
+    start = np.random.default_rng(0).standard_normal((30, 8)).astype(np.float32)
+    matrix = (vector @ vector.T).astype(np.float32)
+    U, s, V = operator_svd(lambda X: matrix @ X, lambda X: matrix.T @ X, start, 3)
+    np.testing.assert_allclose((U * s) @ V.T, matrix, atol=0.5)
+    U, s, V = operator_svd(np.zeros_like, np.zeros_like, start, 3)
+    assert not np.any(s)
+    assert np.isfinite(U).all()
+    assert np.isfinite(V).all()
+
+
+def test_three_groups_are_recovered() -> None:
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import adjusted_rand_score
+
+    graph = planted(300, seed=2)
+    vectors = unseen.MFDW(n_components=3, random_state=0).fit_transform(graph).vectors
+    found = KMeans(3, n_init=5, random_state=0).fit_predict(vectors)
+    assert adjusted_rand_score(np.arange(300) % 3, found) > 0.9
+
+
+def test_isolated_nodes_and_weights() -> None:
+    graph = unseen.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, 5.0, 1.0], nodes=[0, 1, 2, 3])
+    vectors = unseen.MFDW(n_components=3, random_state=0).fit_transform(graph).vectors
+    assert not vectors[3].any()
+    even = unseen.Graph.from_edges([0, 1, 2], [1, 2, 0], nodes=[0, 1, 2, 3])
+    other = unseen.MFDW(n_components=3, random_state=0).fit_transform(even).vectors
+    assert np.abs(vectors @ vectors.T - other @ other.T).max() > 0.01
+
+
+def test_components_are_clipped_with_a_notice_or_refused(caplog: pytest.LogCaptureFixture) -> None:
+    graph = planted(30)
+    with caplog.at_level(logging.WARNING, logger="unseen"):
+        assert unseen.MFDW(random_state=0).fit_transform(graph).vectors.shape == (30, 30)
+    assert "30 columns instead of 200" in caplog.text
+    with pytest.raises(unseen.InputError, match="`n_components` of MFDW is 31, but at most 30"):
+        unseen.MFDW(n_components=31).fit(graph)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"lam": 0}, "`lam` of MFDW must be a number above 0, got 0"),
+        ({"solver": "newton"}, "`solver` of MFDW must be one of 'als', 'gradient', got 'newton'"),
+        ({"step": 0.1}, "`step` of MFDW must be one of 'bold', 'armijo'"),
+        ({"callbacks": [3]}, "`callbacks` must be functions"),
+    ],
+)
+def test_wrong_parameters_are_named(params: dict[str, object], message: str) -> None:
+    with pytest.raises(unseen.InputError, match=message):
+        unseen.MFDW(**params).fit(planted(30), None)
+
+
+def test_callbacks_see_every_round_and_can_stop() -> None:
+    seen = []
+
+    def stop(epoch) -> bool:
+        seen.append((epoch.method, epoch.number, epoch.total, epoch.vectors().shape))
+        return epoch.number == 2
+
+    method = unseen.MFDW(
+        n_components=5, init="uniform", tol=0, max_iter=10, callbacks=[stop, lambda _: None], random_state=0
+    ).fit(planted())
+    assert seen == [("mfdw", 1, 10, (120, 5)), ("mfdw", 2, 10, (120, 5))]
+    assert method.n_iter_ == 2
+    assert not method.converged_
+
+
+def test_new_nodes_come_near_where_a_refit_puts_them() -> None:
+    whole = planted(150, seed=4, inside=0.25)
+    old = np.arange(150) < 140
+    kept = unseen.Graph(whole.adjacency[old][:, old], node_ids=whole.node_ids[old])
+    method = unseen.MFDW(n_components=3, random_state=0).fit(kept)
+    moved = method.transform(whole).vectors
+    np.testing.assert_array_equal(moved[old], method.embedding_.vectors)
+    refit = unseen.MFDW(n_components=3, random_state=0).fit_transform(whole).vectors
+    # the axes of the two are free to turn: compare cosines with the nodes that were there
+    ours, theirs = (_cosines(v[~old], v[old]) for v in (moved, refit))
+    assert np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.9
+
+
+def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a / np.linalg.norm(a, axis=1, keepdims=True)) @ (b / np.linalg.norm(b, axis=1, keepdims=True)).T
+
+
+def test_new_nodes_solve_their_ridge_problem() -> None:
+    whole = planted(60, seed=5)
+    old = np.arange(60) < 50
+    method = unseen.MFDW(n_components=6, random_state=0).fit(
+        unseen.Graph(whole.adjacency[old][:, old], node_ids=whole.node_ids[old])
+    )
+    H = method.context_.T.astype(float)
+    M = WalkMatrix(whole.adjacency).matmat(np.eye(60))[~old][:, old]
+    expected = M @ H.T @ np.linalg.inv(H @ H.T + 0.1 * np.eye(6))
+    np.testing.assert_allclose(method.transform(whole).vectors[~old], expected, atol=1e-4)
+
+
+def test_a_graph_without_a_known_node_is_refused() -> None:
+    method = unseen.MFDW(n_components=3, random_state=0).fit(planted(30))
+    with pytest.raises(unseen.InputError, match="this graph has none of them"):
+        method.transform(unseen.Graph.from_edges(["x"], ["y"]))
