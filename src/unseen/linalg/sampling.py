@@ -81,7 +81,7 @@ class EdgeSampler:
         last = np.searchsorted(
             self._noise_ends, self._noise_ends[-1]
         )  # rounding must not reach a node without edges
-        return np.minimum(np.searchsorted(self._noise_ends, places, side="right"), last)
+        return np.asarray(np.minimum(np.searchsorted(self._noise_ends, places, side="right"), last))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from unseen.errors import logger
 from unseen.graph import Graph
@@ -77,9 +77,9 @@ class LDE(Method):
         self,
         *,
         n_components: int | None = None,
-        alpha: float = 1.0,
-        epochs: int = 500,
-        learning_rate: float = 0.01,
+        alpha: float = 0.01,
+        epochs: int = 250,
+        learning_rate: float = 0.003,
         n_negative: int = 5,
         random_state: RandomState = None,
     ) -> None:

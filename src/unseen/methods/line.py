@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from unseen.errors import logger
 from unseen.graph import Graph
@@ -70,8 +70,8 @@ class LINE(Method):
         self,
         *,
         n_components: int | None = None,
-        epochs: int = 500,
-        learning_rate: float = 0.01,
+        epochs: int = 250,
+        learning_rate: float = 0.003,
         n_negative: int = 5,
         random_state: RandomState = None,
     ) -> None:

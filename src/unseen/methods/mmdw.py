@@ -1,0 +1,168 @@
+"""MMDW: DeepWalk's factorisation, pulled towards a large margin between the seen classes.
+
+Tu, Zhang, Liu and Sun, "Max-Margin DeepWalk: Discriminative Learning of Network Representation", IJCAI 2016.
+
+Rounds of (1) a multi-class linear SVM on the vectors of the labelled nodes, (2) a biased step that moves each support
+vector towards the weights of its own class and away from the others', u_i += sum_c a_ic y_ic w_c, in proportion to its
+dual variables a_ic, (3) factorisation as in MFDW: H from the moved vectors, then U from H,
+
+min ||M - U H||^2 + lam (||U||^2 + ||H||^2),  M = (Abar + Abar^2) / 2.
+
+What differs from the authors' program: both factorisation steps are exact ridge solves on M as an operator; the SVM is
+one versus rest with squared hinge loss, whose dual variables are 2 C max(0, 1 - y_ic (w_c u_i + b_c)); the step is
+measured in lengths of a vector, so that its weight means the same on every graph; a round ends with the
+factorisation, so that labelled and other nodes are placed by the same rule and the labels speak through H.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.svm import LinearSVC
+
+from unseen.errors import logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.walk import WalkMatrix
+from unseen.methods.base import Method, Vectors
+from unseen.methods.mfdw import MFDW
+from unseen.methods.parameters import Constraint, Interval
+from unseen.methods.rsdne_solvers import Objective, Smoothing, h_step, u_step
+from unseen.randomness import RandomState, child_seed
+
+Dense = npt.NDArray[np.floating[Any]]
+
+START_ROUNDS = 5
+"""Rounds of MFDW before the labels come in; its start leaves few to do."""
+
+
+class MMDW(Method):
+    """Vectors of the walk matrix between whose seen classes a linear SVM finds a wide margin.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns; None means 200, or as many as there are nodes.
+    alpha : float
+        Length of the biased step, in lengths of a labelled vector (root mean square of both).
+    lam : float
+        Weight of the regularisation.
+    C : float
+        Weight of the slack in the SVM, which sees the vectors scaled to a mean square length of 1.
+    max_iter : int
+        Rounds; 0 gives MFDW.
+    random_state : None, int or Generator
+        Seed of the start and of the SVM's solver.
+
+    Attributes
+    ----------
+    loss_history_ : list of float
+        Mean loss of the SVM on a labelled node (sum over classes of the squared hinge) in every round.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(60, 2, random_state=0)
+    >>> unseen.MMDW(n_components=8, random_state=0).fit_transform(data.graph, data.labels)
+    Embedding(60 nodes, 8 columns, by mmdw)
+    """
+
+    name: ClassVar[str] = "mmdw"
+    reference: ClassVar[str] = (
+        "Tu et al., Max-Margin DeepWalk: Discriminative Learning of Network Representation, IJCAI 2016"
+    )
+    uses_labels: ClassVar[bool] = True
+    multilabel: ClassVar[bool] = False
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(1, integer=True, optional=True),
+        "alpha": Interval(0),
+        "lam": Interval(0, open_low=True),
+        "C": Interval(0, open_low=True),
+        "max_iter": Interval(0, integer=True),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        alpha: float = 1.0,
+        lam: float = 0.1,
+        C: float = 1.0,
+        max_iter: int = 5,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.lam = lam
+        self.C = C
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        columns = self._components(self.n_components, graph.n_nodes, f"there are {graph.n_nodes} nodes")
+        start = MFDW(n_components=columns, lam=self.lam, max_iter=START_ROUNDS, random_state=child_seed(rng))
+        U: Dense = start.fit_transform(graph).vectors
+        self.loss_history_ = []
+        rows, (known, classes) = labels.labelled, np.unique(labels.indicator.indices, return_inverse=True)
+        if len(known) < 2:
+            logger.warning(
+                "%s: a margin needs two labelled classes and there are %d, so this is mfdw",
+                self.name,
+                len(known),
+            )
+            return U
+        objective, none = Objective(WalkMatrix(graph.adjacency), self.lam), Smoothing(0.0)
+        signs = np.where(classes[:, None] == np.arange(len(known)), 1.0, -1.0)
+        seed = child_seed(rng)
+        for _ in range(self.max_iter):
+            loss, bias = margin_bias(U[rows], signs, self.C, seed)
+            self.loss_history_.append(loss)
+            moved = U.copy()
+            moved[rows] += (self.alpha * bias).astype(U.dtype)
+            Ht = h_step(objective, moved, objective.walk.rmatmat(moved))
+            U = u_step(objective, moved, Ht, none, moved, 0)
+        return U
+
+
+def margin_bias(vectors: Dense, signs: Dense, C: float, seed: int) -> tuple[float, Dense]:
+    """Fit a one-versus-rest SVM; return its mean loss and where its dual variables push every vector.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (labelled nodes, d)
+        What the SVM learns from.
+    signs : ndarray, shape (labelled nodes, classes)
+        1 for the class of a node, -1 for the others.
+    C : float
+        Weight of the slack.
+    seed : int
+        Of the solver.
+
+    Returns
+    -------
+    loss : float
+        Mean over nodes of the sum over classes of max(0, 1 - y f)^2.
+    bias : ndarray like `vectors`
+        sum_c a_ic y_ic w_c, scaled so that its root mean square length is that of the vectors.
+
+    Examples
+    --------
+    >>> loss, bias = margin_bias(np.array([[1.0], [-1.0]]), np.array([[1.0, -1.0], [-1.0, 1.0]]), 1.0, 0)
+    >>> bias.round(3).tolist()
+    [[1.0], [-1.0]]
+    """
+    length = np.sqrt(np.mean(np.sum(vectors.astype(np.float64) ** 2, axis=1)))
+    if length == 0:
+        return float(signs.shape[1]), np.zeros_like(vectors)
+    scaled = vectors / length
+    svm = LinearSVC(C=C, tol=1e-3, dual="auto", random_state=seed)
+    weights, slack = np.empty((signs.shape[1], vectors.shape[1])), np.empty(signs.shape)
+    for number, sign in enumerate(signs.T):
+        svm.fit(scaled, sign)
+        weights[number] = svm.coef_[0]
+        slack[:, number] = np.maximum(0, 1 - sign * svm.decision_function(scaled))
+    pushed = (2 * C * slack * signs) @ weights
+    size = np.sqrt(np.mean(np.sum(pushed**2, axis=1)))
+    return float(np.mean(np.sum(slack**2, axis=1))), pushed * (length / size if size > 0 else 0.0)

@@ -1,0 +1,172 @@
+"""TADW: DeepWalk's matrix factorised through the node features.
+
+Yang, Liu, Zhao, Sun and Chang, "Network Representation Learning with Rich Text Information", IJCAI 2015.
+
+J = ||M - W' H T||^2 + lam / 2 (||W||^2 + ||H||^2),  M = (Abar + Abar^2) / 2
+
+T holds the features of the nodes, reduced to 200 dimensions by SVD; W is k x n, H is k x 200. The vectors are
+[W', (H T)'], each half l2-normalised. What differs from the authors' program: M is an operator and only M T' is ever
+needed, once; both steps of the alternation are solved exactly (a ridge and a Sylvester equation of 200 x 200 size)
+in place of conjugate gradients; the start is the best factorisation without regularisation, in place of a random one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.normalize import l2_rows
+from unseen.linalg.svd import truncated_svd
+from unseen.linalg.walk import WalkMatrix
+from unseen.methods.base import Method, Vectors
+from unseen.methods.parameters import Constraint, Interval, OneOf
+from unseen.randomness import RandomState
+
+Dense = npt.NDArray[np.floating[Any]]
+
+FEATURE_DIMENSIONS = 200
+
+
+class TADW(Method):
+    """Vectors whose products with each other, through the features, give the chances of a short walk.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns, half of them (one more, if odd) for W; None means 200 = 100 + 100.
+    lam : float
+        Weight of the regularisation.
+    normalize_features : bool
+        Whether the reduced features get rows of length 1, so that no node weighs more for having more words.
+    max_iter : int
+        Most rounds of the alternation.
+    tol : float
+        Stop when a round lowers J by less than this share.
+    random_state : None, int or Generator
+        Seed of the randomised SVD of the features.
+
+    Attributes
+    ----------
+    loss_history_ : list of float
+        J after every round, without the constant ||M||^2.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(60, 2, random_state=0)
+    >>> unseen.TADW(n_components=8, random_state=0).fit_transform(data.graph)
+    Embedding(60 nodes, 8 columns, by tadw)
+    """
+
+    name: ClassVar[str] = "tadw"
+    reference: ClassVar[str] = (
+        "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
+    )
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(2, integer=True, optional=True),
+        "lam": Interval(0, open_low=True),
+        "normalize_features": OneOf((True, False)),
+        "max_iter": Interval(1, integer=True),
+        "tol": Interval(0),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        lam: float = 0.2,
+        normalize_features: bool = True,
+        max_iter: int = 20,
+        tol: float = 1e-4,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.lam = lam
+        self.normalize_features = normalize_features
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+        features = graph.adjacency if graph.features is None else graph.features
+        width = min(FEATURE_DIMENSIONS, *features.shape)
+        what = "features" if graph.features is not None else "nodes, whose adjacency stands in for features"
+        why = f"there are {graph.n_nodes} nodes and {features.shape[1]} {what}"
+        columns = self._components(self.n_components, 2 * width, why)
+        reduced = truncated_svd(features, width, rng)[0].astype(np.float64)
+        if self.normalize_features:
+            reduced = l2_rows(reduced)
+        problem = Problem.of(WalkMatrix(graph.adjacency), reduced, self.lam)
+        H = problem.start(columns - columns // 2)
+        self.loss_history_ = []
+        for _ in range(self.max_iter):
+            W = problem.best_w(H)
+            H = problem.best_h(W)
+            self.loss_history_.append(problem.cost(W, H))
+            if len(self.loss_history_) > 1:
+                before, now = self.loss_history_[-2:]
+                if before - now <= self.tol * abs(now):
+                    break
+        # The second half holds the leading columns of (H T)', so that an odd number can be split.
+        return np.hstack([l2_rows(W), l2_rows(problem.features @ H.T[:, : columns // 2])])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """J for given features; W and T are kept transposed, with a row a node.
+
+    Parameters
+    ----------
+    features : ndarray, shape (n, f)
+        T', turned so that its Gram matrix is diagonal; J does not see that.
+    lengths : ndarray, shape (f,)
+        Diagonal of that Gram matrix.
+    walked : ndarray, shape (n, f)
+        M T'.
+    lam : float
+        Weight of the regularisation.
+    """
+
+    features: Dense
+    lengths: Dense
+    walked: Dense
+    lam: float
+
+    @classmethod
+    def of(cls, walk: WalkMatrix, features: Dense, lam: float) -> Problem:
+        """Turn the features and multiply them with M, the only time that M is used."""
+        lengths, axes = np.linalg.eigh(features.T @ features)
+        turned = features @ axes
+        return cls(turned, np.maximum(lengths, 0.0), walk.matmat(turned), lam)
+
+    def start(self, k: int) -> Dense:
+        """Return H of the best rank-k factorisation without regularisation: an SVD of M on the span of T."""
+        whole = self.lengths > 1e-10 * max(float(self.lengths.max(initial=0.0)), 1e-300)
+        inverse = np.where(whole, 1 / np.sqrt(np.where(whole, self.lengths, 1)), 0)
+        projected = self.walked * inverse
+        squares, axes = np.linalg.eigh(projected.T @ projected)
+        squares, axes = squares[::-1][:k], axes[:, ::-1][:, :k]
+        return (axes * np.maximum(squares, 0) ** 0.25).T * inverse
+
+    def best_w(self, H: Dense) -> Dense:
+        """Return W' that minimises J for this H: a ridge solve."""
+        gram = (H * self.lengths) @ H.T + self.lam / 2 * np.eye(len(H))
+        return np.asarray(scipy.linalg.solve(gram, H @ self.walked.T, assume_a="pos").T)
+
+    def best_h(self, W: Dense) -> Dense:
+        """Return H that minimises J for this W': (W W') H (T T') + lam/2 H = W M T', in the axes of W W'."""
+        values, axes = np.linalg.eigh(W.T @ W)
+        right = axes.T @ (W.T @ self.walked)
+        return axes @ (right / (np.maximum(values, 0)[:, None] * self.lengths + self.lam / 2))
+
+    def cost(self, W: Dense, H: Dense) -> float:
+        """Return J without ||M||^2."""
+        gram_w, gram_h = W.T @ W, (H * self.lengths) @ H.T
+        fit = float(np.sum(gram_w * gram_h)) - 2 * float(np.sum(W * (self.walked @ H.T)))
+        return fit + self.lam / 2 * float(np.trace(gram_w) + np.sum(H * H))

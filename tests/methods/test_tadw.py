@@ -1,0 +1,106 @@
+"""TADW: both steps are minima of J, J is what it says, features carry nodes without edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.linalg.walk import WalkMatrix
+from unseen.methods.tadw import Problem
+
+
+@pytest.fixture
+def problem() -> tuple[np.ndarray, np.ndarray, Problem]:
+    """Return a dense M, features and the problem of a random graph of 30 nodes."""
+    rng = np.random.default_rng(0)
+    adjacency = unseen.random_graph(30, random_state=0).adjacency
+    features = rng.normal(size=(30, 6)) * [3, 2, 1, 1, 0.5, 0.0]
+    walk = WalkMatrix(adjacency)
+    return walk.matmat(np.eye(30)), features, Problem.of(walk, features, 0.2)
+
+
+def dense_cost(M: np.ndarray, features: np.ndarray, W: np.ndarray, H: np.ndarray) -> float:
+    return float(((M - W @ H @ features.T) ** 2).sum() + 0.1 * (W**2).sum() + 0.1 * (H**2).sum())
+
+
+def test_the_cost_is_the_definition_without_its_constant(
+    problem: tuple[np.ndarray, np.ndarray, Problem],
+) -> None:
+    M, features, made = problem
+    rng = np.random.default_rng(1)
+    W, H = rng.normal(size=(30, 4)), rng.normal(size=(4, 6))
+    assert made.cost(W, H) + (M**2).sum() == pytest.approx(dense_cost(M, made.features, W, H))
+    assert np.allclose(made.features @ made.features.T, features @ features.T)
+
+
+def test_both_steps_are_minima(problem: tuple[np.ndarray, np.ndarray, Problem]) -> None:
+    M, _, made = problem
+    rng = np.random.default_rng(1)
+    H = rng.normal(size=(4, 6))
+    W = made.best_w(H)
+    for _ in range(5):
+        shift = rng.normal(size=W.shape) * 1e-4
+        ahead, behind = (dense_cost(M, made.features, W + sign * shift, H) for sign in (1, -1))
+        assert min(ahead, behind) > dense_cost(M, made.features, W, H)
+        assert ahead == pytest.approx(behind, abs=1e-9)  # no slope is left
+    H = made.best_h(W)
+    for _ in range(5):
+        shift = rng.normal(size=H.shape) * 1e-4
+        ahead, behind = (dense_cost(M, made.features, W, H + sign * shift) for sign in (1, -1))
+        assert min(ahead, behind) > dense_cost(M, made.features, W, H)
+        assert ahead == pytest.approx(behind, abs=1e-9)
+
+
+def test_the_start_beats_random_ones(problem: tuple[np.ndarray, np.ndarray, Problem]) -> None:
+    _, _, made = problem
+    H = made.start(4)
+    rng = np.random.default_rng(2)
+    ours = made.cost(made.best_w(H), H)
+    for _ in range(10):
+        other = rng.normal(size=H.shape)
+        other *= np.linalg.norm(H) / np.linalg.norm(other)
+        assert ours < made.cost(made.best_w(other), other)
+
+
+def test_the_loss_falls_in_every_round_and_tol_ends_it() -> None:
+    graph = unseen.planted_partition(200, 4, random_state=0).graph
+    history = unseen.TADW(n_components=20, max_iter=15, tol=0.0, random_state=0).fit(graph).loss_history_
+    assert len(history) == 15
+    assert (np.diff(history) <= 1e-9 * abs(history[0])).all()
+    assert (
+        len(unseen.TADW(n_components=20, max_iter=15, tol=0.5, random_state=0).fit(graph).loss_history_) == 2
+    )
+
+
+def test_classes_are_found_and_halves_normalised() -> None:
+    data = unseen.planted_partition(300, 4, random_state=0)
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
+    embedding = unseen.TADW(n_components=33, random_state=0).fit_transform(data.graph)
+    assert unseen.evaluate(embedding, data.labels, split, random_state=0).micro_f1 > 0.9
+    linked = ~data.graph.isolated
+    assert np.allclose(np.linalg.norm(embedding.vectors[linked, :17], axis=1), 1, atol=1e-5)
+    assert np.allclose(np.linalg.norm(embedding.vectors[linked, 17:], axis=1), 1, atol=1e-5)
+
+
+def test_a_node_without_edges_is_placed_by_its_features() -> None:
+    data = unseen.planted_partition(200, 3, random_state=0)
+    matrix = data.graph.adjacency.tolil()
+    matrix[0, :] = 0
+    matrix[:, 0] = 0
+    graph = unseen.Graph(matrix.tocsr(), data.graph.features)
+    vectors = unseen.TADW(n_components=20, random_state=0).fit_transform(graph).vectors
+    assert not vectors[0, :10].any()
+    assert np.linalg.norm(vectors[0, 10:]) == pytest.approx(1, abs=1e-5)
+
+
+def test_parameters_reach_their_use() -> None:
+    graph = unseen.planted_partition(100, 3, random_state=0).graph
+    base = unseen.TADW(n_components=8, random_state=0).fit_transform(graph).vectors
+    for change in ({"lam": 5.0}, {"max_iter": 1}, {"normalize_features": False}):
+        other = unseen.TADW(n_components=8, random_state=0, **change).fit_transform(graph).vectors
+        assert not np.allclose(base @ base.T, other @ other.T, atol=1e-3)
+    with pytest.raises(
+        unseen.InputError, match="`n_components` of TADW is 500, but at most 200 are possible"
+    ):
+        unseen.TADW(n_components=500).fit(graph)
