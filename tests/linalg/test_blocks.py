@@ -8,7 +8,7 @@ import time
 import pytest
 import torch
 
-from unseen.linalg.blocks import map_blocks, row_cuts, thread_count
+from unseen.linalg.blocks import map_blocks, row_cuts, thread_count, threads_for_blocks_only
 
 
 @pytest.fixture
@@ -78,3 +78,16 @@ def test_thread_count_follows_torch_or_the_usual_variable(three_threads):
         check=True,
     )
     assert found.stdout.split() == ["5", "False"]
+
+
+def test_torch_keeps_one_thread_around_blocks_and_gets_its_own_back(three_threads):
+    with pytest.raises(KeyError), threads_for_blocks_only():
+        assert torch.get_num_threads() == 1
+        assert thread_count() == 3
+        with threads_for_blocks_only():
+            seen = map_blocks(lambda a, b: threading.current_thread().name, [(i, i + 1) for i in range(20)])
+        assert all(name.startswith("unseen-block") for name in seen)
+        assert torch.get_num_threads() == 1
+        raise KeyError
+    assert torch.get_num_threads() == 3
+    assert thread_count() == 3

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -67,12 +68,44 @@ def thread_count() -> int:
     >>> thread_count() >= 1
     True
     """
+    kept = getattr(_inside, "threads", 0)
+    if kept:
+        return int(kept)
     if "torch" in sys.modules:
         return int(sys.modules["torch"].get_num_threads())
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def threads_for_blocks_only() -> Iterator[None]:
+    """Give torch one thread outside of blocks too, for as long as the block lasts.
+
+    Between two operations of its own, torch's threads do not sleep but spin, and take the processors from ours.
+
+    Examples
+    --------
+    >>> import torch
+    >>> with threads_for_blocks_only():
+    ...     torch.get_num_threads()
+    1
+    """
+    import torch
+
+    threads = thread_count()
+    if threads == 1 or getattr(_inside, "worker", False) or getattr(_inside, "threads", 0):
+        yield
+        return
+    _pool(threads)
+    torch.set_num_threads(1)
+    _inside.threads = threads
+    try:
+        yield
+    finally:
+        _inside.threads = 0
+        torch.set_num_threads(threads)
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

@@ -91,5 +91,5 @@ class WalkSampler:
         else:
             low, high = self._upto[first], self._upto[last]
             chosen = np.searchsorted(self._upto, low + uniform * (high - low), side="right") - 1
-        nodes: Rows = self._indices[np.clip(chosen, first, last - 1)]
-        return nodes
+        found: Rows = self._indices[np.clip(chosen, first, last - 1)]
+        return found

@@ -12,8 +12,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError
 from unseen.graph import Features, Graph
+from unseen.labels import Labels
+from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.base import Method
@@ -54,6 +57,16 @@ class RectMethod(Method):
     keep_best: bool
     device: str
     callbacks: Iterable[Callback] | None
+
+    def fit(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Self:
+        """Learn vectors for every node of `graph`; see :meth:`Method.fit`."""
+        with threads_for_blocks_only():
+            return super().fit(graph, labels)
+
+    def transform(self, graph: Graph) -> Embedding:
+        """Return vectors for the nodes of `graph`, new ones included; see :meth:`Method.transform`."""
+        with threads_for_blocks_only():
+            return super().transform(graph)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted method to a file (numpy arrays and JSON, no pickle), for :meth:`load`.

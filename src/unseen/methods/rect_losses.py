@@ -52,7 +52,8 @@ class StructureLoss:
         if self._sum.shape != U.shape:
             self._sum, self._once = torch.empty_like(U), torch.empty_like(U)
         for product, add in ((self.forward, False), (self.backward, True)):
-            product(U, out=self._once).add_(U)
+            product(U, out=self._once)
+            map_blocks(lambda a, b: self._once[a:b].add_(U[a:b]), blocks_of(U))
             product(self._once, out=self._sum, add=add)
         return self._sum
 

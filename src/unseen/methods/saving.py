@@ -118,7 +118,7 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
     left_out = sorted(set(method.get_params(deep=False)) - set(params) - {"random_state", "callbacks"})
     if left_out:
         logger.warning("%s: %s is a function and is not saved", method.name, ", ".join(left_out))
-    params["random_state"] = seed_of(method.random_state)
+    params |= {"random_state": seed_of(method.random_state), "callbacks": None}
     return {"name": method.name, "params": params, "plain": plain, "halves": halves}
 
 
@@ -135,11 +135,12 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     params = {
         key: tuple(value) if isinstance(value, list) else value for key, value in about["params"].items()
     }
-    method = RECTNDW(**params) if about["name"] == RECTNDW.name else make_method(about["name"], **params)
+    half: Any = RECTNDW  # not a method of its own, so not in the registry
+    method: Method = half(**params) if about["name"] == half.name else make_method(about["name"], **params)
     for key, value in about["plain"].items():
         setattr(method, key, _restored(key, value))
-    for key, half in about["halves"].items():
-        inner = _unpacked(half, f"{prefix}{key}/", arrays)
+    for key, packed in about["halves"].items():
+        inner = _unpacked(packed, f"{prefix}{key}/", arrays)
         setattr(method, key, inner)
     encoders: dict[str, list[npt.NDArray[Any]]] = {}
     for name, array in arrays.items():
