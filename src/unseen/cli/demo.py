@@ -105,16 +105,15 @@ def _as_text(result: Demo) -> str:
 
 def _reading(result: Demo) -> list[str]:
     """Say in words what the numbers just printed show; nothing is claimed that they do not."""
-    scores = {name: run.score for name, run in result.runs.items()}
-    best = max(scores, key=lambda name: scores[name].unseen_f1)
-    said = []
-    if "gcn" in scores and scores["gcn"].unseen_f1 < scores[best].unseen_f1:
-        said += [
-            f"The usual way folds the hidden sections into the labelled ones: {scores['gcn'].unseen_f1:.2f} there,",
-            f"against {scores[best].unseen_f1:.2f} with {WORDS[best]}, which keeps apart what it was never told of.",
+    hidden = {name: run.score.unseen_f1 or 0.0 for name, run in result.runs.items()}
+    best = max(hidden, key=lambda name: hidden[name])
+    if hidden.get("gcn", 1.0) < hidden[best]:
+        said = [
+            f"The usual way folds the hidden sections into the labelled ones: {hidden['gcn']:.2f} there,",
+            f"against {hidden[best]:.2f} with {WORDS[best]}, which keeps apart what it was never told of.",
         ]
     else:
-        said.append(f"Best on the hidden sections: {WORDS[best]}, {scores[best].unseen_f1:.2f}.")
+        said = [f"Best on the hidden sections: {WORDS[best]}, {hidden[best]:.2f}."]
     return [
         *said,
         "Your own data: unseen embed edges.csv --features features.csv --labels labels.csv -o vectors.parquet",
