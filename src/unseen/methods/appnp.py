@@ -241,7 +241,7 @@ class _Propagation(PropagationLayer):  # type: ignore[misc]  # PyTorch Geometric
         """Return what `x` has become after all steps."""
         start = x
         for _ in range(self.K):
-            step = adjacency if generator is None else adjacency.dropped(share, generator)
+            step = adjacency if generator is None else adjacency.dropped(share, generator, thin=False)
             x = self.propagate(step.matrix, x=x, edge_weight=None, transposed=step.transposed)
             x = torch.lerp(x, start, self.alpha)
         return x
