@@ -81,13 +81,19 @@ def test_thread_count_follows_torch_or_the_usual_variable(three_threads):
 
 
 def test_torch_keeps_one_thread_around_blocks_and_gets_its_own_back(three_threads):
-    with pytest.raises(KeyError), threads_for_blocks_only():
-        assert torch.get_num_threads() == 1
-        assert thread_count() == 3
+    def work():
         with threads_for_blocks_only():
-            seen = map_blocks(lambda a, b: threading.current_thread().name, [(i, i + 1) for i in range(20)])
-        assert all(name.startswith("unseen-block") for name in seen)
-        assert torch.get_num_threads() == 1
-        raise KeyError
+            assert torch.get_num_threads() == 1
+            assert thread_count() == 3
+            with threads_for_blocks_only():
+                seen = map_blocks(
+                    lambda a, b: threading.current_thread().name, [(i, i + 1) for i in range(20)]
+                )
+            assert all(name.startswith("unseen-block") for name in seen)
+            assert torch.get_num_threads() == 1
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
     assert torch.get_num_threads() == 3
     assert thread_count() == 3

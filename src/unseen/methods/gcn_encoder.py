@@ -150,18 +150,20 @@ class Layer:
 
         def work(start: int, stop: int) -> None:
             p = self.P[start:stop].add_(self.b)
-            torch.clamp(p, min=0, out=self.U[start:stop]).add_(p.clamp(max=0), alpha=slope)
+            self.U[start:stop] = torch.nn.functional.leaky_relu(p, slope)
 
         map_blocks(work, blocks_of(self.P))
 
     def deactivate(self, dU: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Turn the gradient by U into that by P, in place; return the gradients of b and of the slope."""
-        slope = self.slope.clone()
+        slope = float(self.slope)
 
         def work(start: int, stop: int) -> tuple[torch.Tensor, torch.Tensor]:
             p, d = self.P[start:stop], dU[start:stop]
-            by_slope = (p.clamp(max=0) * d).sum()
-            d.mul_(torch.where(p > 0, 1.0, slope))
+            by_slope = torch.dot(p.clamp(max=0).view(-1), d.view(-1))
+            d.copy_(
+                torch.ops.aten.leaky_relu_backward(d, p, slope, False)
+            )  # the same at a slope that is learned
             return d.sum(dim=0), by_slope[None]
 
         parts = map_blocks(work, blocks_of(dU))

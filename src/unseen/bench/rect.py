@@ -1,0 +1,138 @@
+"""RECT against a plain dense implementation, and RECT-L against PyTorch Geometric's: `unseen bench rect`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from unseen.bench.isolated import Measured, measure
+from unseen.bench.report import Table
+
+EPOCHS = 100
+
+
+def run(*, repeats: int = 3, epochs: int = EPOCHS) -> list[Table]:
+    """Time all pairs in turn, `repeats` times; ratios are medians of the paired runs."""
+    pairs = [
+        ("RECT, citeseer", "dense RECT", ("dense_rect", "citeseer"), ("our_rect", "citeseer")),
+        (
+            "RECT-L, citeseer",
+            "PyTorch Geometric RECT_L",
+            ("pyg_rect_l", "citeseer"),
+            ("our_rect_l", "citeseer"),
+        ),
+        ("RECT-L, cora", "PyTorch Geometric RECT_L", ("pyg_rect_l", "cora"), ("our_rect_l", "cora")),
+    ]
+    rows = [_compare(what, other, theirs, ours, repeats, epochs) for what, other, theirs, ours in pairs]
+    header = (
+        "what",
+        "against",
+        "theirs s",
+        "ours s",
+        "times faster",
+        "theirs MB",
+        "ours MB",
+        "share of memory",
+    )
+    notes = (
+        f"{epochs} epochs, features and labels in memory, imports not counted, each run in a process of its own; "
+        f"medians of {repeats} paired runs. Memory is the peak of the whole process, libraries included.",
+    )
+    return [Table("RECT against other implementations", header, rows, notes)]
+
+
+def _compare(
+    what: str, other: str, theirs: tuple[str, str], ours: tuple[str, str], repeats: int, epochs: int
+) -> tuple[str, ...]:
+    runs = [(_run(theirs, epochs), _run(ours, epochs)) for _ in range(repeats)]
+    seconds = [median(pair[side].seconds for pair in runs) for side in (0, 1)]
+    memory = [median(pair[side].megabytes for pair in runs) for side in (0, 1)]
+    faster = median(a.seconds / b.seconds for a, b in runs)
+    share = median(b.megabytes / a.megabytes for a, b in runs)
+    return (
+        what,
+        other,
+        f"{seconds[0]:.2f}",
+        f"{seconds[1]:.2f}",
+        f"{faster:.1f}",
+        f"{memory[0]:.0f}",
+        f"{memory[1]:.0f}",
+        f"{share:.2f}",
+    )
+
+
+def _run(job: tuple[str, str], epochs: int) -> Measured:
+    function, dataset = job
+    return measure("unseen.bench.rect", function, dataset=dataset, epochs=epochs)
+
+
+def our_rect(dataset: str, epochs: int) -> Callable[[], Any]:
+    """Prepare our RECT."""
+    import unseen
+
+    graph, labels = _input(dataset)
+    method = unseen.RECT(epochs=epochs, random_state=0)
+    return lambda: float(method.fit_transform(graph, labels).vectors[0, 0])
+
+
+def our_rect_l(dataset: str, epochs: int) -> Callable[[], Any]:
+    """Prepare our RECT-L."""
+    import unseen
+
+    graph, labels = _input(dataset)
+    method = unseen.RECTL(epochs=epochs, random_state=0)
+    return lambda: float(method.fit_transform(graph, labels).vectors[0, 0])
+
+
+def dense_rect(dataset: str, epochs: int) -> Callable[[], Any]:
+    """Prepare the plain dense implementation."""
+    from unseen.bench.dense_rect import train_rect
+
+    graph, labels = _input(dataset)
+    return lambda: float(train_rect(graph, labels, epochs=epochs)[0, 0])
+
+
+def pyg_rect_l(dataset: str, epochs: int) -> Callable[[], Any]:
+    """Prepare PyTorch Geometric's RECT_L as its example trains it, with our learning rate and epochs."""
+    import numpy as np
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.nn.models import RECT_L
+    from torch_geometric.transforms import SVDFeatureReduction
+
+    graph, labels = _input(dataset)
+    coo = graph.adjacency.tocoo()
+    mask = torch.zeros(graph.n_nodes, dtype=torch.bool)
+    mask[torch.tensor(labels.labelled)] = True
+    data = Data(
+        x=torch.tensor(graph.features.toarray(), dtype=torch.float32),  # type: ignore[union-attr]
+        edge_index=torch.tensor(np.stack([coo.row, coo.col]), dtype=torch.int64),
+        y=torch.tensor(labels.codes),
+    )
+
+    def train() -> float:
+        reduced = SVDFeatureReduction(200)(data)
+        model = RECT_L(200, 200)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+        targets = model.get_semantic_labels(reduced.x, reduced.y, mask)
+        for _ in range(epochs):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(
+                model(reduced.x, reduced.edge_index)[mask], targets, reduction="sum"
+            )
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        return float(model.embed(reduced.x, reduced.edge_index)[0, 0])
+
+    return train
+
+
+def _input(dataset: str) -> Any:
+    import unseen
+
+    data = unseen.load_dataset(dataset)
+    split = unseen.completely_imbalanced_split(
+        data.labels, label_rate=0.3, unseen=data.labels.classes[:2], random_state=0
+    )
+    return data.graph, split.seen_labels

@@ -1,0 +1,70 @@
+"""Tables of measurements, and what machine they come from."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table; all cells are text.
+
+    Examples
+    --------
+    >>> print(Table("times", ("n", "seconds"), [("10", "0.5")]).markdown())
+    **times**
+    <BLANKLINE>
+    | n | seconds |
+    |---|---|
+    | 10 | 0.5 |
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def markdown(self) -> str:
+        """Return the table as the documentation holds it."""
+        lines = [
+            f"**{self.title}**",
+            "",
+            "| " + " | ".join(self.header) + " |",
+            "|" + "---|" * len(self.header),
+        ]
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        for note in self.notes:
+            lines += ["", note]
+        return "\n".join(lines)
+
+
+def machine() -> str:
+    """Return one line about the machine and the versions that matter.
+
+    Examples
+    --------
+    >>> "numpy" in machine()
+    True
+    """
+    versions = ", ".join(
+        f"{name} {importlib.metadata.version(name)}"
+        for name in ("numpy", "scipy", "torch", "torch-geometric")
+    )
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (
+        f"{_processor()}, {cores} cores, {platform.system()}, Python {platform.python_version()}, {versions}"
+    )
+
+
+def _processor() -> str:
+    about = Path("/proc/cpuinfo")
+    if about.is_file():
+        for line in about.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

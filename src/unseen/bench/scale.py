@@ -1,0 +1,148 @@
+"""The paper's scalability test: `unseen bench scale`.
+
+n nodes, 2n edges, identity features, one label for all nodes, a tenth of them labelled, none removed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from unseen.bench.isolated import measure
+from unseen.bench.report import Table
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method of the table: its registry name, parameters, and the largest graph it is asked to do."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    largest: int = 1_000_000
+
+
+CONTESTANTS: tuple[Contestant, ...] = (
+    Contestant("rect-n", {"n_components": 200, "features": "identity"}),
+    Contestant("rect", {"n_components": 400, "features": "identity"}, 100_000),
+    Contestant("rect-dw", {"n_components": 400, "features": "identity"}, 100_000),
+)
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+
+
+def run(
+    *,
+    sizes: Sequence[int] = SIZES,
+    contestants: Sequence[Contestant] = CONTESTANTS,
+    epochs: int = 100,
+    parts: bool = True,
+) -> list[Table]:
+    """Return time, peak memory and growth of every method, and what RECT-N's time at the largest size consists of."""
+    rows = []
+    for contestant in contestants:
+        before: tuple[int, float] | None = None
+        for n in sizes:
+            if n > contestant.largest:
+                continue
+            params = {**contestant.params, "epochs": epochs}
+            found = measure("unseen.bench.scale", "fit", name=contestant.name, n=n, params=params)
+            growth = "" if before is None else f"{_exponent(before, (n, found.seconds)):.2f}"
+            rows.append((contestant.name, f"{n:,}", f"{found.seconds:.2f}", f"{found.megabytes:.0f}", growth))
+            before = n, found.seconds
+    header = ("method", "nodes", "seconds", "peak MB", "growth exponent")
+    note = f"{epochs} epochs. The exponent compares with the row above: 1 is linear, 2 quadratic."
+    tables = [Table("The paper's scalability test", header, rows, (note,))]
+    if parts:
+        tables.append(parts_table(max(sizes), epochs))
+    return tables
+
+
+def parts_table(n: int, epochs: int) -> Table:
+    """Return RECT-N's time at `n` nodes beside its parts timed alone in the same run."""
+    found = measure("unseen.bench.scale", "whole_and_parts", n=n, epochs=epochs)
+    parts: dict[str, float] = found.result["parts"]
+    total = sum(parts.values())
+    rows = [(what, f"{seconds:.1f}") for what, seconds in parts.items()]
+    rows += [("sum of the parts", f"{total:.1f}"), ("RECT-N", f"{found.result['whole']:.1f}")]
+    times = found.result["whole"] / total
+    ratio = f"RECT-N takes {times:.2f} times the sum of its parts; peak memory {found.megabytes:.0f} MB."
+    return Table(f"RECT-N, {n:,} nodes, d = 200, {epochs} epochs", ("part", "seconds"), rows, (ratio,))
+
+
+def _exponent(before: tuple[int, float], now: tuple[int, float]) -> float:
+    return math.log(now[1] / before[1]) / math.log(now[0] / before[0])
+
+
+def fit(name: str, n: int, params: dict[str, Any]) -> Callable[[], Any]:
+    """Prepare a method on the test's graph."""
+    import unseen
+
+    graph = unseen.random_graph(n, random_state=0)
+    labelled = np.random.default_rng(0).random(n) < 0.1
+    labels = unseen.Labels.from_values(np.where(labelled, 0, -1).tolist(), graph.node_ids)
+    method = unseen.make_method(name, **params, random_state=0)
+    unseen.make_method(name, **{**params, "epochs": 1}, random_state=0).fit(
+        unseen.random_graph(500, random_state=0), np.zeros(500, dtype=int)
+    )  # warm up
+
+    def work() -> int:
+        return int(method.fit(graph, labels).embedding_.vectors.shape[1])
+
+    return work
+
+
+def whole_and_parts(n: int, epochs: int, width: int = 200, tries: int = 3) -> Callable[[], Any]:
+    """Prepare RECT-N, and after it a few rounds of each of its parts alone."""
+    import torch
+
+    import unseen
+    from unseen.linalg.blocks import map_blocks, threads_for_blocks_only
+    from unseen.linalg.normalize import gcn_normalized, row_normalized
+    from unseen.methods.gcn_encoder import SparseProduct, blocks_of, gram
+    from unseen.methods.training import Adam
+
+    graph = unseen.random_graph(n, random_state=0)
+    cpu = torch.device("cpu")
+
+    def alone() -> dict[str, float]:
+        U = torch.randn(n, width, generator=torch.Generator().manual_seed(0))
+        out, gradient = torch.empty_like(U), torch.full_like(U, 1e-3)
+        small = gram(U, U)
+        abar = row_normalized(graph.adjacency)
+        products = [SparseProduct(m, cpu) for m in (gcn_normalized(graph.adjacency), abar, abar.T.tocsr())]
+        adam = Adam([U], 1e-3)
+
+        def back(start: int, stop: int) -> None:
+            torch.mm(U[start:stop], small, out=out[start:stop])
+
+        jobs: dict[str, tuple[int, Callable[[], object]]] = {
+            "sparse products with Ahat": (2, lambda: products[0](U, out=out)),
+            "sparse products with Abar": (2, lambda: products[1](U, out=out)),
+            "sparse products with Abar'": (2, lambda: products[2](U, out=out)),
+            "Gram products U'U": (1, lambda: gram(U, U)),
+            "Gram products U(U'U)": (1, lambda: map_blocks(back, blocks_of(U))),
+            "optimiser updates": (1, lambda: adam.step([gradient])),
+        }
+        found = {}
+        for what, (times, job) in jobs.items():
+            job()
+            start = time.perf_counter()
+            for _ in range(tries):
+                job()
+            found[what] = (time.perf_counter() - start) / tries * times * epochs
+        return found
+
+    def work() -> dict[str, Any]:
+        method = unseen.RECTN(n_components=width, features="identity", epochs=epochs, random_state=0)
+        start = time.perf_counter()
+        method.fit(graph)
+        whole = time.perf_counter() - start
+        del method
+        with threads_for_blocks_only():
+            return {"whole": whole, "parts": alone()}
+
+    return work
