@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import unseen
-from unseen.cli import convert, datasets, demo, embed, evaluate, methods, reproduce
+from unseen.cli import bench, convert, datasets, demo, embed, evaluate, methods, reproduce
 from unseen.cli.output import is_verbose, say, set_level
 from unseen.errors import UnseenError
 
@@ -31,6 +31,7 @@ app.command("demo")(demo.demo)
 app.command("embed")(embed.embed)
 app.command("evaluate")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
+app.command("bench")(bench.bench)
 app.command("convert")(convert.convert)
 app.command("datasets")(datasets.datasets)
 app.command("methods")(methods.methods)
