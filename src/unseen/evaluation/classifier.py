@@ -82,9 +82,7 @@ def train_linear(
     >>> train_linear(vectors, truth, C=10.0).scores(np.array([[0.2]])).argmax()
     np.int64(0)
     """
-    if C is not None and not (np.isfinite(C) and C > 0):
-        msg = f"`C` must be a finite number above 0, or None to choose it by cross-validation, got {C!r}"
-        raise InputError(msg)
+    _check_c(C)
     known: Mask = np.asarray(truth.any(axis=0))
     design = prepare(vectors)
     signs = np.where(truth[:, known], 1.0, -1.0)
@@ -94,6 +92,12 @@ def train_linear(
     weights = np.zeros((vectors.shape[1] + 1, truth.shape[1]))
     weights[:, known] = design.weights(Problem(design, signs).solve(C, start=start, tol=FINAL_TOL))
     return LinearClassifier(weights, known, float(C))
+
+
+def _check_c(C: float | None) -> None:
+    if C is not None and not (np.isfinite(C) and C > 0):
+        msg = f"`C` must be a finite number above 0, or None for the classifier's own choice, got {C!r}"
+        raise InputError(msg)
 
 
 def _mean_square(vectors: Any) -> float:
@@ -198,6 +202,7 @@ def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifie
     """
     from sklearn.svm import SVC
 
+    _check_c(C)
     chosen = 1.0 if C is None else float(C)
     machines: list[Any] = []
     for column in truth.T:

@@ -36,7 +36,9 @@ MAX_ROTATED = 1500
 """Widest dense input whose Gram matrix is decomposed; the cost grows with the cube of the width."""
 MAX_NEWTON = 200
 PATIENCE = 25
-"""Conjugate-gradient steps after which factoring a Hessian is the shorter way, or a new Newton step."""
+"""Conjugate-gradient steps after which factoring a Hessian is the shorter way."""
+MAX_CG = 250
+"""Conjugate-gradient steps where Hessians are too large to be factored."""
 THREADED = 2_000_000_000
 """Multiplications a product from which BLAS may use several threads: below, on a busy machine, waiting for
 each other costs them tens of times what they gain, and one thread gives the same bits on every machine."""
@@ -226,7 +228,7 @@ class _Preconditioner:
     def refresh(self, groups: Columns, active: Floats) -> None:
         """Remember the Hessian of the first column of each group, for groups whose iterations took too long."""
         if self.design.rotation is None:
-            return
+            return  # a Hessian is too large
         for group, k in zip(*np.unique(groups, return_index=True), strict=True):
             rows = self.design.rows[active[:, k] > 0]
             self.grams[int(group)] = rows.T @ rows
@@ -249,13 +251,14 @@ def _newton_step(
     left = (2 * C) * _product(design.columns, state.residual) - state.point
     diagonal = preconditioner.diagonal(active)
     scaled = preconditioner.apply(left, diagonal, groups)
-    size = _dots(left, scaled)
+    size: Floats = _dots(left, scaled)
     # the closer a column is to its optimum, the more exact its step has to be
-    goal = size * np.clip(size / np.maximum(state.value, np.finfo(size.dtype).tiny), 1e-6, 1e-2)
+    goal: Floats = size * np.clip(size / np.maximum(state.value, np.finfo(size.dtype).tiny), 1e-6, 1e-2)
     steps, decreases = np.zeros_like(left), np.zeros_like(size)
-    direction, step, decrease = scaled, np.zeros_like(left), np.zeros_like(size)
+    direction: Floats = scaled
+    step, decrease = np.zeros_like(left), np.zeros_like(size)
     live = np.arange(len(size))
-    for _ in range(PATIENCE):
+    for _ in range(MAX_CG if design.rotation is None else PATIENCE):
         bent = _product(design.rows, direction)
         bent *= active
         bent = direction + (2 * C) * _product(design.columns, bent)

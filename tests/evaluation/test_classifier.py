@@ -1,0 +1,207 @@
+"""The classifier finds LinearSVC's optimum, and chooses C inside the training set."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, LinearSVC
+
+from unseen.errors import InputError
+from unseen.evaluation import classifier as module
+from unseen.evaluation.classifier import stratified_folds, train_linear, train_rbf
+from unseen.evaluation.solver import Problem, prepare
+
+
+def problem(kind: str, labels: str, n: int = 240, seed: int = 0) -> tuple:
+    """Return overlapping classes of very different sizes, in vectors of the given kind."""
+    rng = np.random.default_rng(seed)
+    code = rng.choice(5, n, p=[0.45, 0.3, 0.15, 0.07, 0.03])
+    code[:5] = np.arange(5)
+    truth = np.eye(5, dtype=bool)[code]
+    if labels == "multi":
+        truth |= rng.random(truth.shape) < 0.15
+    centres = rng.normal(size=(5, 30))
+    vectors = truth @ centres + 2 * rng.normal(size=(n, 30))
+    if kind == "tiny":
+        vectors *= 1e-2
+    if kind == "wide":
+        vectors = np.c_[vectors, rng.normal(size=(n, 300))]
+    if kind == "sparse":
+        return sp.csr_array(np.where(np.abs(vectors) > 2, vectors, 0)), truth
+    return vectors, truth
+
+
+def linear_svc(vectors: object, signs: np.ndarray, C: float) -> np.ndarray:
+    machine = LinearSVC(C=C, tol=1e-8, max_iter=10_000, dual=False, random_state=0).fit(vectors, signs)
+    return np.r_[machine.coef_[0], machine.intercept_]
+
+
+def objective(weights: np.ndarray, vectors: object, signs: np.ndarray, C: float) -> float:
+    slack = np.maximum(0, 1 - signs * (vectors @ weights[:-1] + weights[-1]))
+    return 0.5 * weights @ weights + C * slack @ slack
+
+
+@pytest.mark.parametrize("labels", ["single", "multi"])
+@pytest.mark.parametrize(
+    ("kind", "C"),
+    # large C for wide vectors, where LinearSVC itself does not arrive, is left out
+    [
+        *(("dense", C) for C in (0.01, 1.0, 100.0)),
+        *(("tiny", C) for C in (1.0, 1e4)),
+        *(("wide", C) for C in (0.01, 0.1)),
+        *(("sparse", C) for C in (0.01, 1.0, 10.0)),
+    ],
+)
+def test_same_optimum_as_linear_svc(kind: str, labels: str, C: float) -> None:
+    vectors, truth = problem(kind, labels)
+    fresh, _ = problem(kind, labels, seed=1)
+    ours = train_linear(vectors, truth, C)
+    theirs = np.empty_like(ours.weights)
+    for k in range(truth.shape[1]):
+        signs = np.where(truth[:, k], 1.0, -1.0)
+        theirs[:, k] = linear_svc(vectors, signs, C)
+        values = [objective(w[:, k], vectors, signs, C) for w in (ours.weights, theirs)]
+        assert values[0] == pytest.approx(values[1], rel=1e-6)
+    expected = fresh @ theirs[:-1] + theirs[-1]
+    np.testing.assert_allclose(ours.scores(fresh), expected, atol=2e-3)
+    np.testing.assert_array_equal(ours.scores(fresh) > 0, expected > 0)
+    np.testing.assert_array_equal(ours.scores(fresh).argmax(axis=1), expected.argmax(axis=1))
+
+
+def test_wide_dense_vectors_are_solved_without_a_rotation(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, truth = problem("dense", "multi")
+    expected = train_linear(vectors, truth, 1.0).weights
+    monkeypatch.setattr("unseen.evaluation.solver.MAX_ROTATED", 10)
+    assert prepare(vectors).rotation is None
+    np.testing.assert_allclose(train_linear(vectors, truth, 1.0).weights, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_folds_as_columns_equal_fits_on_their_rows(kind: str) -> None:
+    vectors, truth = problem(kind, "multi")
+    signs = np.where(truth, 1.0, -1.0)
+    kept = np.arange(len(truth)) % 3 > 0
+    used = np.column_stack([np.ones_like(kept)] * 5 + [kept] * 5)
+    together = Problem(prepare(vectors), np.tile(signs, 2), used, np.tile(np.arange(5), 2))
+    start = together.solve(0.1)
+    weights = together.design.weights(together.solve(10.0, start=start))
+    np.testing.assert_allclose(weights[:, :5], train_linear(vectors, truth, 10.0).weights, atol=1e-3)
+    np.testing.assert_allclose(
+        weights[:, 5:], train_linear(vectors[kept], truth[kept], 10.0).weights, atol=1e-3
+    )
+
+
+def test_stiff_problems_reach_the_optimum_through_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.evaluation.solver.PATIENCE", 3)
+    vectors, truth = problem("dense", "multi")
+    vectors = vectors * np.logspace(0, 1.5, len(vectors))[:, None]
+    signs = np.where(truth, 1.0, -1.0)
+    solver = Problem(prepare(vectors), signs)
+    weights = solver.design.weights(solver.solve(1.0))
+    assert solver.grams
+    for k in range(5):
+        best = objective(linear_svc(vectors, signs[:, k], 1.0), vectors, signs[:, k], 1.0)
+        assert objective(weights[:, k], vectors, signs[:, k], 1.0) == pytest.approx(best, rel=1e-5)
+
+
+def test_chosen_c_does_not_depend_on_the_scale_of_the_vectors() -> None:
+    vectors, truth = problem("dense", "single")
+    squares = np.square(vectors).sum(axis=1).mean()
+    chosen = train_linear(vectors, truth).C * squares
+    assert any(chosen == pytest.approx(c) for c in module.GRID[1:-1])
+    assert train_linear(vectors * 1e-2, truth).C * squares * 1e-4 == pytest.approx(chosen)
+
+
+def test_chosen_c_is_the_best_on_the_folds() -> None:
+    vectors, truth = problem("dense", "single", n=400)
+    folds = stratified_folds(truth, module.N_FOLDS, np.random.default_rng(3))
+    unit = 1 / np.square(vectors).sum(axis=1).mean()
+    accuracy = []
+    for c in module.GRID:
+        right = 0
+        for fold in range(module.N_FOLDS):
+            held = folds == fold
+            scores = train_linear(vectors[~held], truth[~held], c * unit).scores(vectors[held])
+            right += truth[held, scores.argmax(axis=1)].sum()
+        accuracy.append(right / len(truth))
+    best = int(np.argmax(accuracy))
+    assert pytest.approx(module.GRID[best] * unit) == train_linear(vectors, truth, random_state=3).C
+
+
+def test_same_seed_same_bits_and_float32_input() -> None:
+    vectors, truth = problem("dense", "multi")
+    single = vectors.astype(np.float32)
+    one, two = train_linear(single, truth, random_state=1), train_linear(single, truth, random_state=1)
+    np.testing.assert_array_equal(one.weights, two.weights)
+    assert one.C == two.C
+
+
+def test_a_class_without_training_node_is_never_predicted() -> None:
+    vectors, truth = problem("dense", "single")
+    truth = np.c_[truth, np.zeros(len(truth), dtype=bool)]
+    for trained in (train_linear(vectors, truth), train_rbf(vectors, truth)):
+        assert (trained.scores(vectors)[:, -1] == -np.inf).all()
+        assert np.isfinite(trained.scores(vectors)[:, :-1]).all()
+
+
+@pytest.mark.parametrize("train", [train_linear, train_rbf])
+def test_only_one_class_is_always_predicted(train: object) -> None:
+    vectors, _ = problem("dense", "single")
+    truth = np.zeros((len(vectors), 3), dtype=bool)
+    truth[:, 1] = True
+    assert (train(vectors, truth).scores(-10 * vectors).argmax(axis=1) == 1).all()
+
+
+def test_tiny_training_sets_and_zero_vectors() -> None:
+    for n in (1, 2, 3):
+        trained = train_linear(np.zeros((n, 4)), np.eye(3, dtype=bool)[np.arange(n)])
+        assert trained.scores(np.zeros((2, 4))).shape == (2, 3)
+        assert np.isfinite(trained.weights).all()
+
+
+def test_folds_spread_every_class_evenly() -> None:
+    _, truth = problem("dense", "single")
+    folds = stratified_folds(truth, 3, np.random.default_rng(0))
+    for column in truth.T:
+        per_fold = np.bincount(folds[column], minlength=3)
+        assert np.ptp(per_fold) <= 1
+    assert np.ptp(np.bincount(folds)) <= 1
+
+
+def test_rbf_is_scikit_learns() -> None:
+    vectors, truth = problem("dense", "multi")
+    expected = SVC().fit(vectors, truth[:, 0]).decision_function(vectors)
+    trained = train_rbf(vectors, truth)
+    assert trained.C == 1.0
+    np.testing.assert_array_equal(trained.scores(vectors)[:, 0], expected)
+
+
+@pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("train", [train_linear, train_rbf])
+def test_bad_c(train: object, C: float) -> None:
+    with pytest.raises(InputError, match="`C` must be a finite number above 0"):
+        train(np.eye(2), np.eye(2, dtype=bool), C)
+
+
+def test_blogcatalog_same_predictions_as_linear_svc(paper_graph: object) -> None:
+    data = paper_graph("blogcatalog")
+    rng = np.random.default_rng(0)
+    rows = rng.choice(data.graph.n_nodes, 2500, replace=False)
+    projection = rng.normal(size=(data.graph.n_nodes, 60)) / np.sqrt(60)
+    vectors = (data.graph.adjacency @ projection)[rows]
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    truth = data.labels.indicator[rows].toarray()
+    ours = train_linear(vectors[:1500], truth[:1500], 1.0)
+    for k in np.flatnonzero(truth[:1500].any(axis=0)):
+        signs = np.where(truth[:1500, k], 1.0, -1.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            theirs = linear_svc(vectors[:1500], signs, 1.0)
+        values = [objective(w, vectors[:1500], signs, 1.0) for w in (ours.weights[:, k], theirs)]
+        assert values[0] == pytest.approx(values[1], rel=1e-5)
+        expected = vectors[1500:] @ theirs[:-1] + theirs[-1] > 0
+        np.testing.assert_array_equal(ours.scores(vectors[1500:])[:, k] > 0, expected)

@@ -1,0 +1,129 @@
+"""Methods are fitted on L' alone, and their settings chosen inside it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.methods.base import Method
+
+
+class Spy(Method):
+    """Vectors that hold the labels given, plus noise; notes which labels it was shown."""
+
+    name: ClassVar[str] = "spy"
+    reference: ClassVar[str] = ""
+    uses_labels: ClassVar[bool] = True
+    shown: ClassVar[list[unseen.Labels]] = []
+
+    def __init__(self, *, cheat: float = 0.0, random_state: Any = None) -> None:
+        self.cheat = cheat
+        self.random_state = random_state
+
+    def _fit(self, graph: unseen.Graph, labels: unseen.Labels, rng: np.random.Generator) -> Any:
+        Spy.shown.append(labels)
+        columns = np.zeros((graph.n_nodes, 6))
+        columns[:, : len(labels.classes)] = labels.indicator.toarray()
+        return np.c_[self.cheat * columns, (1 - self.cheat) * graph.features]
+
+
+@pytest.fixture
+def world() -> tuple[unseen.Graph, unseen.Labels, unseen.Split]:
+    rng = np.random.default_rng(0)
+    code = rng.integers(4, size=120)
+    features = np.eye(4)[code] @ rng.normal(size=(4, 8)) + 0.7 * rng.normal(size=(120, 8))
+    graph = unseen.Graph.from_edges(range(119), range(1, 120), features=features)
+    labels = unseen.Labels.from_values([f"c{k}" for k in code], graph.node_ids)
+    split = unseen.completely_imbalanced_split(labels, label_rate=0.5, unseen=["c0"], random_state=0)
+    Spy.shown.clear()
+    return graph, labels, split
+
+
+def test_the_method_sees_the_seen_labels_only(world: tuple) -> None:
+    graph, labels, split = world
+    method = Spy(random_state=0)
+    score = unseen.evaluate_method(method, graph, labels, split)
+    assert [shown is split.seen_labels for shown in Spy.shown] == [True]
+    assert not hasattr(method, "embedding_")
+    assert dict(score.params) == {}
+    embedding = Spy(random_state=0).fit_transform(graph, split.seen_labels)
+    assert score == unseen.evaluate(embedding, labels, split)
+
+
+def test_a_choice_hides_the_folds_labels_from_the_embedding(world: tuple) -> None:
+    graph, labels, split = world
+    # copying the labels looks perfect wherever they were shown, and is worthless elsewhere
+    score = unseen.evaluate_method(
+        Spy(), graph, labels, split, param_grid={"cheat": [1.0, 0.0]}, random_state=0
+    )
+    assert dict(score.params) == {"cheat": 0.0}
+    folds, final = Spy.shown[:-1], Spy.shown[-1]
+    assert len(folds) == 6
+    assert final is split.seen_labels
+    for shown in folds:
+        assert "c0" not in shown.classes
+        assert set(shown.labelled) < set(split.seen_labels.labelled)
+    hidden = [set(split.seen_labels.labelled) - set(shown.labelled) for shown in folds[:3]]
+    assert sorted(set().union(*hidden)) == split.seen_labels.labelled.tolist()
+    assert sum(map(len, hidden)) == len(split.seen_labels.labelled)
+
+
+def test_a_choice_never_looks_at_test_nodes_or_unseen_classes(world: tuple) -> None:
+    graph, labels, split = world
+    codes = labels.codes.copy()
+    rng = np.random.default_rng(1)
+    away = np.setdiff1d(np.arange(120), split.seen_labels.labelled)
+    codes[away] = rng.permutation(codes[away])
+    other = unseen.Labels.from_values([f"c{k}" for k in codes], graph.node_ids)
+    grid = {"steps": [0, 2], "teleport": [0.1, 0.9]}
+    method = unseen.SmoothFeats(n_components=4, random_state=0)
+    chosen = [
+        unseen.evaluate_method(method, graph, truth, split, param_grid=grid).params
+        for truth in (labels, other)
+    ]
+    assert chosen[0] == chosen[1]
+
+
+def test_methods_without_labels_are_fitted_once_a_setting(
+    world: tuple, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, labels, split = world
+    fits = []
+    original = unseen.SmoothFeats._fit
+    monkeypatch.setattr(unseen.SmoothFeats, "_fit", lambda *a: fits.append(1) or original(*a))
+    method = unseen.SmoothFeats(n_components=4, random_state=0)
+    score = unseen.evaluate_method(method, graph, labels, split, param_grid={"steps": [0, 1, 2]})
+    assert len(fits) == 4
+    assert score.params["steps"] in (0, 1, 2)
+
+
+def test_a_class_of_one_node_may_vanish_from_a_fold(world: tuple) -> None:
+    graph, labels, split = world
+    codes = labels.codes
+    rare = np.flatnonzero(codes == 1)[1:]
+    train = np.setdiff1d(split.train, rare)
+    train = np.union1d(train, np.flatnonzero(codes == 1)[:1])
+    test = np.setdiff1d(np.arange(120), train)
+    hand_made = unseen.Split(train, test, ("c0",), labels.keep(train, without=["c0"]))
+    score = unseen.evaluate_method(Spy(), graph, labels, hand_made, param_grid={"cheat": [0.0, 0.5]})
+    assert min(len(shown.classes) for shown in Spy.shown) == 2
+    assert score.micro_f1 > 0.5
+
+
+def test_bad_input_gets_a_sentence(world: tuple) -> None:
+    graph, labels, split = world
+    with pytest.raises(unseen.InputError, match="unknown parameter of Spy 'chea'; did you mean 'cheat'"):
+        unseen.evaluate_method(Spy(), graph, labels, split, param_grid={"chea": [1]})
+    for values in ("ab", [], 3):
+        with pytest.raises(unseen.InputError, match="`param_grid` must give a list of values for 'cheat'"):
+            unseen.evaluate_method(Spy(), graph, labels, split, param_grid={"cheat": values})
+    with pytest.raises(unseen.InputError, match="`n_folds` must be an integer of at least 2, got 1"):
+        unseen.evaluate_method(Spy(), graph, labels, split, param_grid={"cheat": [0.0, 1.0]}, n_folds=1)
+    with pytest.raises(unseen.InputError, match="`method` must be a method"):
+        unseen.evaluate_method("rect", graph, labels, split)
+    lonely = unseen.Split(split.train, split.test, ("c0",), labels.keep(split.train[:0], without=["c0"]))
+    with pytest.raises(unseen.InputError, match="at least two nodes of seen classes"):
+        unseen.evaluate_method(Spy(), graph, labels, lonely, param_grid={"cheat": [0.0, 1.0]})
