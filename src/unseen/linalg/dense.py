@@ -44,6 +44,22 @@ def times(V: Dense, small: Dense) -> Dense:
     return result
 
 
+def eigh(matrix: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return eigenvalues, rising, and eigenvectors of a small symmetric matrix, computed on one thread.
+
+    More threads do not help with a few hundred rows, and harm much where they have to share the cores.
+
+    Examples
+    --------
+    >>> eigh(np.diag([2.0, 1.0]))[0].tolist()
+    [1.0, 2.0]
+    """
+    import torch
+
+    [(values, axes)] = map_blocks(lambda *_: torch.linalg.eigh(torch.from_numpy(matrix)), [(0, 1)])
+    return np.asarray(values.numpy()), np.asarray(axes.numpy())
+
+
 def dot(a: Dense, b: Dense) -> float:
     """Return the sum of the products of the entries; blocks are added in float64.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.linalg.dense import gram, times
+from unseen.linalg.dense import eigh, gram, times
 
 Dense = npt.NDArray[Any]
 Product = Callable[[Dense], Dense]
@@ -18,7 +18,7 @@ SMALL = 512
 
 
 def operator_svd(
-    matmat: Product, rmatmat: Product, start: Dense, k: int, *, n_iter: int = 4
+    matmat: Product, rmatmat: Product, start: Dense, k: int, *, n_iter: int = 12, tol: float = 1e-3
 ) -> tuple[Dense, npt.NDArray[np.float64], Dense]:
     """Return U (n, k), the k largest singular values, and V (n, k), of the operator with these products.
 
@@ -34,7 +34,9 @@ def operator_svd(
     k : int
         At most n.
     n_iter : int
-        Rounds of iteration: more of them sharpen the smallest of the k values.
+        Rounds of iteration at most: more of them sharpen the smallest of the k values.
+    tol : float
+        Stop when a round adds less than this share to the sum of the k squared singular values.
 
     Examples
     --------
@@ -47,11 +49,15 @@ def operator_svd(
     if n <= SMALL:
         left, values, right = np.linalg.svd(np.asarray(matmat(np.eye(n)), dtype=np.float64))
         return _signed(left[:, :k].astype(start.dtype), values[:k], right[:k].T.astype(start.dtype))
-    basis = _orthonormal(matmat(start))
+    basis, _ = _orthonormal(matmat(start))
+    caught = 0.0
     for _ in range(n_iter):
-        basis = _orthonormal(matmat(_orthonormal(rmatmat(basis))))
+        basis, squares = _orthonormal(matmat(_orthonormal(rmatmat(basis))[0]))
+        before, caught = caught, float(squares[-k:].sum())
+        if caught - before <= tol * caught:
+            break
     back = rmatmat(basis)  # V S W' of the projected operator basis' M = W S V'
-    squares, W = np.linalg.eigh(gram(back))
+    squares, W = eigh(gram(back))
     order = np.argsort(squares)[::-1][:k]
     values = np.sqrt(np.maximum(squares[order], 0.0))
     W = W[:, order]
@@ -59,13 +65,13 @@ def operator_svd(
     return _signed(times(basis, W), values, times(back, W * inverse))
 
 
-def _orthonormal(Y: Dense) -> Dense:
-    """Return an orthonormal basis of the columns of Y; directions that vanish become zero columns."""
-    values, axes = np.linalg.eigh(gram(Y))
+def _orthonormal(Y: Dense) -> tuple[Dense, npt.NDArray[np.float64]]:
+    """Return an orthonormal basis of the columns of Y, directions that vanish as zero columns, and their squares."""
+    values, axes = eigh(gram(Y))
     largest = max(float(values[-1]), 0.0)
     inverse = np.zeros_like(values)
     np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=inverse, where=values > 1e-10 * largest)
-    return times(Y, axes * inverse)
+    return times(Y, axes * inverse), values
 
 
 def _signed(

@@ -107,7 +107,7 @@ class MFDW(Method):
         n_components: int | None = None,
         lam: float = 0.1,
         max_iter: int = 15,
-        tol: float = 1e-4,
+        tol: float = 5e-4,
         solver: Literal["als", "gradient"] = "als",
         step: Literal["bold", "armijo"] = "bold",
         init: Literal["svd", "uniform"] = "svd",

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from unseen.errors import logger
 from unseen.linalg.blocks import map_blocks
-from unseen.linalg.dense import column_dots, dot, gram, times
+from unseen.linalg.dense import column_dots, dot, eigh, gram, times
 from unseen.linalg.labelled import LabelledWalk
 from unseen.linalg.neighbours import Neighbours
 from unseen.linalg.products import spmm
@@ -183,7 +183,7 @@ def u_step(
     In the eigenvectors of HH' the columns of U do not depend on each other: each has a sparse, positive definite
     system of its own, solved by conjugate gradients with the diagonal as preconditioner.
     """
-    values, axes = np.linalg.eigh(gram(Ht))
+    values, axes = eigh(gram(Ht))
     shift = (np.maximum(values, 0.0) + objective.lam).astype(U.dtype)
     target = objective.walk.matmat(times(Ht, axes))
     if smoothing.empty:
@@ -225,8 +225,8 @@ def conjugate_gradients(
 
 def h_step(objective: Objective, U: Dense, MtU: Dense) -> Dense:
     """Return the H' that minimises J for this U: M'U (U'U + lam I)^-1."""
-    values, axes = np.linalg.eigh(gram(U))
-    return times(MtU, (axes / (np.maximum(values, 0.0) + objective.lam)) @ axes.T)
+    values, axes = eigh(gram(U))
+    return times(MtU, times(axes / (np.maximum(values, 0.0) + objective.lam), axes.T))
 
 
 def gradient_descent(
@@ -286,7 +286,7 @@ def h_gradient(objective: Objective, U: Dense, Ht: Dense, MtU: Dense) -> Dense:
 
 def first_rate(objective: Objective, U: Dense, Ht: Dense, smoothing: Smoothing) -> float:
     """Return a step length that is safe at the start: half of one over a bound of the curvature."""
-    largest = max(np.linalg.norm(gram(U), 2), np.linalg.norm(gram(Ht), 2))
+    largest = max(eigh(gram(part))[0][-1] for part in (U, Ht))
     return float(0.5 / (largest + objective.lam + 2 * smoothing.degree.max()))
 
 
@@ -298,7 +298,7 @@ def new_rows(
     It is the U step of those rows: `context` has the rows of `Ht` that belong to nodes of this graph, and zeros
     for new ones, of which nothing is known. New nodes have no labels, so that W is M in their rows.
     """
-    values, axes = np.linalg.eigh(gram(Ht))
+    values, axes = eigh(gram(Ht))
     shift = (np.maximum(values, 0.0) + lam).astype(U.dtype)
     fixed = known[:, None]
     rotated, right = times(U, axes), walk.matmat(times(context, axes))
