@@ -43,7 +43,9 @@ def case(seed: int, *, several: bool = False, alpha: float = 1.0, k: int = 3, cl
 
 
 def cost(objective: Objective, U: np.ndarray, Ht: np.ndarray) -> float:
-    return objective.cost(U, Ht, objective.walk.rmatmat(U), objective.smoothing(U).apply(U))
+    return objective.cost(
+        U, Ht, objective.walk.rmatmat(U), objective.smoothing(U).apply(U), U.T @ U, Ht.T @ Ht
+    )
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -55,19 +57,19 @@ def test_cost_and_gradients_equal_the_dense_definition(several: bool, seed: int)
     assert cost(objective, U, Ht) == pytest.approx(dense.cost(U, Ht.T, S), rel=1e-12)
     smoothed = objective.smoothing(U).apply(U)
     np.testing.assert_allclose(
-        solvers.u_gradient(objective, U, Ht, smoothed), dense.u_gradient(U, Ht.T, S), atol=1e-10
+        solvers.u_gradient(objective, U, Ht, smoothed, Ht.T @ Ht), dense.u_gradient(U, Ht.T, S), atol=1e-10
     )
     MtU = objective.walk.rmatmat(U)
     np.testing.assert_allclose(
-        solvers.h_gradient(objective, U, Ht, MtU), dense.h_gradient(U, Ht.T).T, atol=1e-10
+        solvers.h_gradient(objective, Ht, MtU, U.T @ U), dense.h_gradient(U, Ht.T).T, atol=1e-10
     )
 
 
 def test_gradient_equals_finite_differences() -> None:
     dense, objective, U, Ht = case(1)
     S = dense.neighbours(U)
-    slope = solvers.u_gradient(objective, U, Ht, objective.smoothing(U).apply(U))
-    slope_h = solvers.h_gradient(objective, U, Ht, objective.walk.rmatmat(U))
+    slope = solvers.u_gradient(objective, U, Ht, objective.smoothing(U).apply(U), Ht.T @ Ht)
+    slope_h = solvers.h_gradient(objective, Ht, objective.walk.rmatmat(U), U.T @ U)
     rng = np.random.default_rng(0)
     for _ in range(5):
         direction = rng.standard_normal(U.shape)
@@ -81,15 +83,15 @@ def test_the_updates_are_the_minimisers() -> None:
     dense, objective, U, Ht = case(2)
     S = dense.neighbours(U)
     smoothing = objective.smoothing(U)
-    new_U = solvers.u_step(objective, U, Ht, smoothing, smoothing.apply(U), cg_steps=200)
+    new_U = solvers.u_step(objective, U, Ht, Ht.T @ Ht, smoothing, smoothing.apply(U), cg_steps=200)
     np.testing.assert_allclose(dense.u_gradient(new_U, Ht.T, S), 0, atol=1e-8)
-    new_Ht = solvers.h_step(objective, new_U, objective.walk.rmatmat(new_U))
+    new_Ht = solvers.h_step(objective, objective.walk.rmatmat(new_U), new_U.T @ new_U)
     np.testing.assert_allclose(dense.h_gradient(new_U, new_Ht.T), 0, atol=1e-9)
 
 
 def test_the_gradient_solver_takes_the_paper_s_rounds() -> None:
     dense, objective, U, Ht = case(3)
-    rate = solvers.first_rate(objective, U, Ht, objective.smoothing(U))
+    rate = solvers.first_rate(objective, U.T @ U, Ht.T @ Ht, objective.smoothing(U))
     oracle = dense.bold_rounds(U, Ht.T, rate)
     ours = gradient_descent(objective, U, Ht, step="bold")
     for _ in range(60):

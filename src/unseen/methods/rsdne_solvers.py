@@ -24,6 +24,7 @@ from unseen.linalg.products import spmm
 from unseen.linalg.walk import WalkMatrix
 
 Dense = npt.NDArray[Any]
+Small = npt.NDArray[np.float64]
 Apply = Callable[[Dense], Dense]
 Report = Callable[[int, float, Dense], bool]
 
@@ -111,9 +112,8 @@ class Objective:
         S = None if chosen is None or not len(chosen.rows) else chosen.symmetric(self.walk.shape[0], U.dtype)
         return Smoothing(self.alpha, self.inter, S)
 
-    def cost(self, U: Dense, Ht: Dense, MtU: Dense, smoothed: Dense) -> float:
-        """Return J; `MtU` is M'U and `smoothed` alpha (L_s + L_w) U."""
-        gram_u, gram_h = gram(U), gram(Ht)
+    def cost(self, U: Dense, Ht: Dense, MtU: Dense, smoothed: Dense, gram_u: Small, gram_h: Small) -> float:
+        """Return J; `MtU` is M'U, `smoothed` alpha (L_s + L_w) U, and the last two are U'U and HH'."""
         fit = self.constant - 2 * dot(MtU, Ht) + float(np.sum(gram_u * gram_h))
         return fit + self.lam * float(np.trace(gram_u) + np.trace(gram_h)) + dot(U, smoothed)
 
@@ -165,25 +165,33 @@ def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> 
     """
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
-    yield State(U, Ht, objective.cost(U, Ht, objective.walk.rmatmat(U), smoothed))
+    gram_h = gram(Ht)
+    yield State(U, Ht, objective.cost(U, Ht, objective.walk.rmatmat(U), smoothed, gram(U), gram_h))
     while True:
-        U = u_step(objective, U, Ht, smoothing, smoothed, cg_steps)
-        MtU = objective.walk.rmatmat(U)
-        Ht = h_step(objective, U, MtU)
+        U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps)
+        MtU, gram_u = objective.walk.rmatmat(U), gram(U)
+        Ht = h_step(objective, MtU, gram_u)
+        gram_h = gram(Ht)
         smoothing = objective.smoothing(U)
         smoothed = smoothing.apply(U)
-        yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed))
+        yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
 
 
 def u_step(
-    objective: Objective, U: Dense, Ht: Dense, smoothing: Smoothing, smoothed: Dense, cg_steps: int
+    objective: Objective,
+    U: Dense,
+    Ht: Dense,
+    gram_h: Small,
+    smoothing: Smoothing,
+    smoothed: Dense,
+    cg_steps: int,
 ) -> Dense:
     """Solve U (HH' + lam I) + alpha (L_s + L_w) U = M H' for U, starting from U.
 
     In the eigenvectors of HH' the columns of U do not depend on each other: each has a sparse, positive definite
     system of its own, solved by conjugate gradients with the diagonal as preconditioner.
     """
-    values, axes = eigh(gram(Ht))
+    values, axes = eigh(gram_h)
     shift = (np.maximum(values, 0.0) + objective.lam).astype(U.dtype)
     target = objective.walk.matmat(times(Ht, axes))
     if smoothing.empty:
@@ -223,9 +231,9 @@ def conjugate_gradients(
             p += z
 
 
-def h_step(objective: Objective, U: Dense, MtU: Dense) -> Dense:
+def h_step(objective: Objective, MtU: Dense, gram_u: Small) -> Dense:
     """Return the H' that minimises J for this U: M'U (U'U + lam I)^-1."""
-    values, axes = eigh(gram(U))
+    values, axes = eigh(gram_u)
     return times(MtU, times(axes / (np.maximum(values, 0.0) + objective.lam), axes.T))
 
 
@@ -240,25 +248,28 @@ def gradient_descent(
     walk = objective.walk
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
-    state = State(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed))
-    rate = rate_h = first_rate(objective, U, Ht, smoothing)
+    gram_u, gram_h = gram(U), gram(Ht)
+    state = State(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed, gram_u, gram_h))
+    rate = rate_h = first_rate(objective, gram_u, gram_h, smoothing)
     yield state
     while True:
         U, Ht = state.U, state.Ht
-        slope = u_gradient(objective, U, Ht, smoothed)
+        slope = u_gradient(objective, U, Ht, smoothed, gram_h)
         if step == "armijo":
-            bend = float(np.sum(gram(slope) * gram(Ht))) + dot(slope, smoothing.apply(slope))
+            bend = float(np.sum(gram(slope) * gram_h)) + dot(slope, smoothing.apply(slope))
             rate = _armijo(2 * rate, slope, bend, objective.lam)
         U = U - U.dtype.type(rate) * slope
-        MtU = walk.rmatmat(U)
-        slope = h_gradient(objective, U, Ht, MtU)
+        MtU, gram_u = walk.rmatmat(U), gram(U)
+        slope = h_gradient(objective, Ht, MtU, gram_u)
         if step == "armijo":
-            rate_h = _armijo(2 * rate_h, slope, float(np.sum(gram(slope) * gram(U))), objective.lam)
+            rate_h = _armijo(2 * rate_h, slope, float(np.sum(gram(slope) * gram_u)), objective.lam)
         Ht = Ht - U.dtype.type(rate_h if step == "armijo" else rate) * slope
         tried = objective.smoothing(U)
         tried_smoothed = tried.apply(U)
-        cost = objective.cost(U, Ht, MtU, tried_smoothed)
+        tried_gram = gram(Ht)
+        cost = objective.cost(U, Ht, MtU, tried_smoothed, gram_u, tried_gram)
         if cost <= state.cost:
+            gram_h = tried_gram
             state, smoothing, smoothed = State(U, Ht, cost), tried, tried_smoothed
             rate *= 1.05
         else:
@@ -267,26 +278,26 @@ def gradient_descent(
         yield state
 
 
-def u_gradient(objective: Objective, U: Dense, Ht: Dense, smoothed: Dense) -> Dense:
+def u_gradient(objective: Objective, U: Dense, Ht: Dense, smoothed: Dense, gram_h: Small) -> Dense:
     """Return dJ/dU = 2 (U (HH' + lam I) + alpha (L_s + L_w) U - M H')."""
-    slope = times(U, gram(Ht) + objective.lam * np.eye(U.shape[1]))
+    slope = times(U, gram_h + objective.lam * np.eye(len(gram_h)))
     slope -= objective.walk.matmat(Ht)
     slope += smoothed
     slope *= 2
     return slope
 
 
-def h_gradient(objective: Objective, U: Dense, Ht: Dense, MtU: Dense) -> Dense:
+def h_gradient(objective: Objective, Ht: Dense, MtU: Dense, gram_u: Small) -> Dense:
     """Return the transposed dJ/dH = 2 (H' (U'U + lam I) - M'U)."""
-    slope = times(Ht, gram(U) + objective.lam * np.eye(U.shape[1]))
+    slope = times(Ht, gram_u + objective.lam * np.eye(len(gram_u)))
     slope -= MtU
     slope *= 2
     return slope
 
 
-def first_rate(objective: Objective, U: Dense, Ht: Dense, smoothing: Smoothing) -> float:
+def first_rate(objective: Objective, gram_u: Small, gram_h: Small, smoothing: Smoothing) -> float:
     """Return a step length that is safe at the start: half of one over a bound of the curvature."""
-    largest = max(eigh(gram(part))[0][-1] for part in (U, Ht))
+    largest = max(eigh(part)[0][-1] for part in (gram_u, gram_h))
     return float(0.5 / (largest + objective.lam + 2 * smoothing.degree.max()))
 
 
