@@ -30,6 +30,7 @@ _HOME = {
     "evaluate": "evaluation",
     "evaluate_method": "evaluation",
     "Score": "evaluation",
+    "load_method": "methods.saving",
     "make_method": "methods.registry",
     "method_names": "methods.registry",
     "APPNP": "methods.appnp",
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from unseen.methods.registry import method_names as method_names
     from unseen.methods.rsdne import RSDNE as RSDNE
     from unseen.methods.rsdne import RSDNELight as RSDNELight
+    from unseen.methods.saving import load_method as load_method
     from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
     from unseen.methods.tadw import TADW as TADW
     from unseen.splits import Split as Split

@@ -124,9 +124,12 @@ def test_joint_rect_has_its_two_ends(planted, split):
 
 
 def test_joint_rect_lowers_both_losses_and_serves_unseen_classes(planted, split):
-    method = unseen.RECTJoint(random_state=0).fit(planted.graph, split.seen_labels)
-    assert method.loss_history_[-1] < 0.8 * method.loss_history_[0]
-    assert purity(method.embedding_.vectors, planted.labels.codes) > 0.85
+    for options in ({"balance": 0.5}, {"balance": 0.5, "input": "svd"}):
+        method = unseen.RECTJoint(random_state=0, **options).fit(planted.graph, split.seen_labels)
+        assert method.loss_history_[-1] < 0.9 * method.loss_history_[0]
+        assert purity(method.embedding_.vectors, planted.labels.codes) > 0.8
+        same = method.transform(planted.graph).vectors
+        np.testing.assert_allclose(same, method.embedding_.vectors, atol=1e-3)
     assert set(method.class_descriptions_) == {"c0", "c1", "c2"}
 
 

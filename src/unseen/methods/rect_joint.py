@@ -8,7 +8,7 @@ from U, as a share of their mean squared length: so the balance means the same o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,13 @@ import torch
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.linalg.normalize import l2_rows
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
-from unseen.methods.gcn_encoder import pick_device, xavier
+from unseen.methods.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.parameters import Constraint, Interval
 from unseen.methods.rect_base import RectMethod, layer_input, propagation
-from unseen.methods.rect_l import RECTL, reduced_features, words_of
+from unseen.methods.rect_l import RECTL, project, reduced_features, words_of
 from unseen.methods.rect_losses import SemanticLoss, StructureLoss
 from unseen.methods.semantics import Readout, describe_classes, targets_of
 from unseen.methods.training import Callback
@@ -46,6 +47,8 @@ class RECTJoint(RectMethod):
         Weight of the semantic loss, between 0 (structure only) and 1 (semantics only).
     features : {"auto", "adjacency", "identity"}
         "auto" takes the graph's features, and rows of the adjacency where it has none.
+    input : {"raw", "svd"}
+        What the GCN layer gets: the row-normalised features, or the features after SVD with rows of length 1.
     svd_components : int or None
         Dimensions of the class-semantic descriptions; None means 200, or as many as the features allow.
     readout : {"mean", "median"} or function
@@ -80,7 +83,7 @@ class RECTJoint(RectMethod):
     name: ClassVar[str] = "rect-joint"
     uses_labels: ClassVar[bool] = True
     constraints: ClassVar[dict[str, Constraint]] = {
-        **{key: value for key, value in RECTL.constraints.items() if key != "input"},
+        **RECTL.constraints,
         "balance": Interval(0, 1),
     }
 
@@ -90,6 +93,7 @@ class RECTJoint(RectMethod):
         n_components: int | None = None,
         balance: float = 0.5,
         features: str = "auto",
+        input: str = "raw",  # noqa: A002
         svd_components: int | None = None,
         readout: Readout = "mean",
         hidden: Sequence[int] = (),
@@ -104,6 +108,7 @@ class RECTJoint(RectMethod):
         self.n_components = n_components
         self.balance = balance
         self.features = features
+        self.input = input
         self.svd_components = svd_components
         self.readout = readout
         self.hidden = hidden
@@ -120,11 +125,19 @@ class RECTJoint(RectMethod):
         widths = self._widths(self.n_components or self.default_components)
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        self.encoder_ = encoder = self._encoder(graph, self.source_, self.n_features_, widths, rng)
-        features, ahat = layer_input(graph, self.source_, device), propagation(graph, device)
+        other = np.random.default_rng(child_seed(rng.spawn(1)[0]))  # so that the encoder starts like RECT-N's
+        Z, self.axes_ = reduced_features(graph, self.source_, self.svd_components, self.name, other)
+        if self.input == "raw":
+            features = layer_input(graph, self.source_, device)
+            self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
+        else:
+            features = Input(l2_rows(Z), device)
+            weights = [xavier(a, b, rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
+            self.encoder_ = Encoder(weights, device)
+        encoder, ahat = self.encoder_, propagation(graph, device)
         structure = StructureLoss(graph.adjacency, device)
         per_structure = (1 - self.balance) / (walk_size(graph, structure, rng) / graph.n_nodes)
-        head, per_semantic = self._semantics(graph, labels, widths[-1], device, rng)
+        head, per_semantic = self._semantics(graph, labels, Z, widths[-1], device, rng)
         rows = torch.from_numpy(labels.labelled.copy()).to(device)
 
         def gradients() -> tuple[float, list[torch.Tensor]]:
@@ -147,16 +160,15 @@ class RECTJoint(RectMethod):
         return self._train(gradients, vectors, [*encoder.weights, *([] if head is None else head.weights)])
 
     def _semantics(
-        self, graph: Graph, labels: Labels, width: int, device: torch.device, rng: np.random.Generator
+        self, graph: Graph, labels: Labels, Z: Any, width: int, device: torch.device, rng: np.random.Generator
     ) -> tuple[SemanticLoss | None, float]:
         """Return the semantic loss and its weight, or no loss where there are no labels."""
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         if not len(labels.labelled):
             logger.warning("rect-joint: there are no labels, so only the structure of the graph is learned")
             return None, 0.0
-        Z, axes = reduced_features(graph, self.source_, self.svd_components, self.name, rng)
         self.class_vectors_ = describe_classes(Z, labels, self.readout)
-        self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, axes)
+        self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
         targets = targets_of(self.class_vectors_, labels)
         size = float((targets.astype(np.float64) ** 2).sum(axis=1).mean())
         return SemanticLoss(
@@ -164,9 +176,12 @@ class RECTJoint(RectMethod):
         ), self.balance / size if size else 0.0
 
     def _transform(self, graph: Graph) -> Vectors:
-        self._columns_of(graph)
+        columns = self._columns_of(graph)
         device = self.encoder_.device
-        features = layer_input(graph, "features", device)
+        if self.input == "raw" or self.axes_ is None:
+            features = layer_input(graph, "features", device)
+        else:
+            features = Input(l2_rows(project(columns, self.axes_)), device)
         made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
         self.encoder_.release()
         return made

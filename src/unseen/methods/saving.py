@@ -57,7 +57,17 @@ def save_method(method: Method, path: str | PathLike[str]) -> None:
 
 
 def load_method(path: str | PathLike[str]) -> Method:
-    """Return the method that a file of `save` holds, whichever it is, ready for ``transform``."""
+    """Return the method that a file of `save` holds, whichever it is, ready for ``transform``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, unseen
+    >>> graph = unseen.planted_partition(60, 3, random_state=0).graph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     unseen.RECTN(n_components=4, epochs=2, random_state=0).fit(graph).save(pathlib.Path(folder) / "model.npz")
+    ...     unseen.load_method(pathlib.Path(folder) / "model.npz")
+    RECTN(epochs=2, n_components=4, random_state=0)
+    """
     path = Path(path)
     if not path.is_file():
         msg = f"{path}: there is no such file"
