@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 from sklearn.svm import LinearSVC
 
 from unseen.errors import logger
@@ -29,7 +30,6 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.mfdw import MFDW
 from unseen.methods.parameters import Constraint, Interval
-from unseen.methods.rsdne_solvers import Objective, Smoothing, h_step, u_step
 from unseen.randomness import RandomState, child_seed
 
 Dense = npt.NDArray[np.floating[Any]]
@@ -87,7 +87,7 @@ class MMDW(Method):
         self,
         *,
         n_components: int | None = None,
-        alpha: float = 1.0,
+        alpha: float = 0.1,
         lam: float = 0.1,
         C: float = 1.0,
         max_iter: int = 5,
@@ -113,7 +113,7 @@ class MMDW(Method):
                 len(known),
             )
             return U
-        objective, none = Objective(WalkMatrix(graph.adjacency), self.lam), Smoothing(0.0)
+        walk = WalkMatrix(graph.adjacency)
         signs = np.where(classes[:, None] == np.arange(len(known)), 1.0, -1.0)
         seed = child_seed(rng)
         for _ in range(self.max_iter):
@@ -121,9 +121,22 @@ class MMDW(Method):
             self.loss_history_.append(loss)
             moved = U.copy()
             moved[rows] += (self.alpha * bias).astype(U.dtype)
-            Ht = h_step(objective, moved, objective.walk.rmatmat(moved))
-            U = u_step(objective, moved, Ht, none, moved, 0)
+            Ht = ridge(walk.rmatmat(moved), moved, self.lam)
+            U = ridge(walk.matmat(Ht), Ht, self.lam)
         return U
+
+
+def ridge(product: Dense, factor: Dense, lam: float) -> Dense:
+    """Return the best other factor: product (factor' factor + lam I)^-1, product being M times `factor`.
+
+    Examples
+    --------
+    >>> ridge(np.array([[6.0]]), np.array([[1.0], [1.0]]), 1.0).tolist()  # 6 / (2 + 1)
+    [[2.0]]
+    """
+    gram = (factor.T @ factor).astype(np.float64) + lam * np.eye(factor.shape[1])
+    inverse = scipy.linalg.inv(gram)
+    return np.asarray(product @ inverse.astype(product.dtype))
 
 
 def margin_bias(vectors: Dense, signs: Dense, C: float, seed: int) -> tuple[float, Dense]:

@@ -99,7 +99,7 @@ class TADW(Method):
         what = "features" if graph.features is not None else "nodes, whose adjacency stands in for features"
         why = f"there are {graph.n_nodes} nodes and {features.shape[1]} {what}"
         columns = self._components(self.n_components, 2 * width, why)
-        reduced = truncated_svd(features, width, rng)[0].astype(np.float64)
+        reduced: Dense = truncated_svd(features, width, rng)[0].astype(np.float64)
         if self.normalize_features:
             reduced = l2_rows(reduced)
         problem = Problem.of(WalkMatrix(graph.adjacency), reduced, self.lam)
@@ -152,7 +152,7 @@ class Problem:
         projected = self.walked * inverse
         squares, axes = np.linalg.eigh(projected.T @ projected)
         squares, axes = squares[::-1][:k], axes[:, ::-1][:, :k]
-        return (axes * np.maximum(squares, 0) ** 0.25).T * inverse
+        return np.asarray((axes * np.maximum(squares, 0) ** 0.25).T * inverse)
 
     def best_w(self, H: Dense) -> Dense:
         """Return W' that minimises J for this H: a ridge solve."""
@@ -163,7 +163,7 @@ class Problem:
         """Return H that minimises J for this W': (W W') H (T T') + lam/2 H = W M T', in the axes of W W'."""
         values, axes = np.linalg.eigh(W.T @ W)
         right = axes.T @ (W.T @ self.walked)
-        return axes @ (right / (np.maximum(values, 0)[:, None] * self.lengths + self.lam / 2))
+        return np.asarray(axes @ (right / (np.maximum(values, 0)[:, None] * self.lengths + self.lam / 2)))
 
     def cost(self, W: Dense, H: Dense) -> float:
         """Return J without ||M||^2."""
