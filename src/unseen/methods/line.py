@@ -70,8 +70,8 @@ class LINE(Method):
         self,
         *,
         n_components: int | None = None,
-        epochs: int = 250,
-        learning_rate: float = 0.003,
+        epochs: int = 400,
+        learning_rate: float = 0.005,
         n_negative: int = 5,
         random_state: RandomState = None,
     ) -> None:
