@@ -11,6 +11,7 @@ chooses S at random once, and ignores k. This follows the paper, as the Matlab v
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
@@ -71,6 +72,8 @@ class RSDNE(MFDW):
     ----------
     context_, loss_history_, n_iter_, converged_
         As for :class:`~unseen.methods.mfdw.MFDW`.
+    neighbour_seconds_ : float
+        Time the S steps took, the only part of RSDNE that is not linear in the graph.
 
     Notes
     -----
@@ -164,7 +167,19 @@ class RSDNE(MFDW):
                 ", ".join(small),
             )
         pruned = LabelledWalk(graph.adjacency, groups) if self.inter else None
-        return Objective(walk, self.lam, self.alpha, pruned, self._chooser(groups, keys), constant)
+        chooser = self._chooser(groups, keys)
+        return Objective(walk, self.lam, self.alpha, pruned, chooser and self._timed(chooser), constant)
+
+    def _timed(self, choose: Chooser) -> Chooser:
+        self.neighbour_seconds_ = 0.0
+
+        def timed(U: Any) -> Neighbours:
+            start = time.monotonic()
+            chosen = choose(U)
+            self.neighbour_seconds_ += time.monotonic() - start
+            return chosen
+
+        return timed
 
     def _chooser(self, groups: Groups, keys: Keys) -> Chooser | None:
         if self.intra is None:
