@@ -108,6 +108,22 @@ def test_stiff_problems_reach_the_optimum_through_factors(monkeypatch: pytest.Mo
         assert objective(weights[:, k], vectors, signs[:, k], 1.0) == pytest.approx(best, rel=1e-5)
 
 
+def test_stiff_wide_problems_are_solved_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.evaluation.solver.PATIENCE", 2)
+    vectors, truth = problem("wide", "multi")
+    vectors = sp.csr_array(
+        np.where(np.abs(vectors) > 1, vectors, 0) * np.logspace(0, 1, len(vectors))[:, None]
+    )
+    signs = np.where(truth, 1.0, -1.0)
+    weights = Problem(prepare(vectors), signs).solve(0.01)
+    monkeypatch.setattr("unseen.evaluation.solver.MAX_KERNEL", 0)
+    slow = Problem(prepare(vectors), signs).solve(0.01)
+    np.testing.assert_allclose(weights, slow, atol=1e-4)
+    for k in range(5):
+        best = objective(linear_svc(vectors, signs[:, k], 0.01), vectors, signs[:, k], 0.01)
+        assert objective(weights[:, k], vectors, signs[:, k], 0.01) == pytest.approx(best, rel=1e-5)
+
+
 def test_chosen_c_does_not_depend_on_the_scale_of_the_vectors() -> None:
     vectors, truth = problem("dense", "single")
     squares = np.square(vectors).sum(axis=1).mean()

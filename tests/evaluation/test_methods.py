@@ -45,12 +45,24 @@ def world() -> tuple[unseen.Graph, unseen.Labels, unseen.Split]:
 def test_the_method_sees_the_seen_labels_only(world: tuple) -> None:
     graph, labels, split = world
     method = Spy(random_state=0)
-    score = unseen.evaluate_method(method, graph, labels, split)
+    score = unseen.evaluate_method(method, graph, labels, split, C=1.0)
     assert [shown is split.seen_labels for shown in Spy.shown] == [True]
     assert not hasattr(method, "embedding_")
     assert dict(score.params) == {}
     embedding = Spy(random_state=0).fit_transform(graph, split.seen_labels)
-    assert score == unseen.evaluate(embedding, labels, split)
+    assert score == unseen.evaluate(embedding, labels, split, C=1.0)
+
+
+def test_c_is_chosen_on_folds_whose_labels_the_embedding_does_not_see(world: tuple) -> None:
+    graph, labels, split = world
+    score = unseen.evaluate_method(Spy(cheat=0.5, random_state=0), graph, labels, split)
+    final, *folds = Spy.shown
+    assert final is split.seen_labels
+    assert len(folds) == 3
+    hidden = [set(final.labelled) - set(fold.labelled) for fold in folds]
+    assert all(hidden)
+    assert sorted(row for rows in hidden for row in rows) == final.labelled.tolist(), "each label hidden once"
+    assert score.C > 0
 
 
 def test_a_choice_hides_the_folds_labels_from_the_embedding(world: tuple) -> None:

@@ -88,7 +88,7 @@ def train_linear(
     signs = np.where(truth[:, known], 1.0, -1.0)
     start = None
     if C is None:
-        C, start = _chosen(design, signs, 1 / _mean_square(vectors), as_generator(random_state))
+        C, start = _chosen(design, signs, candidate_unit(vectors), as_generator(random_state))
     weights = np.zeros((vectors.shape[1] + 1, truth.shape[1]))
     weights[:, known] = design.weights(Problem(design, signs).solve(C, start=start, tol=FINAL_TOL))
     return LinearClassifier(weights, known, float(C))
@@ -144,6 +144,31 @@ def _chosen(
                 break
     start = None if best_solution is None else best_solution.reshape(design.width, len(held), k).mean(axis=1)
     return best_C, start
+
+
+def scores_along_path(train: Any, truth: Mask, test: Any) -> list[Floats]:
+    """Return the scores of the `test` rows for every candidate of `GRID`, trained on other rows.
+
+    For choices in which every fold has vectors of its own, so that the folds cannot share a problem.
+    """
+    known: Mask = np.asarray(truth.any(axis=0))
+    design = prepare(train).astype(np.float32)
+    problem = Problem(design, np.where(truth[:, known], 1.0, -1.0).astype(np.float32))
+    unit = candidate_unit(train)
+    found: list[Floats] = []
+    solution = None
+    for c in GRID:
+        solution = problem.solve(c * unit, start=solution, tol=CHOICE_TOL)
+        weights = design.weights(solution)
+        scores = np.full((test.shape[0], truth.shape[1]), -np.inf)
+        scores[:, known] = np.asarray(test @ weights[:-1]) + weights[-1]
+        found.append(scores)
+    return found
+
+
+def candidate_unit(vectors: Any) -> float:
+    """Return the C that the candidate 1 of `GRID` stands for: one over the mean squared length."""
+    return 1 / _mean_square(vectors)
 
 
 def stratified_folds(truth: Mask, n_folds: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger, unknown_name
-from unseen.evaluation.classifier import stratified_folds
-from unseen.evaluation.protocol import evaluate
+from unseen.evaluation.classifier import GRID, candidate_unit, scores_along_path, stratified_folds
+from unseen.evaluation.metrics import best_labels, micro_f1
+from unseen.evaluation.protocol import evaluate, joined_vectors
 from unseen.evaluation.scores import Score
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -35,10 +37,12 @@ def evaluate_method(
 ) -> Score:
     """Fit a copy of a method on L' and evaluate its vectors; choose its setting inside L' if asked to.
 
-    With a `param_grid`, L' is cut into folds, and each setting is fitted once a fold with the labels of
-    that fold hidden from the embedding as well as from the classifier. (An embedding that has seen a
-    fold's labels looks better on it than it is.) The best mean micro F1 wins, the first of equals.
-    Neither test nodes nor unseen classes are looked at. Methods that use no labels are fitted once a setting.
+    An embedding that has seen a node's label looks better on that node than it is. So whatever is
+    chosen by cross-validation for a method that uses labels, the classifier's C and with a
+    `param_grid` the setting, is chosen on folds whose labels are hidden from the embedding as well as from
+    the classifier: the method is fitted once a fold more. A setting is chosen inside L' (best micro F1, the
+    first of equals); neither test nodes nor unseen classes are looked at. C is the classifier's own, which
+    sees all of L. Methods that use no labels are fitted once a setting.
 
     Parameters
     ----------
@@ -53,7 +57,7 @@ def evaluate_method(
     param_grid : mapping of str to sequence, optional
         Values to try for parameters of the method; every combination is tried.
     n_folds : int
-        Folds of L' for that choice.
+        Folds for these choices.
     random_state : None, int or numpy Generator
         Seed of the folds, here and for the classifier's C. The method has its own.
     **options
@@ -78,13 +82,23 @@ def evaluate_method(
         msg = f"`method` must be a method such as unseen.SmoothFeats(), got {method!r}; make_method makes one by name"
         raise InputError(msg)
     settings = _settings(method, param_grid or {})
-    chosen: dict[str, Any] = settings[0]
+    if not method.uses_labels:
+        chosen = _best_shared(method, graph, split.seen_labels, settings, n_folds, random_state, options)
+        embedding = _embed(method, chosen, graph, None)
+        return replace(
+            evaluate(embedding, labels, split, random_state=random_state, **options), params=chosen
+        )
+    needs_c = options.get("classifier", "linear") == "linear" and options.get("C") is None
+    choice = _Choice(method, graph, labels, split, n_folds, random_state, bool(options.get("scale")))
+    chosen = choice.setting(settings)
     if len(settings) > 1:
-        chosen = _best_setting(method, graph, split.seen_labels, settings, n_folds, random_state, options)
         logger.info("%s: %s chosen inside the seen labels", method.name, chosen)
-    embedding = clone(method).set_params(**chosen).fit_transform(graph, split.seen_labels)
-    score = evaluate(embedding, labels, split, random_state=random_state, **options)
-    return replace(score, params=chosen)
+    embedding = _embed(method, chosen, graph, split.seen_labels)
+    if needs_c:
+        candidate = choice.candidate(chosen)
+        train = joined_vectors(embedding, labels, split.train, scale=bool(options.get("scale")))
+        options = {**options, "C": None if candidate is None else candidate * candidate_unit(train)}
+    return replace(evaluate(embedding, labels, split, random_state=random_state, **options), params=chosen)
 
 
 def _settings(method: Method, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -98,7 +112,7 @@ def _settings(method: Method, grid: Mapping[str, Sequence[Any]]) -> list[dict[st
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def _best_setting(
+def _best_shared(
     method: Method,
     graph: Graph,
     seen: Labels,
@@ -107,37 +121,115 @@ def _best_setting(
     random_state: RandomState,
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    folds = _folds(seen, n_folds, random_state)
-    best, best_setting = -1.0, settings[0]
+    """Return the best setting of a method without labels, whose vectors serve all folds."""
+    if len(settings) == 1:
+        return settings[0]
+    folds = _folds(seen, seen, seen.labelled, n_folds, random_state)
+    figures = []
     for setting in settings:
-        shared = None if method.uses_labels else _embed(method, setting, graph, None)
-        figures = []
-        for fold in folds:
-            embedding = shared or _embed(method, setting, graph, fold.seen_labels)
-            figures.append(evaluate(embedding, seen, fold, random_state=random_state, **options).micro_f1)
-        if np.mean(figures) > best:
-            best, best_setting = float(np.mean(figures)), setting
-    return best_setting
+        embedding = _embed(method, setting, graph, None)
+        scores = [evaluate(embedding, seen, fold, random_state=random_state, **options) for fold in folds]
+        figures.append(np.mean([score.micro_f1 for score in scores]))
+    return settings[int(np.argmax(figures))]
+
+
+class _Choice:
+    """Choices for a method that uses labels, on folds of L whose labels its embedding does not see."""
+
+    def __init__(
+        self,
+        method: Method,
+        graph: Graph,
+        labels: Labels,
+        split: Split,
+        n_folds: int,
+        random_state: RandomState,
+        scale: bool,
+    ) -> None:
+        self.method, self.graph, self.labels, self.split, self.scale = method, graph, labels, split, scale
+        self.folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)
+        self._fitted: dict[str, list[Embedding]] = {}
+
+    def setting(self, settings: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the setting whose best candidate for C has the best micro F1 on the nodes of L'."""
+        if len(settings) == 1:
+            return settings[0]
+        _require_two(self.split.seen_labels)
+        figures = [max(self._figures(setting, self.split.seen_labels)) for setting in settings]
+        best = int(np.argmax(figures))
+        self._fitted = {repr(settings[best]): self._fitted[repr(settings[best])]}
+        return settings[best]
+
+    def candidate(self, setting: dict[str, Any]) -> float | None:
+        """Return the candidate for C, of `GRID`, with the best micro F1 on L; None where L cannot be cut."""
+        if len(self.folds) < 2:
+            return None
+        return GRID[int(np.argmax(self._figures(setting, self.labels)))]
+
+    def _figures(self, setting: dict[str, Any], known: Labels) -> list[float]:
+        """Return the micro F1 of each candidate for C, over the rows that `known` labels in the held-out folds."""
+        found: list[list[npt.NDArray[np.bool_]]] = [[] for _ in GRID]
+        truths = []
+        for fold, embedding in zip(self.folds, self._embeddings(setting), strict=True):
+            train, test = (
+                rows[np.diff(known.indicator.indptr)[rows] > 0] for rows in (fold.train, fold.test)
+            )
+            if not len(train) or not len(test):
+                continue
+            truth = known.indicator[test].toarray()
+            vectors = joined_vectors(embedding, known, np.r_[train, test], scale=self.scale)
+            path = scores_along_path(
+                vectors[: len(train)], known.indicator[train].toarray(), vectors[len(train) :]
+            )
+            for k, scores in enumerate(path):
+                found[k].append(best_labels(scores, truth.sum(axis=1)))
+            truths.append(truth)
+        if not truths:
+            return [0.0 for _ in GRID]
+        return [micro_f1(np.vstack(truths), np.vstack(predicted)) for predicted in found]
+
+    def _embeddings(self, setting: dict[str, Any]) -> list[Embedding]:
+        key = repr(setting)
+        if key not in self._fitted:
+            self._fitted[key] = [
+                _embed(self.method, setting, self.graph, fold.seen_labels) for fold in self.folds
+            ]
+        return self._fitted[key]
 
 
 def _embed(method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None) -> Embedding:
     return clone(method).set_params(**setting).fit_transform(graph, labels)  # type: ignore[no-any-return]
 
 
-def _folds(seen: Labels, n_folds: int, random_state: RandomState) -> list[Split]:
-    """Return splits of L' whose `seen_labels` lack the fold's labels, and classes that only the fold has."""
-    rows = seen.labelled
-    if len(rows) < 2:
-        msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(rows)}"
-        raise InputError(msg)
+def _folds(
+    labels: Labels, seen: Labels, rows: npt.NDArray[np.int64], n_folds: int, random_state: RandomState
+) -> list[Split]:
+    """Cut `rows` into folds; the `seen_labels` of each lack the fold's labels, and classes that only it has."""
     if not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
         msg = f"`n_folds` must be an integer of at least 2, got {n_folds!r}"
         raise InputError(msg)
-    number = stratified_folds(seen.indicator[rows].toarray(), n_folds, as_generator(random_state))
+    if len(rows) < 2:
+        return []
+    rng = as_generator(random_state)
+    visible = np.diff(seen.indicator.indptr)[rows] > 0
+    number = np.zeros(len(rows), dtype=np.int64)
+    for part, known in (
+        (visible, seen),
+        (~visible, labels),
+    ):  # L' is cut without a look at the unseen classes
+        if part.any():
+            number[part] = stratified_folds(known.indicator[rows[part]].toarray(), n_folds, rng)
     splits = []
     for fold in range(int(number.max()) + 1):
         train, test = rows[number != fold], rows[number == fold]
         left = np.asarray(seen.indicator[train].sum(axis=0)).ravel()
         gone = [name for name, count in zip(seen.classes, left, strict=True) if not count]
-        splits.append(Split(train, test, (), seen.keep(train, without=gone)))
+        if len(gone) < len(seen.classes):  # a fold that leaves the method nothing to learn from tells nothing
+            splits.append(Split(train, test, (), seen.keep(train, without=gone)))
     return splits
+
+
+def _require_two(seen: Labels) -> None:
+    if len(seen.labelled) < 2:
+        msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(seen.labelled)}"
+        raise InputError(msg)

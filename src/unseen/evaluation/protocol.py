@@ -75,9 +75,7 @@ def evaluate(
         raise unknown_name("classifier", classifier, CLASSIFIERS)
     check_inputs(embedding, labels, split)
     unseen = labels.class_numbers(split.unseen)
-    vectors = joined_vectors(embedding, labels, np.r_[split.train, split.test])
-    if scale:
-        vectors = _unit_length(vectors)
+    vectors = joined_vectors(embedding, labels, np.r_[split.train, split.test], scale=scale)
     n = len(split.train)
     known = labels.indicator[split.train].toarray()
     trained = (
@@ -194,8 +192,10 @@ def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
         raise InputError(msg)
 
 
-def joined_vectors(embedding: Embedding, labels: Labels, rows: npt.NDArray[np.int64]) -> Any:
-    """Return the vectors of the nodes in the given rows of `labels`, found by id."""
+def joined_vectors(
+    embedding: Embedding, labels: Labels, rows: npt.NDArray[np.int64], *, scale: bool = False
+) -> Any:
+    """Return the vectors of the nodes in the given rows of `labels`, found by id; of length 1 if `scale`."""
     ids = labels.node_ids[rows]
     found = match_ids(ids, embedding.node_ids)
     missing = np.flatnonzero(found < 0)
@@ -205,7 +205,8 @@ def joined_vectors(embedding: Embedding, labels: Labels, rows: npt.NDArray[np.in
             f"{ids[missing[0]]!r}; embed them too, or leave them out of the labels"
         )
         raise InputError(msg)
-    return embedding.vectors[found]
+    vectors = embedding.vectors[found]
+    return _unit_length(vectors) if scale else vectors
 
 
 def _unit_length(vectors: Any) -> Any:

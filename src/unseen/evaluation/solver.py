@@ -11,7 +11,8 @@ solution starts the next along a path of growing C.
 The conjugate gradients are preconditioned twice over. Dense vectors are turned into the eigenbasis
 of their Gram matrix, where the Hessian of every class is nearly diagonal as long as most rows are
 active. Where few are (a large C), a class gets the Cholesky factor of one of its Hessians, which
-then serves all its folds, the following steps and the following values of C.
+then serves all its folds, the following steps and the following values of C. Vectors with more
+columns than there are rows need neither: a step is then solved in its active rows, which are few.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ MAX_NEWTON = 200
 PATIENCE = 25
 """Conjugate-gradient steps after which factoring a Hessian is the shorter way."""
 MAX_CG = 250
-"""Conjugate-gradient steps where Hessians are too large to be factored."""
+"""Conjugate-gradient steps where there is no other way."""
+MAX_KERNEL = 3000
+"""Most rows whose products with each other are kept, n x n numbers."""
 THREADED = 2_000_000_000
 """Multiplications a product from which BLAS may use several threads: below, on a busy machine, waiting for
 each other costs them tens of times what they gain, and one thread gives the same bits on every machine."""
@@ -56,6 +59,15 @@ class Design:
     columns: Any
     curvature: Floats
     rotation: Floats | None
+
+    @functools.cached_property
+    def kernel(self) -> Floats | None:
+        """Products of all rows with each other, where a step is better solved in rows than in columns."""
+        if self.rotation is not None or self.rows.shape[0] > min(MAX_KERNEL, self.width):
+            return None
+        rows = self.rows.astype(np.float64)
+        kernel = rows @ rows.T
+        return np.asarray(kernel.toarray() if sp.issparse(kernel) else kernel)
 
     @property
     def width(self) -> int:
@@ -213,6 +225,12 @@ class _Preconditioner:
     def __init__(self, design: Design, C: float, grams: dict[int, Floats]) -> None:
         self.design, self.C, self.grams = design, C, grams
         self.factors: dict[int, Any] = {}
+        self.stiff: set[int] = set()
+
+    @property
+    def patience(self) -> int:
+        """Steps after which :meth:`refresh` makes the rest shorter, if it can."""
+        return MAX_CG if self.design.rotation is None and self.design.kernel is None else PATIENCE
 
     def diagonal(self, active: Floats) -> Floats:
         return np.asarray(1 / (1 + (2 * self.C) * self.design.curvature[:, None] * active.mean(axis=0)))
@@ -226,9 +244,11 @@ class _Preconditioner:
         return scaled
 
     def refresh(self, groups: Columns, active: Floats) -> None:
-        """Remember the Hessian of the first column of each group, for groups whose iterations took too long."""
+        """Prepare a shorter way for groups whose iterations took too long: a Hessian, or steps solved in rows."""
         if self.design.rotation is None:
-            return  # a Hessian is too large
+            if self.design.kernel is not None:
+                self.stiff.update(groups.tolist())
+            return
         for group, k in zip(*np.unique(groups, return_index=True), strict=True):
             rows = self.design.rows[active[:, k] > 0]
             self.grams[int(group)] = rows.T @ rows
@@ -246,9 +266,41 @@ class _Preconditioner:
 def _newton_step(
     design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Columns
 ) -> tuple[Floats, Floats]:
-    """Return the step of each column, by preconditioned conjugate gradients, and the decrease it promises."""
+    """Return the step of each column and the decrease of the objective that it promises."""
+    stiff = np.array([group in preconditioner.stiff for group in groups])
+    if not stiff.any():
+        return _by_gradients(design, state, C, preconditioner, groups)
+    step, decrease = np.zeros_like(state.point), np.zeros_like(state.value)
+    step[:, stiff], decrease[stiff] = _by_rows(design, state.columns(stiff), C)
+    if not stiff.all():
+        easy = ~stiff
+        found = _by_gradients(design, state.columns(easy), C, preconditioner, groups[easy])
+        step[:, easy], decrease[easy] = found
+    return step, decrease
+
+
+def _by_rows(design: Design, state: _State, C: float) -> tuple[Floats, Floats]:
+    """Solve for the steps exactly: H^-1 g = g - x'(I / 2C + x x')^-1 x g over the active rows x."""
+    descent: Floats = (2 * C) * _product(design.columns, state.residual) - state.point
+    inner = design.scores(descent)
+    outer = np.zeros_like(inner)
+    if design.kernel is not None:
+        for k in range(inner.shape[1]):
+            active = np.flatnonzero(state.residual[:, k])
+            system = design.kernel[np.ix_(active, active)]
+            system[np.diag_indices_from(system)] += 1 / (2 * C)
+            factor = sla.cho_factor(system, overwrite_a=True, check_finite=False)
+            outer[active, k] = sla.cho_solve(factor, inner[active, k], check_finite=False)
+    step = descent - _product(design.columns, outer)
+    return step, 0.5 * _dots(step, descent)
+
+
+def _by_gradients(
+    design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Columns
+) -> tuple[Floats, Floats]:
+    """Solve for the steps by preconditioned conjugate gradients, all columns side by side."""
     active = (state.residual != 0).astype(state.scores.dtype)
-    left = (2 * C) * _product(design.columns, state.residual) - state.point
+    left: Floats = (2 * C) * _product(design.columns, state.residual) - state.point
     diagonal = preconditioner.diagonal(active)
     scaled = preconditioner.apply(left, diagonal, groups)
     size: Floats = _dots(left, scaled)
@@ -258,7 +310,7 @@ def _newton_step(
     direction: Floats = scaled
     step, decrease = np.zeros_like(left), np.zeros_like(size)
     live = np.arange(len(size))
-    for _ in range(MAX_CG if design.rotation is None else PATIENCE):
+    for _ in range(preconditioner.patience):
         bent = _product(design.rows, direction)
         bent *= active
         bent = direction + (2 * C) * _product(design.columns, bent)
