@@ -8,6 +8,7 @@ have to span nine powers of ten.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,8 +112,7 @@ def _chosen(
 ) -> tuple[float, Floats | None]:
     """Return the C of the best micro F1 on held-out folds, the smallest of equals, and a start for the final fit.
 
-    The folds are further columns of one problem, solved along growing C, each from the one before. The
-    path ends at a candidate that is clearly worse than the best so far, or the second in a row that is worse at all.
+    The folds are further columns of one problem, solved along growing C, each from the one before.
     """
     truth = signs > 0
     n, k = truth.shape
@@ -126,28 +126,47 @@ def _chosen(
     unknown = ~((tiled > 0) & used).any(axis=0)
     problem = Problem(single, tiled, used, np.tile(np.arange(k), len(held)))
     counts = truth.sum(axis=1)
-    best, best_C, best_solution, worse = -1.0, unit, None, 0
+    search, best_solution = PathSearch(), None
     solution = None
-    for c in GRID:
+    for place, c in enumerate(GRID):
         solution = problem.solve(c * unit, start=solution, tol=CHOICE_TOL)
         scores = single.scores(solution)
         scores[:, unknown] = -np.inf
         predicted = np.zeros_like(truth)
         for fold, rows in enumerate(held):
             predicted[rows] = best_labels(scores[rows, fold * k : (fold + 1) * k], counts[rows])
-        score = micro_f1(truth, predicted)
-        if score > best:
-            best, best_C, best_solution, worse = score, c * unit, solution, 0
-        else:
-            worse = worse + 1 if score < best else worse
-            if worse == 2 or score < best - CLEAR_DROP:
-                break
+        ended = search.ended_by(place, micro_f1(truth, predicted))
+        if search.place == place:
+            best_solution = solution
+        if ended:
+            break
     start = None if best_solution is None else best_solution.reshape(design.width, len(held), k).mean(axis=1)
-    return best_C, start
+    return GRID[search.place] * unit, start
 
 
-def scores_along_path(train: Any, truth: Mask, test: Any) -> list[Floats]:
-    """Return the scores of the `test` rows for every candidate of `GRID`, trained on other rows.
+@dataclass
+class PathSearch:
+    """Walks the candidates for C upwards and says when to stop: the larger ones cost most and come last.
+
+    It ends at a candidate that is clearly worse than the best so far, or at the second in a row that is
+    worse at all; of equals the smallest is the best.
+    """
+
+    best: float = -1.0
+    place: int = 0
+    worse: int = 0
+
+    def ended_by(self, place: int, figure: float) -> bool:
+        """Note the figure of the candidate at `place`, and return whether it ends the search."""
+        if figure > self.best:
+            self.best, self.place, self.worse = figure, place, 0
+            return False
+        self.worse = self.worse + 1 if figure < self.best else self.worse
+        return self.worse == 2 or figure < self.best - CLEAR_DROP
+
+
+def scores_along_path(train: Any, truth: Mask, test: Any) -> Iterator[Floats]:
+    """Yield the scores of the `test` rows for one candidate of `GRID` after another, trained on other rows.
 
     For choices in which every fold has vectors of its own, so that the folds cannot share a problem.
     """
@@ -155,15 +174,13 @@ def scores_along_path(train: Any, truth: Mask, test: Any) -> list[Floats]:
     design = prepare(train).astype(np.float32)
     problem = Problem(design, np.where(truth[:, known], 1.0, -1.0).astype(np.float32))
     unit = candidate_unit(train)
-    found: list[Floats] = []
     solution = None
     for c in GRID:
         solution = problem.solve(c * unit, start=solution, tol=CHOICE_TOL)
         weights = design.weights(solution)
         scores = np.full((test.shape[0], truth.shape[1]), -np.inf)
         scores[:, known] = np.asarray(test @ weights[:-1]) + weights[-1]
-        found.append(scores)
-    return found
+        yield scores
 
 
 def candidate_unit(vectors: Any) -> float:

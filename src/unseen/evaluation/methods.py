@@ -13,13 +13,20 @@ from sklearn.base import clone
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger, unknown_name
-from unseen.evaluation.classifier import GRID, candidate_unit, scores_along_path, stratified_folds
+from unseen.evaluation.classifier import (
+    GRID,
+    PathSearch,
+    candidate_unit,
+    scores_along_path,
+    stratified_folds,
+)
 from unseen.evaluation.metrics import best_labels, micro_f1
 from unseen.evaluation.protocol import evaluate, joined_vectors
 from unseen.evaluation.scores import Score
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method
+from unseen.methods.sharing import shared_work
 from unseen.randomness import RandomState, as_generator
 from unseen.splits import Split
 
@@ -88,16 +95,31 @@ def evaluate_method(
         return replace(
             evaluate(embedding, labels, split, random_state=random_state, **options), params=chosen
         )
-    needs_c = options.get("classifier", "linear") == "linear" and options.get("C") is None
-    choice = _Choice(method, graph, labels, split, n_folds, random_state, bool(options.get("scale")))
+    with shared_work():
+        return _evaluate_refitted(method, graph, labels, split, settings, n_folds, random_state, options)
+
+
+def _evaluate_refitted(
+    method: Method,
+    graph: Graph,
+    labels: Labels,
+    split: Split,
+    settings: list[dict[str, Any]],
+    n_folds: int,
+    random_state: RandomState,
+    options: dict[str, Any],
+) -> Score:
+    """Evaluate a method that uses labels; whatever is chosen, is chosen on refits that lack a fold's labels."""
+    scale = bool(options.get("scale"))
+    choice = _Choice(method, graph, labels, split, n_folds, random_state, scale)
     chosen = choice.setting(settings)
     if len(settings) > 1:
         logger.info("%s: %s chosen inside the seen labels", method.name, chosen)
     embedding = _embed(method, chosen, graph, split.seen_labels)
-    if needs_c:
+    if options.get("classifier", "linear") == "linear" and options.get("C") is None:
         candidate = choice.candidate(chosen)
-        train = joined_vectors(embedding, labels, split.train, scale=bool(options.get("scale")))
-        options = {**options, "C": None if candidate is None else candidate * candidate_unit(train)}
+        unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=scale))
+        options = {**options, "C": None if candidate is None else candidate * unit}
     return replace(evaluate(embedding, labels, split, random_state=random_state, **options), params=chosen)
 
 
@@ -155,7 +177,7 @@ class _Choice:
         if len(settings) == 1:
             return settings[0]
         _require_two(self.split.seen_labels)
-        figures = [max(self._figures(setting, self.split.seen_labels)) for setting in settings]
+        figures = [self._search(setting, self.split.seen_labels).best for setting in settings]
         best = int(np.argmax(figures))
         self._fitted = {repr(settings[best]): self._fitted[repr(settings[best])]}
         return settings[best]
@@ -164,29 +186,28 @@ class _Choice:
         """Return the candidate for C, of `GRID`, with the best micro F1 on L; None where L cannot be cut."""
         if len(self.folds) < 2:
             return None
-        return GRID[int(np.argmax(self._figures(setting, self.labels)))]
+        return GRID[self._search(setting, self.labels).place]
 
-    def _figures(self, setting: dict[str, Any], known: Labels) -> list[float]:
-        """Return the micro F1 of each candidate for C, over the rows that `known` labels in the held-out folds."""
-        found: list[list[npt.NDArray[np.bool_]]] = [[] for _ in GRID]
-        truths = []
+    def _search(self, setting: dict[str, Any], known: Labels) -> PathSearch:
+        """Search along the candidates for C, by micro F1 over the rows that `known` labels in held-out folds."""
+        truths, paths = [], []
         for fold, embedding in zip(self.folds, self._embeddings(setting), strict=True):
             train, test = (
                 rows[np.diff(known.indicator.indptr)[rows] > 0] for rows in (fold.train, fold.test)
             )
-            if not len(train) or not len(test):
-                continue
-            truth = known.indicator[test].toarray()
-            vectors = joined_vectors(embedding, known, np.r_[train, test], scale=self.scale)
-            path = scores_along_path(
-                vectors[: len(train)], known.indicator[train].toarray(), vectors[len(train) :]
-            )
-            for k, scores in enumerate(path):
-                found[k].append(best_labels(scores, truth.sum(axis=1)))
-            truths.append(truth)
-        if not truths:
-            return [0.0 for _ in GRID]
-        return [micro_f1(np.vstack(truths), np.vstack(predicted)) for predicted in found]
+            if len(train) and len(test):
+                vectors = joined_vectors(embedding, known, np.r_[train, test], scale=self.scale)
+                truth = known.indicator[train].toarray()
+                paths.append(scores_along_path(vectors[: len(train)], truth, vectors[len(train) :]))
+                truths.append(known.indicator[test].toarray())
+        search = PathSearch()
+        for place in range(len(GRID) if paths else 0):
+            predicted = [
+                best_labels(next(path), t.sum(axis=1)) for path, t in zip(paths, truths, strict=True)
+            ]
+            if search.ended_by(place, micro_f1(np.vstack(truths), np.vstack(predicted))):
+                break
+        return search
 
     def _embeddings(self, setting: dict[str, Any]) -> list[Embedding]:
         key = repr(setting)

@@ -25,6 +25,7 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.rsdne_solvers import Objective, alternating, gradient_descent, new_rows, solve
+from unseen.methods.sharing import shared
 from unseen.methods.training import Callback, Epoch
 from unseen.methods.training import _checked as checked_callbacks
 from unseen.randomness import RandomState, child_seed
@@ -127,8 +128,9 @@ class MFDW(Method):
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         n = graph.n_nodes
         columns = self._components(self.n_components, n, f"there are {n} nodes")
-        keys = node_keys(graph.node_ids, child_seed(rng))
-        walk = WalkMatrix(graph.adjacency)
+        seed = child_seed(rng)
+        keys = node_keys(graph.node_ids, seed)
+        walk = shared(graph, "walk", lambda: WalkMatrix(graph.adjacency))
         constant = walk.frobenius_squared()
         self.loss_has_constant_ = constant is not None
         if constant is None:
@@ -137,7 +139,8 @@ class MFDW(Method):
                 self.name,
             )
         objective = self._objective(graph, labels, walk, keys, constant or 0.0)
-        U, Ht = self._start(walk, keys, columns)
+        start = ("start", self.init, self.lam, columns, seed)
+        U, Ht = (part.copy() for part in shared(graph, start, lambda: self._start(walk, keys, columns)))
         rounds = (
             alternating(objective, U, Ht, cg_steps=CG_STEPS)
             if self.solver == "als"

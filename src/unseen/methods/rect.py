@@ -6,7 +6,7 @@ The hidden layer of RECT-L and that of RECT-N, trained apart, each l2-normalised
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from unseen.methods.rect_base import RectMethod
 from unseen.methods.rect_l import RECTL
 from unseen.methods.rect_n import RECTN
 from unseen.methods.semantics import Readout
+from unseen.methods.sharing import shared
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed
 
@@ -151,10 +152,23 @@ class RECT(RectMethod):
     def _fit_halves(self, halves: Sequence[RECTL | RECTN], graph: Graph, labels: Labels) -> Vectors:
         parts = []
         for half in halves:
-            parts.append(half.fit_transform(graph, labels).vectors)
+            parts.append(self._trained(half, graph, labels))
             self.loss_history_[half.name] = half.loss_history_
-            del half.embedding_  # it would be held twice
         return self._joined(parts)
+
+    def _trained(self, half: RECTL | RECTN, graph: Graph, labels: Labels) -> Vectors:
+        """Train a half; what does not see labels is trained once for all fits inside `shared_work`."""
+
+        def fresh() -> tuple[Vectors, dict[str, Any]]:
+            vectors = half.fit_transform(graph, labels).vectors
+            del half.embedding_  # it would be held twice
+            return vectors, dict(half.__dict__)
+
+        if half.uses_labels or self.callbacks is not None:
+            return fresh()[0]
+        vectors, learnt = shared(graph, repr(sorted(half.get_params().items())), fresh)
+        half.__dict__.update(learnt)
+        return vectors
 
     def _transform(self, graph: Graph) -> Vectors:
         halves = [half for half in (self.semantic_, self.structure_) if half is not None]

@@ -32,6 +32,7 @@ from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.rect_base import COMMON, RectMethod, layer_input, propagation
 from unseen.methods.rect_losses import SemanticLoss
 from unseen.methods.semantics import READOUTS, Readout, describe_classes, strongest_words, targets_of
+from unseen.methods.sharing import shared
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed
 
@@ -147,7 +148,7 @@ class RECTL(RectMethod):
         widths = self._widths(self.n_components or self.default_components)
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        Z, self.axes_ = reduced_features(graph, self.source_, self.svd_components, self.name, rng)
+        Z, self.axes_ = self._reduced(graph, rng)
         self.class_vectors_ = describe_classes(Z, labels, self.readout)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
         targets = targets_of(self.class_vectors_, labels)
@@ -161,6 +162,17 @@ class RECTL(RectMethod):
             return self._fit_on_labelled_rows(graph, labels, Z, head)
         features = Input(Z, device) if self.input == "svd" else layer_input(graph, self.source_, device)
         return self._fit_on_graph(graph, labels, features, head)
+
+    def _reduced(
+        self, graph: Graph, rng: np.random.Generator
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+        seed = child_seed(rng)
+        source, asked = self.source_, self.svd_components
+        return shared(
+            graph,
+            ("svd", source, asked, seed),
+            lambda: reduced_features(graph, source, asked, self.name, np.random.default_rng(seed)),
+        )
 
     def _fit_on_labelled_rows(self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss) -> Vectors:
         smoothed = spmm(gcn_normalized(graph.adjacency).astype(np.float32), Z)
