@@ -134,6 +134,52 @@ def test_drop_negative() -> None:
     assert graph.adjacency.toarray().tolist() == [[0, 0, 0], [0, 0, 2], [0, 2, 0]]
 
 
+@pytest.mark.parametrize("symmetrize", ["max", "sum"])
+@pytest.mark.parametrize(
+    "matrix", [[[0, -1], [0, 0]], [[0, -1], [2, 0]], [[0, -1], [1, 0]], [[0, -1], [-1, 0]]]
+)
+def test_a_negative_weight_is_never_swallowed(matrix: Any, symmetrize: Any) -> None:
+    sentence = (
+        r"negative edge weights are not supported yet, found -1; .*Graph\.from_scipy\(.*drop_negative=True"
+    )
+    with pytest.raises(unseen.InputError, match=sentence):
+        Graph.from_scipy(matrix, symmetrize=symmetrize)
+
+
+def test_drop_negative_in_a_matrix(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    given_matrix = np.array([[-3.0, -1.0], [2.0, 0.0]])
+    graph = Graph.from_scipy(given_matrix, drop_negative=True)
+    assert graph.adjacency.toarray().tolist() == [[0, 2], [2, 0]]
+    assert "2 entries of negative weight left out" in caplog.text
+    assert given_matrix[0, 1] == -1
+    sparse = sp.csr_array(given_matrix)
+    Graph.from_scipy(sparse, drop_negative=True)
+    assert sparse.data.tolist() == [-3, -1, 2]
+    with pytest.raises(unseen.InputError, match="must be finite"):
+        Graph.from_scipy([[0, -np.inf], [0, 0]], drop_negative=True)
+
+
+def test_a_directed_pytorch_geometric_graph_with_a_negative_weight_is_refused() -> None:
+    torch = pytest.importorskip("torch")
+    from torch_geometric.data import Data
+
+    data = Data(edge_index=torch.tensor([[0], [1]]), edge_weight=torch.tensor([-1.0]), num_nodes=2)
+    with pytest.raises(unseen.InputError, match="negative"):
+        Graph.from_pyg(data, symmetrize="sum")
+
+
+def test_a_sum_beyond_64_bit_floats_is_refused_without_a_warning() -> None:
+    with pytest.raises(
+        unseen.InputError, match=r"add up to more than a 64-bit float holds; take symmetrize='max'"
+    ):
+        Graph.from_scipy([[0, 1.7e308], [1.6e308, 0]], symmetrize="sum")
+    with pytest.raises(unseen.InputError, match=r"must be finite"):
+        Graph.from_edges([1, 2], [2, 1], [1.7e308, 1.6e308], symmetrize="sum")
+    loop = Graph.from_scipy([[1.7e308, 1], [0, 0]], symmetrize="sum")  # a self-loop is counted once
+    assert loop.adjacency.toarray().tolist() == [[1.7e308, 1], [1, 0]]
+
+
 def test_edges_with_mixed_ids_meet_as_strings() -> None:
     assert Graph.from_edges([1, 2], ["2", "x"]).node_ids.tolist() == ["1", "2", "x"]
 

@@ -128,16 +128,17 @@ class Graph:
         """
         from unseen.io.edges import graph_from_edges
 
-        graph, _ = graph_from_edges(
-            src,
-            dst,
-            weight,
-            nodes=nodes,
-            features=features,
-            feature_names=feature_names,
-            symmetrize=symmetrize,
-            drop_negative=drop_negative,
-        )
+        with np.errstate(over="ignore"):  # a sum that becomes infinite is refused as such
+            graph, _ = graph_from_edges(
+                src,
+                dst,
+                weight,
+                nodes=nodes,
+                features=features,
+                feature_names=feature_names,
+                symmetrize=symmetrize,
+                drop_negative=drop_negative,
+            )
         return cls(graph.adjacency, graph.features, graph.node_ids, graph.feature_names)
 
     @classmethod
@@ -149,11 +150,21 @@ class Graph:
         node_ids: Iterable[Any] | None = None,
         feature_names: Sequence[str] | None = None,
         symmetrize: Symmetrize = "max",
+        drop_negative: bool = False,
     ) -> Self:
         """Make a graph from a square matrix; a directed one is made symmetric as `symmetrize` says.
 
-        A symmetric matrix is taken as it is. Of a directed one, ``"max"`` keeps the larger of the
-        two weights of a pair, ``"sum"`` adds them, ``"error"`` refuses.
+        Parameters
+        ----------
+        adjacency : scipy sparse array or ndarray, shape (n, n)
+            Weights; a symmetric matrix is taken as it is.
+        features, node_ids, feature_names : optional
+            As for :class:`Graph`.
+        symmetrize : {"max", "sum", "error"}
+            Of a directed matrix, ``"max"`` keeps the larger of the two weights of a pair, ``"sum"`` adds
+            them, ``"error"`` refuses.
+        drop_negative : bool
+            Leave out entries of negative weight instead of refusing them.
 
         Examples
         --------
@@ -161,7 +172,11 @@ class Graph:
         >>> unseen.Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]])).n_edges
         1
         """
-        matrix = symmetric(_as_csr(adjacency), symmetrize)
+        matrix = _as_csr(adjacency)
+        _check_weights(matrix, drop_negative=drop_negative)
+        if drop_negative:
+            matrix = _without_negative(matrix)
+        matrix = symmetric(matrix, symmetrize)
         return cls(matrix, features, node_ids, None if feature_names is None else tuple(feature_names))  # type: ignore[arg-type]
 
     @classmethod
@@ -228,11 +243,17 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     if symmetrize == "error":
         msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
         raise InputError(msg)
+    _check_weights(matrix)  # the larger of two weights, or their sum, would hide a negative one
     if symmetrize == "max":
         logger.info("directed edges made undirected: the larger of the two weights of a pair")
         return matrix.maximum(transposed).tocsr()
     logger.info("directed edges made undirected: the sum of the two weights of a pair")
-    return (matrix + transposed - sp.diags_array(matrix.diagonal(), format="csr")).tocsr()
+    with np.errstate(over="ignore"):  # refused in the next lines
+        total = (matrix + sp.triu(transposed, 1) + sp.tril(transposed, -1)).tocsr()
+    if not np.isfinite(total.data).all():
+        msg = "two weights of a pair add up to more than a 64-bit float holds; take symmetrize='max' or smaller weights"
+        raise InputError(msg)
+    return total
 
 
 def _as_csr(matrix: Any) -> sp.csr_array:
@@ -267,19 +288,32 @@ def _checked_adjacency(matrix: Any) -> sp.csr_array:
     if csr.shape[0] != csr.shape[1]:
         msg = f"the adjacency must be square, got shape {csr.shape}"
         raise InputError(msg)
-    if not np.isfinite(csr.data).all():
-        msg = "edge weights must be finite, found NaN or infinity in the adjacency"
-        raise InputError(msg)
-    if csr.nnz and csr.data.min() < 0:
-        msg = (
-            f"negative edge weights are not supported yet, found {csr.data.min():g}; "
-            "leave them out with drop_negative=True (--drop-negative)"
-        )
-        raise InputError(msg)
+    _check_weights(csr)
     if not _same(csr, csr.T.tocsr()):
         msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
         raise InputError(msg)
     return read_only_csr(csr)
+
+
+def _check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
+    if not np.isfinite(csr.data).all():
+        msg = "edge weights must be finite, found NaN or infinity in the adjacency"
+        raise InputError(msg)
+    if csr.nnz and csr.data.min() < 0 and not drop_negative:
+        msg = (
+            f"negative edge weights are not supported yet, found {csr.data.min():g}; "
+            "leave them out with Graph.from_scipy(..., drop_negative=True), or --drop-negative on the command line"
+        )
+        raise InputError(msg)
+
+
+def _without_negative(csr: sp.csr_array) -> sp.csr_array:
+    negative = csr.data < 0
+    if negative.any():
+        logger.info("%d entries of negative weight left out", negative.sum())
+        csr.data[negative] = 0
+        csr.eliminate_zeros()
+    return csr
 
 
 def _checked_features(features: Any, n: int) -> Features:
