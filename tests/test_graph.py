@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import logging
+import pickle
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,21 @@ def test_everything_is_frozen() -> None:
         sparse.features.data[0] = 9
 
 
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+@pytest.mark.parametrize("features", [None, np.eye(2), sp.csr_array(np.eye(2))])
+def test_copies_and_other_processes_get_the_same_read_only(way: Any, features: Any) -> None:
+    graph = Graph(PAIR, features, ["007", "b"])  # type: ignore[arg-type]
+    other = way(graph)
+    assert other.adjacency.toarray().tolist() == PAIR.tolist()
+    assert other.node_ids.tolist() == ["007", "b"]
+    arrays = [other.adjacency.data, other.adjacency.indices, other.adjacency.indptr, other.node_ids]
+    if sp.issparse(features):
+        arrays += [other.features.data, other.features.indices, other.features.indptr]
+    elif features is not None:
+        arrays.append(other.features)
+    assert not any(array.flags.writeable for array in arrays)
+
+
 def test_input_is_neither_shared_nor_locked() -> None:
     adjacency, features = sp.csr_array(PAIR), sp.csr_array(np.eye(2, dtype=np.float32))
     dense = np.eye(2)
@@ -100,6 +117,8 @@ def test_feature_types(dtype: Any, kept: Any, make: Any) -> None:
         ({"features": [[1.0], [1.0, 2.0]]}, r"`features` must be a matrix, its rows have different lengths"),
         ({"features": np.array([[1.0], [np.inf]])}, r"features must be finite, found NaN or infinity"),
         ({"features": sp.csr_array([[1.0], [np.nan]])}, r"features must be finite"),
+        ({"features": np.ones((2, 0))}, r"`features` has no columns; pass features=None"),
+        ({"features": sp.csr_array((2, 0))}, r"`features` has no columns; pass features=None"),
         ({"features": np.array([["a"], ["b"]])}, r"features must be numbers, got dtype <U1"),
         ({"node_ids": ["a"]}, r"`node_ids` has 1 entries but the adjacency has 2 rows"),
         ({"node_ids": ["a", "a"]}, r"node ids must be unique, 'a' occurs more than once"),

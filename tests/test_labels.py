@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,14 @@ def test_everything_is_frozen() -> None:
     given_indicator = sp.csr_array(np.eye(2, dtype=bool))
     Labels(given_indicator, ("x", "y"))
     given_indicator.data[0] = False  # the caller's own matrix stays the caller's
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_copies_and_other_processes_get_the_same_read_only(way: Any) -> None:
+    other = way(Labels.from_values(["x", None], ["007", "b"]))
+    assert (other.codes.tolist(), other.classes, other.node_ids.tolist()) == ([0, -1], ("x",), ["007", "b"])
+    arrays = (other.indicator.data, other.indicator.indices, other.indicator.indptr, other.node_ids)
+    assert not any(array.flags.writeable for array in arrays)
 
 
 @pytest.mark.parametrize(

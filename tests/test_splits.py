@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import logging
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -303,3 +305,15 @@ def test_generators_and_seeds() -> None:
     seeds = [child_seed(as_generator(k)) for k in range(50)]
     assert len(set(seeds)) == 50
     assert all(type(seed) is int and 0 <= seed < 2**31 for seed in seeds)
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_copies_and_other_processes_get_the_same_read_only(way: Any) -> None:
+    split = unseen.completely_imbalanced_split(
+        single({"a": 4, "b": 4, "c": 4}), label_rate=0.5, unseen=["c"], random_state=3
+    )
+    other = way(split)
+    assert (other.train.tolist(), other.test.tolist()) == (split.train.tolist(), split.test.tolist())
+    assert (other.unseen, other.seen_labels.classes, other.random_state) == (("c",), ("a", "b"), 3)
+    arrays = (other.train, other.test, other.seen_labels.indicator.data, other.seen_labels.node_ids)
+    assert not any(array.flags.writeable for array in arrays)

@@ -30,7 +30,7 @@ class Graph:
         Symmetric, finite, not negative. Self-loops are kept. Use :meth:`from_scipy` or
         :meth:`from_edges` for directed input.
     features : scipy sparse array or ndarray, shape (n, m), optional
-        Finite numbers. Sparse features stay sparse.
+        Finite numbers, at least one column; None where nodes have no features. Sparse features stay sparse.
     node_ids : sequence of str or int, optional
         One unique id a row; 0 ... n - 1 when not given.
     feature_names : sequence of str, optional
@@ -64,6 +64,10 @@ class Graph:
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "node_ids", ids)
         object.__setattr__(self, "feature_names", _checked_names(self.feature_names, features))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(self.adjacency, self.features, self.node_ids)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
         width = "no features" if self.features is None else f"{self.features.shape[1]} features"
@@ -229,11 +233,16 @@ class Graph:
         return cls(made.adjacency, made.features, made.node_ids, made.feature_names)
 
 
-def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
-    """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
+def check_symmetrize(symmetrize: str) -> None:
+    """Raise an `InputError` unless `symmetrize` is one of the three policies."""
     if symmetrize not in ("max", "sum", "error"):
         msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
         raise InputError(msg)
+
+
+def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
+    """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
+    check_symmetrize(symmetrize)
     if matrix.shape[0] != matrix.shape[1]:
         msg = f"the adjacency must be square, got shape {matrix.shape}"
         raise InputError(msg)
@@ -337,6 +346,9 @@ def _checked_features(features: Any, n: int) -> Features:
     if matrix.shape[0] != n:
         msg = f"`features` has {matrix.shape[0]} rows but the graph has {n} nodes"
         raise InputError(msg)
+    if n and not matrix.shape[1]:
+        msg = "`features` has no columns; pass features=None where nodes have no features"
+        raise InputError(msg)
     if not np.isfinite(values).all():
         msg = "features must be finite, found NaN or infinity"
         raise InputError(msg)
@@ -365,8 +377,16 @@ def _checked_names(names: Iterable[Any] | None, features: Features | None) -> tu
     return named
 
 
+def lock(*arrays: sp.csr_array | npt.NDArray[Any] | None) -> None:
+    """Lock arrays, and the three arrays of sparse ones, against writing."""
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
+        elif array is not None:
+            lock(array.data, array.indices, array.indptr)
+
+
 def read_only_csr(matrix: sp.csr_array) -> sp.csr_array:
     """Return `matrix` with its three arrays locked against writing."""
-    for array in (matrix.data, matrix.indices, matrix.indptr):
-        array.setflags(write=False)
+    lock(matrix)
     return matrix

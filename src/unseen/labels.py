@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, unknown_name
-from unseen.graph import Graph, read_only_csr
+from unseen.graph import Graph, lock, read_only_csr
 from unseen.ids import IdArray, as_ids, default_ids, match_ids, require_unique
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ class Labels:
         object.__setattr__(self, "indicator", read_only_csr(indicator))
         object.__setattr__(self, "classes", classes)
         object.__setattr__(self, "node_ids", ids)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(self.indicator, self.node_ids)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
         kind = "multi-label" if self.is_multilabel else "single-label"

@@ -6,11 +6,13 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, logger
+from unseen.graph import lock
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator, seed_of
 
@@ -56,6 +58,10 @@ class Split:
             rows.setflags(write=False)
             object.__setattr__(self, name, rows)
         object.__setattr__(self, "unseen", tuple(self.unseen))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(self.train, self.test)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
         hidden = ", ".join(self.unseen) or "none"
