@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMPED := pyproject.toml constraints.txt src/unseen/__init__.py
 
-.PHONY: demo test lint types check-format pytest browser clean
+.PHONY: demo test lint types pytest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/unseen demo
@@ -24,7 +24,7 @@ pytest: $(VENV)/.dev
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unseen needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment could be made: install Python's venv and pip" >&2; exit 1; }
 
 $(VENV)/.demo: $(BIN)/python $(STAMPED)
 	$(PIP) -e '.[viz]'

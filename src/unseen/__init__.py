@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from unseen.methods.registry import METHODS
+
 __version__ = "0.1.0"
 
 _HOME = {
@@ -29,33 +31,19 @@ _HOME = {
     "read_embedding": "io.embeddings",
     "evaluate": "evaluation",
     "evaluate_method": "evaluation",
+    "evaluate_many": "evaluation",
+    "clustering_scores": "evaluation",
     "Score": "evaluation",
+    "ScoreSummary": "evaluation",
     "load_method": "methods.saving",
     "make_method": "methods.registry",
     "method_names": "methods.registry",
-    "APPNP": "methods.appnp",
-    "DGI": "methods.dgi",
-    "GCN": "methods.gcn",
-    "MFDW": "methods.mfdw",
-    "RSDNE": "methods.rsdne",
-    "RSDNELight": "methods.rsdne",
-    "NodeFeats": "methods.nodefeats",
-    "SmoothFeats": "methods.smoothfeats",
-    "RECT": "methods.rect",
-    "RECTDW": "methods.rect_dw",
-    "RECTJoint": "methods.rect_joint",
-    "RECTL": "methods.rect_l",
-    "RECTN": "methods.rect_n",
-    "LINE": "methods.line",
-    "LSHM": "methods.lshm",
-    "LDE": "methods.lde",
-    "MMDW": "methods.mmdw",
-    "TADW": "methods.tadw",
     "UnseenError": "errors",
     "InputError": "errors",
     "DatasetError": "errors",
     "OutputError": "errors",
     "UnsupportedError": "errors",
+    **{entry.class_name: f"methods.{entry.module}" for entry in METHODS.values()},
 }
 
 __all__ = ["__version__", *_HOME]
@@ -87,7 +75,10 @@ if TYPE_CHECKING:
     from unseen.errors import UnseenError as UnseenError
     from unseen.errors import UnsupportedError as UnsupportedError
     from unseen.evaluation import Score as Score
+    from unseen.evaluation import ScoreSummary as ScoreSummary
+    from unseen.evaluation import clustering_scores as clustering_scores
     from unseen.evaluation import evaluate as evaluate
+    from unseen.evaluation import evaluate_many as evaluate_many
     from unseen.evaluation import evaluate_method as evaluate_method
     from unseen.graph import Graph as Graph
     from unseen.io.embeddings import read_embedding as read_embedding

@@ -104,6 +104,11 @@ def test_vectors_that_saw_labels_are_tested_on_their_own_split(cli: Callable, tm
     other = cli("evaluate", out, "--labels", "debian", *words)
     assert other.code == 1
     assert "can only be tested on that one" in other.err
+    half = tmp_path / "half.csv"
+    labels = unseen.load_dataset("debian").labels
+    pairs = list(zip(labels.node_ids, labels.codes, strict=True))[::2]
+    half.write_text("node,label\n" + "".join(f"{node},{labels.classes[code]}\n" for node, code in pairs))
+    assert "give another one" in cli("evaluate", out, "--labels", half).err
     assert cli("embed", "debian", "-o", out, "-m", "rect-l", "--dim", 8, "--epochs", 1).code == 0
     assert "look better here" in cli("evaluate", out, "--labels", "debian", "--splits", 1).err
 
@@ -135,3 +140,9 @@ def test_the_delimiter_can_be_told(cli: Callable, tmp_path: Path, word: str) -> 
     ran = cli("embed", tmp_path / "e.txt", "-o", out, "-m", "smoothfeats", "--dim", 2, "--delimiter", word)
     assert ran.code == 0, ran.err
     assert unseen.read_embedding(out).node_ids.tolist() == ["a b", "c d", "e,f"]
+
+
+def test_hiding_a_class_alone_keeps_all_labels_of_the_others(cli: Callable, tmp_path: Path) -> None:
+    words = ("embed", "debian", "-o", tmp_path / "v.parquet", "-m", "smoothfeats", "--dim", 2)
+    assert f"{4852 - 279} of 4852 labelled nodes are left" in cli(*words, "--unseen", "mail").err
+    assert "2426 labelled" not in cli(*words).err

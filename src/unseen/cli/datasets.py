@@ -34,6 +34,7 @@ def datasets(
     facts = {
         "dataset": data.name,
         "nodes": data.graph.n_nodes,
+        "edges_listed": _known(name)["edges_listed"],
         "edges": data.graph.n_edges,
         "self_loops": data.graph.n_self_loops,
         "isolated": int(data.graph.isolated.sum()),
@@ -53,4 +54,7 @@ def _known(name: str) -> dict[str, object]:
     from unseen.datasets.registry import PAPER_GRAPHS
 
     counts = DEBIAN_COUNTS if name == "debian" else PAPER_GRAPHS[name].counts
-    return {"dataset": name, **asdict(counts)}
+    known = asdict(counts)
+    return {"dataset": name, "nodes": known["nodes"], "edges_listed": known["edges"]} | {
+        key: known[key] for key in ("classes", "features")
+    }

@@ -11,12 +11,11 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.cli.sources import Input, hide, load_input
+from unseen.cli.sources import Input, fingerprint, hide, load_input
 from unseen.errors import InputError, logger
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
-    from unseen.labels import Labels
     from unseen.methods.base import Method
 
 DEFAULT_METHOD = "rect"
@@ -133,15 +132,19 @@ def _trained(
 ) -> Embedding:
     from unseen.embedding import Embedding
 
-    split = hide(data, unseen, label_rate, seed)
-    visible: Labels | None = data.labels if split is None else split.seen_labels
+    visible = hide(data, unseen, label_rate, seed)
     with progress(estimator.name) as move:
         if move and "callbacks" in inspect.signature(type(estimator)).parameters:
             estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
-        made = estimator.fit_transform(data.graph, visible)
-    if split is None or not estimator.uses_labels:
+        made = estimator.fit_transform(data.graph, visible.labels)
+    if visible.split is None or not estimator.uses_labels or data.labels is None:
         return made
-    made_for = {"unseen": list(split.unseen), "label_rate": label_rate or 0.5, "seed": seed}
+    made_for = {
+        "unseen": list(visible.split.unseen),
+        "label_rate": label_rate,
+        "seed": seed,
+        "labelled": fingerprint(data.labels, visible.split),
+    }
     return Embedding(made.vectors, made.node_ids, made.method, {**made.params, "split": made_for})
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.output import print_json, print_table
+from unseen.cli.output import print_json, print_table, progress
+from unseen.cli.sources import fingerprint, is_dataset
 from unseen.errors import InputError, logger
 
 if TYPE_CHECKING:
@@ -17,14 +18,24 @@ if TYPE_CHECKING:
     from unseen.splits import Split
 
 
+SPLITS = 10
+
+
 def evaluate(
     embedding: Annotated[Path, typer.Argument(help="Embedding file, of this or any other tool.")],
     labels: Annotated[
         str, typer.Option(help="File of labels (node, label), or a data set's name.", show_default=False)
     ],
-    unseen: options.Unseen = None,
-    label_rate: options.LabelRate = None,
-    splits: Annotated[int, typer.Option(help="Number of random splits.", min=1)] = 10,
+    unseen: Annotated[
+        str | None, typer.Option(help="Classes to score as hidden, separated by commas.")
+    ] = None,
+    label_rate: Annotated[
+        float | None,
+        typer.Option(help="Share of the labels that the classifier learns from; 0.5 if not given."),
+    ] = None,
+    splits: Annotated[
+        int | None, typer.Option(help="Number of random splits; 10 if not given.", min=1)
+    ] = None,
     classifier: Annotated[
         str, typer.Option(help="linear, or rbf as in the released code.", metavar="linear|rbf")
     ] = "linear",
@@ -38,17 +49,26 @@ def evaluate(
     quiet: options.Quiet = False,
 ) -> None:
     """Score an embedding file by classifying its nodes: micro and macro F1, overall and for hidden classes."""
-    from unseen.evaluation import evaluate_many
+    from unseen.evaluation import ScoreSummary
+    from unseen.evaluation import evaluate as score_split
     from unseen.io.embeddings import read_embedding
 
     vectors = read_embedding(embedding)
     truth = _labels(labels, vectors, header, options.character(delimiter))
     drawn = _splits(vectors, truth, unseen, label_rate, splits, seed)
-    result = evaluate_many(vectors, truth, drawn, classifier=classifier, scale=scale, random_state=seed)
+    scores = []
+    kind: Any = classifier  # checked by the evaluation
+    with progress("splits") as move:
+        for k, split in enumerate(drawn):
+            scores.append(score_split(vectors, truth, split, classifier=kind, scale=scale, random_state=seed))
+            if move:
+                move(k + 1, len(drawn))
     report: dict[str, Any] = {
         "embedding": str(embedding),
+        "method": vectors.method,
         "unseen": list(drawn[0].unseen),
-        **result.to_dict(),
+        "split_seeds": [split.random_state for split in drawn],
+        **ScoreSummary(tuple(scores)).to_dict(),
     }
     if json:
         print_json(report)
@@ -76,11 +96,11 @@ def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 def _labels(source: str, vectors: Embedding, header: bool | None, delimiter: str | None) -> Labels:
     import scipy.sparse as sp
 
-    from unseen.datasets import dataset_names, load_dataset
+    from unseen.datasets import load_dataset
     from unseen.graph import Graph
     from unseen.io.read import read_labels
 
-    if source in dataset_names() and not Path(source).exists():
+    if is_dataset(source):
         return load_dataset(source).labels
     n = len(vectors.node_ids)
     nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
@@ -88,7 +108,7 @@ def _labels(source: str, vectors: Embedding, header: bool | None, delimiter: str
 
 
 def _splits(
-    vectors: Embedding, truth: Labels, unseen: str | None, label_rate: float | None, n: int, seed: int
+    vectors: Embedding, truth: Labels, unseen: str | None, label_rate: float | None, n: int | None, seed: int
 ) -> list[Split]:
     """Draw the splits asked for; vectors that have seen labels are tested on the split they were made for."""
     from unseen.methods.registry import METHODS, method_class
@@ -96,21 +116,8 @@ def _splits(
 
     made_for = vectors.params.get("split")
     if isinstance(made_for, dict):
-        if unseen is not None or label_rate is not None:
-            msg = (
-                f"these vectors were learned with the labels of one split (unseen: "
-                f"{', '.join(made_for['unseen'])}, label rate {made_for['label_rate']:g}) and can only be "
-                "tested on that one; leave out --unseen and --label-rate"
-            )
-            raise InputError(msg)
-        logger.info("tested on the split the vectors were learned for, so that no test label was seen")
         return [
-            completely_imbalanced_split(
-                truth,
-                label_rate=made_for["label_rate"],
-                unseen=made_for["unseen"],
-                random_state=made_for["seed"],
-            )
+            _own_split(truth, made_for, asked=unseen is not None or label_rate is not None or n is not None)
         ]
     if vectors.method in METHODS and method_class(vectors.method).uses_labels:
         logger.warning(
@@ -118,9 +125,39 @@ def _splits(
             "embed with --label-rate to keep labels apart for the test",
             vectors.method,
         )
+    n = SPLITS if n is None else n
     hidden = options.names(unseen)
     rate = 0.5 if label_rate is None else label_rate
     return [
         completely_imbalanced_split(truth, label_rate=rate, unseen=hidden, random_state=seed + k)
         for k in range(n)
     ]
+
+
+def _own_split(truth: Labels, made_for: dict[str, Any], *, asked: bool) -> Split:
+    """Return the split that vectors were learned for, drawn again and known by its fingerprint."""
+    from unseen.splits import completely_imbalanced_split
+
+    wanted = {"unseen": list, "label_rate": float, "seed": int, "labelled": str}
+    if not all(isinstance(made_for.get(key), kind) for key, kind in wanted.items()):
+        msg = "the file says that its vectors were learned for a split, but not for which; embed the graph again"
+        raise InputError(msg)
+    hidden = ", ".join(made_for["unseen"]) or "none"
+    if asked:
+        msg = (
+            f"these vectors were learned with the labels of one split (unseen: {hidden}, label rate "
+            f"{made_for['label_rate']:g}) and can only be tested on that one; leave out --unseen, --label-rate "
+            "and --splits"
+        )
+        raise InputError(msg)
+    split = completely_imbalanced_split(
+        truth, label_rate=made_for["label_rate"], unseen=made_for["unseen"], random_state=made_for["seed"]
+    )
+    if fingerprint(truth, split) != made_for["labelled"]:
+        msg = (
+            "these vectors were learned with the labels of one split, and these labels give another one: test nodes "
+            "would be among those the embedding learned from; give the labels that it was made with"
+        )
+        raise InputError(msg)
+    logger.info("tested on the split the vectors were learned for, so that no test label was seen")
+    return split

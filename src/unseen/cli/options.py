@@ -28,7 +28,7 @@ def _verbose(value: bool) -> bool:
 def _threads(value: int | None) -> int | None:
     """Set the thread counts before the numerical libraries are loaded."""
     if value is not None:
-        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "UNSEEN_THREADS"):
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ[name] = str(value)
     return value
 
@@ -62,7 +62,10 @@ Symmetrize = Annotated[
 ]
 DropNegative = Annotated[bool, typer.Option("--drop-negative", help="Leave out edges of negative weight.")]
 Unseen = Annotated[str | None, typer.Option(help="Classes to hide from the embedding, separated by commas.")]
-LabelRate = Annotated[float | None, typer.Option(help="Share of the labels to keep, between 0 and 1.")]
+LabelRate = Annotated[
+    float | None,
+    typer.Option(help="Share of the labels to keep, the others being left for a test; all if not given."),
+]
 Dim = Annotated[int | None, typer.Option(help="Number of columns of the embedding.", min=1)]
 Epochs = Annotated[int | None, typer.Option(help="Number of training epochs.", min=0)]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]

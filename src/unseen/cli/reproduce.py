@@ -36,6 +36,7 @@ def reproduce(
         int | None, typer.Option(help="Number of splits; the paper's if not given.", min=1)
     ] = None,
     jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
+    threads: options.Threads = None,
     out: Annotated[Path, typer.Option(help="Folder of results; a second start continues there.")] = Path(
         "unseen-results"
     ),

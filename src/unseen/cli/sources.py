@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,24 +68,51 @@ def load_input(
     )
 
 
-def hide(data: Input, unseen: str | None, label_rate: float | None, seed: int) -> Split | None:
-    """Return the split that `--unseen` and `--label-rate` ask for, or None where they were not given."""
+@dataclass(frozen=True)
+class Visible:
+    """What an embedding may see, and the split it came from where labels were kept apart for a test."""
+
+    labels: Labels | None
+    split: Split | None
+
+
+def hide(data: Input, unseen: str | None, label_rate: float | None, seed: int) -> Visible:
+    """Return what `--unseen` and `--label-rate` leave of the labels.
+
+    A label rate draws a split, whose other labels are kept for the test. Without one, all labels of the
+    classes that are not hidden stay.
+    """
     if unseen is None and label_rate is None:
-        return None
+        return Visible(data.labels, None)
     if data.labels is None:
         msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
         raise InputError(msg)
     from unseen.splits import completely_imbalanced_split
 
-    rate = 0.5 if label_rate is None else label_rate
-    split = completely_imbalanced_split(data.labels, label_rate=rate, unseen=names(unseen), random_state=seed)
+    hidden = names(unseen)
+    if label_rate is None:
+        if set(data.labels.classes) <= set(hidden):
+            msg = f"all {len(data.labels.classes)} classes are unseen; leave at least one to learn from"
+            raise InputError(msg)
+        visible = Visible(data.labels.keep(data.labels.labelled, without=hidden), None)
+    else:
+        split = completely_imbalanced_split(
+            data.labels, label_rate=label_rate, unseen=hidden, random_state=seed
+        )
+        visible = Visible(split.seen_labels, split)
     logger.info(
-        "hidden from the embedding: %s; %d of %d labels are left to learn from",
-        ", ".join(split.unseen) or "no class",
-        len(split.seen_labels.labelled),
+        "hidden from the embedding: %s; %d of %d labelled nodes are left to learn from",
+        ", ".join(hidden) or "no class",
+        0 if visible.labels is None else len(visible.labels.labelled),
         len(data.labels.labelled),
     )
-    return split
+    return visible
+
+
+def fingerprint(labels: Labels, split: Split) -> str:
+    """Return a short hash of the nodes of L, by which a split is known again."""
+    listed = "\0".join(str(node) for node in labels.node_ids[split.train])
+    return sha256(listed.encode()).hexdigest()[:16]
 
 
 def is_dataset(source: str) -> bool:
