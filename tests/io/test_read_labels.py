@@ -108,3 +108,13 @@ def test_no_label_at_all() -> None:
 def test_lists_are_not_split_at_the_bar() -> None:
     labels = unseen.read_labels(pa.table({"node": ["a"], "label": [["x|y"]]}), GRAPH)
     assert labels.classes == ("x|y",)
+
+
+def test_an_unknown_id_is_missing_from_what_was_named(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("node,label\na,x\n007,y\n")
+    with pytest.raises(unseen.InputError, match=r"line 3: the graph has no node '007'; .* labels=\.\.\."):
+        unseen.read_labels(tmp_path / "l.csv", GRAPH)
+    with pytest.raises(
+        unseen.InputError, match=r"line 3: the embedding has no node '007'; remove such rows$"
+    ):
+        unseen.read_labels(tmp_path / "l.csv", GRAPH, where="the embedding")

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.errors import InputError
-from unseen.graph import Graph, Symmetrize
+from unseen.graph import Graph, Symmetrize, check_symmetrize
 from unseen.ids import IdArray, as_ids
 
 
@@ -21,7 +21,6 @@ from unseen.ids import IdArray, as_ids
 class EdgeReport:
     """What was found among the edges of one source."""
 
-    listed: int
     repeats: int
     self_loops: int
     dropped_negative: int
@@ -45,9 +44,7 @@ def graph_from_edges(
     Ids appear in the order `nodes`, then edge by edge, then `more_nodes` (further id columns, of
     features or labels files). `features` are rows in that order.
     """
-    if symmetrize not in ("max", "sum", "error"):
-        msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
-        raise InputError(msg)
+    check_symmetrize(symmetrize)
     ends = [id_column(src, "src"), id_column(dst, "dst")]
     if len(ends[0]) != len(ends[1]):
         msg = f"`src` has {len(ends[0])} entries and `dst` has {len(ends[1])}; an edge needs both"
@@ -70,7 +67,6 @@ def graph_from_edges(
         keep &= ~negative
     adjacency, repeats = _combine(first[keep], second[keep], weights[keep], node_ids, symmetrize)
     report = EdgeReport(
-        listed=len(first),
         repeats=repeats,
         self_loops=int(np.count_nonzero(adjacency.diagonal())),
         dropped_negative=int(negative.sum()),

@@ -98,17 +98,18 @@ def is_group_layout(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz") == "group.txt"
 
 
-def to_labels(found: LabelRows, graph: Graph) -> Labels:
-    """Return the labels for `graph`, classes sorted; an id that it does not have is an error."""
+def to_labels(found: LabelRows, graph: Graph, *, where: str = "the graph") -> Labels:
+    """Return the labels for `graph`, which messages call `where`; classes sorted, an unknown id is an error."""
     row_of = match_ids(as_ids(found.ids.to_numpy(zero_copy_only=False)), graph.node_ids)
     strangers = np.flatnonzero(row_of < 0)
     if len(strangers):
         first = int(strangers[0])
         more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
         hint = HEADER_HINT if first == 0 and found.headless else ""
+        remedy = ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
         msg = (
-            f"{found.place(first)}: the graph has no node {found.ids[first].as_py()!r}{more}; remove such rows, "
-            f"or read the graph with labels=... to make nodes of them{hint}"
+            f"{found.place(first)}: {where} has no node {found.ids[first].as_py()!r}{more}; "
+            f"remove such rows{remedy}{hint}"
         )
         raise InputError(msg)
     encoded = found.names.dictionary_encode()
@@ -117,9 +118,9 @@ def to_labels(found: LabelRows, graph: Graph) -> Labels:
     position = np.empty(len(names), dtype=np.int64)
     position[order] = np.arange(len(names))
     columns = position[encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
-    where = (row_of[found.rows], columns)
+    places = (row_of[found.rows], columns)
     indicator = sp.coo_array(
-        (np.ones(len(columns), dtype=np.int64), where), shape=(graph.n_nodes, len(names))
+        (np.ones(len(columns), dtype=np.int64), places), shape=(graph.n_nodes, len(names))
     )
     return Labels(indicator.tocsr(), tuple(names[k] for k in order), graph.node_ids)
 

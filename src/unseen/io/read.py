@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.errors import InputError, logger
-from unseen.graph import Features, Graph, Symmetrize
+from unseen.graph import Features, Graph, Symmetrize, check_symmetrize
 from unseen.ids import IdArray, as_ids, default_ids, match_ids
 from unseen.io.columns import is_label_header, is_node_header, node_ids
 from unseen.io.edge_sources import GROUP_FILE, read_edges
@@ -89,7 +89,7 @@ def read_graph(
     >>> graph, graph.node_ids.tolist()
     (Graph(4 nodes, 2 edges, no features), ['alone', '007', 'a b', 'ü'])
     """
-    _check_policy(symmetrize)
+    check_symmetrize(symmetrize)
     found = read_edges(
         edges, header=header, delimiter=delimiter, symmetrize=symmetrize, drop_negative=drop_negative
     )
@@ -125,7 +125,12 @@ def read_graph(
 
 
 def read_labels(
-    source: Any, graph: Graph, *, header: bool | None = None, delimiter: str | None = None
+    source: Any,
+    graph: Graph,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    where: str = "the graph",
 ) -> Labels:
     """Read labels for the nodes of `graph`; an id that it does not have is an error.
 
@@ -141,6 +146,8 @@ def read_labels(
         The graph whose nodes are labelled; nodes without a row are unlabelled.
     header, delimiter : optional
         For text, as in :func:`unseen.read_graph`.
+    where : str
+        What a message says an unknown id is missing from.
 
     Examples
     --------
@@ -149,13 +156,7 @@ def read_labels(
     >>> unseen.read_labels(pa.table({"node": ["a", "c"], "label": ["red", "red|blue"]}), graph)
     Labels(3 nodes, 2 labelled, 2 classes, multi-label)
     """
-    return to_labels(_read_label_rows(source, header, delimiter), graph)
-
-
-def _check_policy(symmetrize: str) -> None:
-    if symmetrize not in ("max", "sum", "error"):
-        msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
-        raise InputError(msg)
+    return to_labels(_read_label_rows(source, header, delimiter), graph, where=where)
 
 
 def _read_nodes(source: Any, header: bool | None, delimiter: str | None) -> pa.Array:
