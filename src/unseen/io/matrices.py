@@ -114,6 +114,14 @@ def read_mat(path: Path, keys: Sequence[str], what: str) -> sp.csr_array | npt.N
     return value if isinstance(value, np.ndarray) else _checked(value, path)
 
 
+def mat_names(path: Path) -> set[str]:
+    """Return the names of the variables of a Matlab file; none for a damaged one, which `read_mat` explains."""
+    try:
+        return set(parse_mat(path.read_bytes()))
+    except _DAMAGED:
+        return set()
+
+
 def read_svmlight(path: Path) -> sp.csr_array:
     """Return the features of an svmlight file, one row a line; its targets are not read."""
     from sklearn.datasets import load_svmlight_file

@@ -28,7 +28,7 @@ from unseen.io.columns import is_edge_header
 from unseen.io.edge_sources import GRAPH_FILE, GROUP_FILE
 from unseen.io.features import SVMLIGHT_SUFFIXES
 from unseen.io.files import AnyPath, atomic_paths, make_folder
-from unseen.io.matrices import FEATURE_KEYS, GROUP_KEYS
+from unseen.io.matrices import FEATURE_KEYS, GROUP_KEYS, mat_names
 from unseen.io.sources import TEXT_NAMES, data_suffix, existing, is_path
 from unseen.io.write_formats import (
     Writer,
@@ -200,18 +200,7 @@ def _own_parts(source: Path) -> tuple[Path | None, Path | None]:
         return (group if group.is_file() else None), (features if features.is_file() else None)
     if data_suffix(source) != ".mat":
         return None, None
-    from scipy.io import matlab
-
-    try:
-        names = {name for name, _, _ in matlab.whosmat(source)}
-    except (
-        matlab.MatReadError,
-        ValueError,
-        TypeError,
-        OSError,
-        NotImplementedError,
-    ):  # read_graph says what is wrong
-        return None, None
+    names = mat_names(source)
     return (
         source if names.intersection(GROUP_KEYS) else None,
         source if names.intersection(FEATURE_KEYS) else None,
