@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import unseen
-from unseen.io.authors import read_authors
 from unseen.io.features import read_features
 
 WEIGHTS = np.array([[0, 2, 0, 0], [2, 1, 3, 0], [0, 3, 0, 0], [0, 0, 0, 0]], dtype=float)
@@ -240,15 +239,6 @@ def authors_folder(folder: Path) -> Path:
     return folder
 
 
-def test_authors_folder_with_numbers(tmp_path: Path) -> None:
-    graph, labels = read_authors(authors_folder(tmp_path))
-    assert graph.node_ids.dtype == np.int64
-    assert graph.node_ids.tolist() == [0, 1, 2, 10]
-    assert graph.adjacency.toarray().tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]]
-    assert labels.classes == ("2", "3", "11")
-    assert labels.indicator.toarray().astype(int).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-
-
 def test_authors_folder_as_any_other_source(tmp_path: Path) -> None:
     authors_folder(tmp_path)
     for edges, groups in ((tmp_path, tmp_path), (tmp_path / "graph.txt", tmp_path / "group.txt")):
@@ -259,15 +249,6 @@ def test_authors_folder_as_any_other_source(tmp_path: Path) -> None:
         assert labels.indicator.toarray().astype(int).tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
 
-def test_authors_folder_at_fault(tmp_path: Path) -> None:
-    with pytest.raises(unseen.InputError, match=r"there is no file '.*graph\.txt'"):
-        read_authors(tmp_path)
-    authors_folder(tmp_path)
-    (tmp_path / "group.txt").write_text("0 x\n")
-    with pytest.raises(unseen.InputError, match=r"group\.txt': class numbers must be whole numbers .*'x'"):
-        read_authors(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("name", "edges", "isolated"), [("citeseer", 4675, 48), ("wiki", 12761, 42), ("ppi", 38739, 30)]
 )
@@ -275,9 +256,7 @@ def test_the_papers_graphs(paper_folder: Path, name: str, edges: int, isolated: 
     graph = unseen.read_graph(paper_folder / name)
     assert (graph.n_edges, int(graph.isolated.sum())) == (edges, isolated)
     assert graph.node_ids.tolist() == [str(k) for k in range(graph.n_nodes)]
-    numbered, labels = read_authors(paper_folder / name)
-    assert (numbered.adjacency != graph.adjacency).nnz == 0
-    assert len(labels.labelled) == graph.n_nodes
+    assert len(unseen.read_labels(paper_folder / name, graph).labelled) == graph.n_nodes
 
 
 @pytest.fixture
