@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import sys
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -324,3 +326,21 @@ def test_features_to_arrow_needs_features() -> None:
     with pytest.raises(unseen.InputError, match=r"the graph has no features to convert"):
         features_to_arrow(unseen.Graph.from_edges([0], [1]))
     assert isinstance(to_arrow(unseen.Graph.from_edges([], [], nodes=[1])), pa.Table)
+
+
+def test_to_pandas_without_pandas_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        unseen.UnsupportedError, match="to_pandas needs pandas; install it with: pip install pandas"
+    ):
+        to_pandas(unseen.Graph.from_edges([0], [1]))
+
+
+@pytest.mark.parametrize("src", [[1, "a"], ["a", 1]])
+def test_mixed_pandas_ids_get_a_sentence(src: list[Any]) -> None:
+    frame = pd.DataFrame({"src": src, "dst": ["b", "c"]})
+    with pytest.raises(
+        unseen.InputError, match=r"the column 'src' of `edges` holds values of several types; .*str"
+    ):
+        unseen.read_graph(frame)
+    assert unseen.read_graph(frame.astype(str)).n_edges == 2

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.errors import InputError
+from unseen.errors import InputError, UnsupportedError
 from unseen.graph import Graph
 from unseen.io.convert_networkx import graph_from_networkx, to_networkx
 from unseen.io.convert_pyg import graph_from_pyg, labels_from_pyg, to_pyg
@@ -71,6 +71,11 @@ def to_pandas(graph: Graph) -> Any:
     >>> to_pandas(unseen.Graph.from_edges(["a"], ["b"])).columns.tolist()
     ['src', 'dst', 'weight']
     """
+    try:
+        import pandas  # noqa: F401  # Arrow's own message would not say what to do
+    except ImportError:
+        msg = "to_pandas needs pandas; install it with: pip install pandas"
+        raise UnsupportedError(msg) from None
     return to_arrow(graph).to_pandas()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unseen.errors import InputError
+
+_MIXED = re.compile(r"Conversion failed for column (.*) with type object")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,13 @@ def read_arrow(source: Any, what: str) -> Table:
     try:
         table = source if isinstance(source, pa.Table) else pa.table(source)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        mixed = _MIXED.search(str(error))
+        if mixed is not None:
+            msg = (
+                f"the column {mixed[1]!r} of `{what}` holds values of several types; make them all of one, "
+                f"e.g. strings: table[{mixed[1]!r}].astype(str)"
+            )
+            raise InputError(msg) from None
         msg = f"`{what}` is no table that Arrow can read: {first_line(error)}"
         raise InputError(msg) from None
     return _from_arrow(table, f"`{what}`")
