@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -49,8 +50,8 @@ def run(*, dataset: str = "blogcatalog", label_rate: float = 0.5, columns: int =
     counts = wanted.sum(axis=1)
     rows = []
     for what, C in (("choice of C and fit", None), ("one fit of all classes", candidate_unit(train))):
-        ours, seconds = _timed(lambda C=C: train_linear(train, truth, C, random_state=0))
-        (weights, their_C), reference = _timed(lambda C=C: _class_after_class(train, truth, C))
+        ours, seconds = _timed(partial(train_linear, train, truth, C, random_state=0))
+        (weights, their_C), reference = _timed(partial(_class_after_class, train, truth, C))
         rows.append(
             (
                 f"{what}, {dataset}",
