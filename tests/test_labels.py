@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import unseen
 from unseen import Graph, Labels
+from unseen.labels import is_unlabelled
 
 ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -23,17 +25,56 @@ def label_sets(labels: Labels) -> list[set[str]]:
     return [{labels.classes[k] for k in np.flatnonzero(row)} for row in labels.indicator.toarray()]
 
 
-@pytest.mark.parametrize("nothing", [None, float("nan"), "", -1, np.int64(-1), np.float32("nan"), [], [None]])
+NOTHING = [
+    None,
+    float("nan"),
+    np.float32("nan"),
+    -1,
+    -1.0,
+    np.int64(-1),
+    "",
+    " ",
+    "-1",
+    "nan",
+    "NaN",
+    np.str_(""),
+]
+
+
+@pytest.mark.parametrize("nothing", [*NOTHING, [], [None], ["", "nan"]])
 def test_what_means_unlabelled(nothing: Any) -> None:
     labels = Labels.from_values(["x", nothing])
     assert labels.labelled.tolist() == [0]
     assert labels.classes == ("x",)
 
 
+@pytest.mark.parametrize("nothing", NOTHING)
+def test_one_rule_for_a_single_entry(nothing: Any) -> None:
+    assert is_unlabelled(nothing) is True
+
+
+@pytest.mark.parametrize("something", [0, 0.0, 1, -2, False, True, "0", "none", "-1.0", "a", float("inf")])
+def test_what_is_a_label(something: Any) -> None:
+    assert is_unlabelled(something) is False
+    assert Labels.from_values([something]).labelled.tolist() == [0]
+
+
+def test_files_and_values_agree_on_what_is_unlabelled(tmp_path: Path) -> None:
+    entries = ["x", "-1", "nan", "NaN", "", "0"]
+    graph = Graph.from_edges([], [], nodes=[f"n{k}" for k in range(len(entries))])
+    path = tmp_path / "labels.csv"
+    path.write_text("node,label\n" + "".join(f"n{k},{entry}\n" for k, entry in enumerate(entries)))
+    read, made = unseen.read_labels(path, graph), Labels.from_values(entries, graph.node_ids)
+    assert (read.classes, read.codes.tolist()) == (made.classes, made.codes.tolist())
+    assert read.classes == ("0", "x")
+
+
 def test_pandas_missing_values() -> None:
     pd = pytest.importorskip("pandas")
     labels = Labels.from_values(pd.array([1, None, 2], dtype="Int64"))
     assert labels.codes.tolist() == [0, -1, 1]
+    assert is_unlabelled(pd.NA)
+    assert is_unlabelled(pd.NaT)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +82,13 @@ def test_pandas_missing_values() -> None:
     [
         ([2, 10, -1], ("2", "10")),
         (["2", "10"], ("10", "2")),
-        ([2.0, float("nan"), 10.0], ("10", "2")),
+        ([2, 10, None], ("2", "10")),
+        ([2.0, float("nan"), 10.0], ("2", "10")),
+        ([[10, 2], [3], None], ("2", "3", "10")),
+        ([2, 10, "x"], ("10", "2", "x")),
+        ([2, 10, 2.5], ("10", "2", "2.5")),
+        ([2, 10, float("inf")], ("10", "2", "inf")),
+        ([10**400, 2], ("2", str(10**400))),
         ([["b", "a"], "c"], ("a", "b", "c")),
         ([True, False], ("False", "True")),
     ],
@@ -57,6 +104,31 @@ def test_given_classes_fix_the_order() -> None:
     assert labels.counts.tolist() == [1, 0, 1]
     with pytest.raises(unseen.InputError, match=r"unknown class 'mial'; did you mean 'mail'\?"):
         Labels.from_values(["mial"], classes=["mail", "web"])
+
+
+def test_a_mapping_goes_by_id() -> None:
+    labels = Labels.from_values({"c": "red", "a": ["red", "blue"], "b": None}, ["a", "b", "c", "d"])
+    assert label_sets(labels) == [{"red", "blue"}, set(), {"red"}, set()]
+    assert labels.node_ids.tolist() == ["a", "b", "c", "d"]
+    assert Labels.from_values({"2": "x"}, [1, 2]).codes.tolist() == [-1, 0]
+    assert Labels.from_values({}, [1, 2]).codes.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (({"a": "x"},), r"labels in a mapping need `node_ids`"),
+        (({"a": "x", "z": "y"}, ["a", "b"]), r"a label for 'z', which is not among the 2 node ids"),
+        (({"a": "x", 1: "y"}, ["a", "1"]), r"ids of labels must be all strings or all integers, found 1"),
+        ((["x"], ["a", "b"]), r"`values` has 1 entry but there are 2 node ids"),
+        ((["x", "y", "z"], ["a", "b"]), r"`values` has 3 entries but there are 2 node ids"),
+        (("xyx",), r"`values` must have one entry a node, got 'xyx'"),
+        ((7,), r"`values` must have one entry a node, got 7"),
+    ],
+)
+def test_values_that_are_refused(arguments: tuple[Any, ...], match: str) -> None:
+    with pytest.raises(unseen.InputError, match=match):
+        Labels.from_values(*arguments)
 
 
 def test_properties() -> None:
@@ -93,6 +165,14 @@ def test_copies_and_other_processes_get_the_same_read_only(way: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
+        (
+            ("red", ("a",)),
+            r"`indicator` must be a matrix of nodes and classes .* got str; Labels\.from_values",
+        ),
+        (([["x"]], ("a",)), r"`indicator` must be a matrix of nodes and classes"),
+        ((np.eye(2), "ab"), r"`classes` must be a list of class names, one a column, got 'ab'"),
+        ((np.eye(2), None), r"`classes` must be a list of class names, one a column, got None"),
+        ((np.eye(2), ("a", "b"), "xy"), r"node ids must be a list of ids, one a row, got 'xy'"),
         ((np.eye(2), ("a",)), r"`indicator` has 2 columns but there are 1 class names"),
         ((np.eye(2), ("a", "a")), r"class names must be unique, 'a' occurs more than once"),
         ((np.eye(2), ("a", "b"), ["x"]), r"`node_ids` has 1 entries but the indicator has 2 rows"),
@@ -114,6 +194,10 @@ def test_class_numbers() -> None:
     assert labels.class_numbers([]).tolist() == []
     with pytest.raises(unseen.InputError, match=r"unknown class 'wed'; did you mean 'web'\?"):
         labels.class_numbers(["wed"])
+    with pytest.raises(
+        unseen.InputError, match=r"expected a list of class names, got 'web'; write \['web'\]"
+    ):
+        labels.class_numbers("web")
 
 
 VALUES = st.lists(

@@ -27,6 +27,9 @@ def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     >>> as_ids(["007", "ü"]).tolist()
     ['007', 'ü']
     """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        msg = f"{what} must be a list of ids, one a row, got {values!r}"
+        raise InputError(msg)
     array = values if isinstance(values, np.ndarray) else _object_array(list(values))
     if array.ndim != 1:
         msg = f"{what} must be one-dimensional, got an array of shape {array.shape}"

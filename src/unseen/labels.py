@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,10 @@ from unseen.ids import IdArray, as_ids, default_ids, match_ids, require_unique
 
 if TYPE_CHECKING:
     from typing import Self
+
+UNLABELLED = ("", "-1", "nan")
+"""Texts that stand for no label, whatever their case and the blanks around them."""
+SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +50,22 @@ class Labels:
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
 
     def __post_init__(self) -> None:
-        indicator = sp.csr_array(self.indicator).astype(bool)
+        try:
+            indicator = sp.csr_array(self.indicator).astype(bool)
+        except (TypeError, ValueError):
+            msg = (
+                "`indicator` must be a matrix of nodes and classes that is true where a node has a class, "
+                f"got {type(self.indicator).__name__}; Labels.from_values takes one value a node"
+            )
+            raise InputError(msg) from None
         if indicator.ndim != 2:
             msg = f"`indicator` must have two dimensions, nodes and classes, got shape {indicator.shape}"
             raise InputError(msg)
         indicator.sum_duplicates()
         indicator.eliminate_zeros()
+        if isinstance(self.classes, str) or not isinstance(self.classes, Iterable):
+            msg = f"`classes` must be a list of class names, one a column, got {self.classes!r}"
+            raise InputError(msg)
         classes = tuple(str(name) for name in self.classes)
         if indicator.shape[1] != len(classes):
             msg = f"`indicator` has {indicator.shape[1]} columns but there are {len(classes)} class names"
@@ -110,35 +124,41 @@ class Labels:
     @classmethod
     def from_values(
         cls,
-        values: Iterable[Any],
+        values: Iterable[Any] | Mapping[Any, Any],
         node_ids: Iterable[Any] | None = None,
         *,
         classes: Sequence[Any] | None = None,
     ) -> Self:
         """Make labels from one value a node: a class, a list of classes, or nothing.
 
-        Unlabelled nodes are None, NaN, "" or -1. Other values become class names by ``str``.
+        Unlabelled nodes are None, NaN, "" or -1 (:func:`is_unlabelled`). Other values become class
+        names by ``str``.
 
         Parameters
         ----------
-        values : iterable
-            One entry a node.
+        values : iterable or mapping
+            One entry a node; or a mapping from ids among `node_ids`, where nodes that it lacks are unlabelled.
         node_ids : iterable of str or int, optional
             0 ... n - 1 when not given.
         classes : sequence, optional
-            Order of the classes; sorted when not given.
+            Order of the classes; when not given, numbers in their own order, anything else sorted as text.
 
         Examples
         --------
         >>> import unseen
         >>> unseen.Labels.from_values([2, -1, 10]).classes
         ('2', '10')
+        >>> unseen.Labels.from_values({"b": "red"}, ["a", "b"]).codes.tolist()
+        [-1, 0]
         """
-        listed = list(values)
+        ids = None if node_ids is None else as_ids(node_ids)
+        listed = (
+            _by_id(values, ids) if isinstance(values, Mapping) else one_a_node(values, ids, what="values")
+        )
         rows = [_names(value) for value in listed]
         found = {name for row in rows for name in row}
         if classes is None:
-            order = tuple(sorted(found, key=int) if _all_integers(listed) else sorted(found))
+            order = tuple(sorted(found, key=int) if _all_integers(listed) else sorted(found))  # 10 after 2
         else:
             order = tuple(str(name) for name in classes)
             for name in sorted(found - set(order)):
@@ -148,10 +168,13 @@ class Labels:
         indptr = np.cumsum([0, *map(len, rows)])
         data = np.ones(len(indices), dtype=bool)
         indicator = sp.csr_array((data, indices, indptr), shape=(len(rows), len(order)))
-        return cls(indicator, order, node_ids)  # type: ignore[arg-type]
+        return cls(indicator, order, ids)  # type: ignore[arg-type]
 
     def class_numbers(self, names: Iterable[str]) -> npt.NDArray[np.int64]:
         """Return the column numbers of the named classes; an unknown name is an error with a hint."""
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            msg = f"expected a list of class names, got {names!r}; write [{names!r}] for a single one"
+            raise InputError(msg)
         column = {name: k for k, name in enumerate(self.classes)}
         numbers = []
         for name in names:
@@ -193,22 +216,75 @@ class Labels:
         return Labels(padded[rows], self.classes, graph.node_ids)
 
 
+def is_unlabelled(value: Any) -> bool:
+    """Return whether one entry means "no label": None, NaN, pandas' missing values, -1, or a text of `UNLABELLED`.
+
+    Examples
+    --------
+    >>> [is_unlabelled(value) for value in (None, float("nan"), -1, "", "-1", "NaN")]
+    [True, True, True, True, True, True]
+    >>> [is_unlabelled(value) for value in (0, "0", False, "none")]
+    [False, False, False, False]
+    """
+    if isinstance(value, str):
+        return value.strip().lower() in UNLABELLED
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return bool(value == -1 or value != value)  # NaN alone differs from itself
+    # pandas is recognised by name, without importing it
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def one_a_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[Any]:
+    """Return `values` as a list with as many entries as there are ids, or say why it is none."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        msg = f"`{what}` must have one entry a node, got {values!r}"
+        raise InputError(msg)
+    listed = list(values)
+    if node_ids is not None and len(listed) != len(node_ids):
+        entries = "1 entry" if len(listed) == 1 else f"{len(listed)} entries"
+        owner = (
+            f"there are {len(node_ids)} node ids"
+            if what == "values"
+            else f"the graph has {len(node_ids)} nodes"
+        )
+        msg = f"`{what}` has {entries} but {owner}"
+        raise InputError(msg)
+    return listed
+
+
+def _by_id(values: Mapping[Any, Any], node_ids: IdArray | None) -> list[Any]:
+    if node_ids is None:
+        msg = "labels in a mapping need `node_ids`, which say what row each id has; or pass a list, one entry a node"
+        raise InputError(msg)
+    rows = match_ids(as_ids(values, what="ids of labels"), node_ids)
+    entries: list[Any] = [None] * len(node_ids)
+    for row, (node, value) in zip(rows.tolist(), values.items(), strict=True):
+        if row < 0:
+            msg = f"there is a label for {node!r}, which is not among the {len(node_ids)} node ids; add it or remove it"
+            raise InputError(msg)
+        entries[row] = value
+    return entries
+
+
 def _names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+    if isinstance(value, SEVERAL):
         names = [name for item in value for name in _names(item)]
         return tuple(dict.fromkeys(names))
-    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
-        return ()
-    if isinstance(value, str):
-        return (value,) if value else ()
-    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)) and value == -1:
-        return ()
-    if type(value).__name__ in ("NAType", "NaTType"):  # pandas' missing values, without importing pandas
+    if is_unlabelled(value):
         return ()
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return _names(int(value))  # a column of class numbers with gaps arrives as floats
+        return (str(int(value)),)  # a column of class numbers with gaps arrives as floats
     return (str(value),)
 
 
-def _all_integers(values: list[Any]) -> bool:
-    return all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
+def _all_integers(values: Iterable[Any]) -> bool:
+    """Return whether every label is a whole number, unlabelled entries aside."""
+    return all(
+        _all_integers(v) if isinstance(v, SEVERAL) else is_unlabelled(v) or _is_whole(v) for v in values
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return float(value).is_integer()
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
