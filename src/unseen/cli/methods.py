@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from unseen.cli import options
 from unseen.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from unseen.methods.registry import Entry
 
 
 def methods(
@@ -14,11 +19,18 @@ def methods(
 
     if json:
         print_json(
-            [{"name": name, "class": e.class_name, "summary": e.summary} for name, e in METHODS.items()]
+            [
+                {"name": name, "class": e.class_name, **_uses(e), "summary": e.summary}
+                for name, e in METHODS.items()
+            ]
         )
         return
-    print_table(
-        ["method", "class", "what it does"],
-        [[n, e.class_name, e.summary] for n, e in METHODS.items()],
-        left=3,
-    )
+    rows = [
+        [name, e.class_name, *("yes" if used else "" for used in _uses(e).values()), e.summary]
+        for name, e in METHODS.items()
+    ]
+    print_table(["method", "class", "features", "labels", "what it does"], rows, left=5)
+
+
+def _uses(entry: Entry) -> dict[str, bool]:
+    return {"features": entry.features, "labels": entry.labels}

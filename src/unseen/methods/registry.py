@@ -20,27 +20,77 @@ class Entry:
     module: str
     class_name: str
     summary: str
+    features: bool = False
+    """Whether the vectors depend on the node features, where there are any."""
+    labels: bool = False
+    """Whether they depend on the labels."""
 
 
 METHODS: dict[str, Entry] = {
-    "nodefeats": Entry("nodefeats", "NodeFeats", "the node features as they are"),
-    "gcn": Entry("gcn", "GCN", "hidden layer of a graph convolutional network trained on the seen classes"),
-    "appnp": Entry("appnp", "APPNP", "hidden layer of a network whose predictions are spread over the graph"),
-    "dgi": Entry("dgi", "DGI", "graph convolution that tells the graph from a shuffled one, no labels"),
-    "rect-n": Entry("rect_n", "RECTN", "graph convolution that rebuilds the walk matrix, no labels"),
-    "rect-l": Entry("rect_l", "RECTL", "graph convolution that predicts class-semantic descriptions"),
-    "rect": Entry("rect", "RECT", "rect-l and rect-n side by side, the paper's neural method"),
-    "rect-dw": Entry("rect_dw", "RECTDW", "rect with DeepWalk's objective for the structure of the graph"),
-    "rect-joint": Entry("rect_joint", "RECTJoint", "one encoder trained on both losses of rect at once"),
+    "nodefeats": Entry("nodefeats", "NodeFeats", "the node features as they are", features=True),
+    "smoothfeats": Entry(
+        "smoothfeats", "SmoothFeats", "features smoothed over the graph, no training", features=True
+    ),
     "mfdw": Entry("mfdw", "MFDW", "DeepWalk as a matrix factorisation, no labels"),
-    "rsdne": Entry("rsdne", "RSDNE", "factorisation with label terms that cope with missing classes"),
-    "rsdne-light": Entry("rsdne", "RSDNELight", "RSDNE with candidates drawn once, for large graphs"),
-    "smoothfeats": Entry("smoothfeats", "SmoothFeats", "features smoothed over the graph, no training"),
     "line": Entry("line", "LINE", "first-order and second-order proximity by negative sampling"),
-    "lshm": Entry("lshm", "LSHM", "smooth vectors learned together with a linear classifier"),
-    "lde": Entry("lde", "LDE", "links and class vectors by negative sampling"),
-    "mmdw": Entry("mmdw", "MMDW", "the walk matrix factorised under a max-margin pull"),
-    "tadw": Entry("tadw", "TADW", "the walk matrix factorised through the features"),
+    "lshm": Entry("lshm", "LSHM", "smooth vectors learned together with a linear classifier", labels=True),
+    "lde": Entry("lde", "LDE", "links and class vectors by negative sampling", labels=True),
+    "mmdw": Entry("mmdw", "MMDW", "the walk matrix factorised under a max-margin pull", labels=True),
+    "tadw": Entry("tadw", "TADW", "the walk matrix factorised through the features", features=True),
+    "dgi": Entry(
+        "dgi", "DGI", "graph convolution that tells the graph from a shuffled one, no labels", features=True
+    ),
+    "gcn": Entry(
+        "gcn",
+        "GCN",
+        "hidden layer of a graph convolutional network trained on the seen classes",
+        features=True,
+        labels=True,
+    ),
+    "appnp": Entry(
+        "appnp",
+        "APPNP",
+        "hidden layer of a network whose predictions are spread over the graph",
+        features=True,
+        labels=True,
+    ),
+    "rsdne": Entry(
+        "rsdne", "RSDNE", "factorisation with label terms that cope with missing classes", labels=True
+    ),
+    "rsdne-light": Entry(
+        "rsdne", "RSDNELight", "RSDNE with candidates drawn once, for large graphs", labels=True
+    ),
+    "rect-n": Entry(
+        "rect_n", "RECTN", "graph convolution that rebuilds the walk matrix, no labels", features=True
+    ),
+    "rect-l": Entry(
+        "rect_l",
+        "RECTL",
+        "graph convolution that predicts class-semantic descriptions",
+        features=True,
+        labels=True,
+    ),
+    "rect": Entry(
+        "rect",
+        "RECT",
+        "rect-l and rect-n side by side, the paper's neural method",
+        features=True,
+        labels=True,
+    ),
+    "rect-dw": Entry(
+        "rect_dw",
+        "RECTDW",
+        "rect with DeepWalk's objective for the structure of the graph",
+        features=True,
+        labels=True,
+    ),
+    "rect-joint": Entry(
+        "rect_joint",
+        "RECTJoint",
+        "one encoder trained on both losses of rect at once",
+        features=True,
+        labels=True,
+    ),
 }
 
 

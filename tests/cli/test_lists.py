@@ -1,0 +1,32 @@
+"""`unseen methods` and `unseen datasets`: what there is, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import unseen
+
+
+def test_methods(cli: Callable) -> None:
+    told = json.loads(cli("methods", "--json").out)
+    assert [row["name"] for row in told] == unseen.method_names()
+    assert {row["name"]: (row["features"], row["labels"]) for row in told}["rsdne"] == (False, True)
+    text = cli("methods").out
+    assert all(name in text for name in unseen.method_names())
+
+
+def test_datasets(cli: Callable) -> None:
+    told = json.loads(cli("datasets", "--json").out)
+    assert [row["dataset"] for row in told] == list(unseen.dataset_names())
+    assert told[0] == {
+        "dataset": "debian",
+        "nodes": 4852,
+        "edges_listed": 6928,
+        "classes": 12,
+        "features": 1659,
+    }
+    one = json.loads(cli("datasets", "debian", "--json").out)
+    assert one["edges"] == one["edges_listed"] == 6928
+    assert one["classes"]["mail"] == 279
+    assert "mail" in cli("datasets", "debian").out
