@@ -58,6 +58,11 @@ def test_parquet_of_pandas_with_an_index(tmp_path: Path) -> None:
     ("name", "text", "ids"),
     [
         ("v.csv", "node,x,y\n007,0.5,1\nb,2,-3\n", ["007", "b"]),
+        ("v.csv", "node;x;y\n007;0.5;1\nb;2;-3\n", ["007", "b"]),
+        ("v.csv", "a, x;0.5;1\nb;2;-3\n", ["a, x", "b"]),
+        ("v.tsv", "node,x,y\n007,0.5,1\nb,2,-3\n", ["007", "b"]),
+        ("v.csv", "x,y,id\n0.5,1,007\n2,-3,b\n", ["007", "b"]),
+        ("v.csv", "vertex,word,name\na,0.5,1\nb,2,-3\n", ["a", "b"]),
         ("v.csv", "\ufeffnode,x,y\r\n007,0.5,1\r\nb,2,-3\r\n", ["007", "b"]),
         ("v.csv", ",x,y\n007,0.5,1\nb,2,-3\n", ["007", "b"]),
         ("v.csv", "x,y,id\n0.5,1,007\n2,-3,b\n", ["007", "b"]),

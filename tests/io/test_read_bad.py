@@ -214,7 +214,9 @@ def test_nodes(tmp_path: Path) -> None:
 def test_npz(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez(path, ids=np.array(["a", None], dtype=object), data=np.eye(2))
-    with pytest.raises(unseen.InputError, match=r"x\.npz' holds pickled Python objects, which are not read"):
+    with pytest.raises(
+        unseen.InputError, match=r"x\.npz' holds pickled Python objects, which are never loaded"
+    ):
         unseen.read_graph(path)
     with pytest.raises(unseen.InputError, match=r"holds pickled Python objects"):
         unseen.read_graph(write(path, pickle.dumps({"network": 1})))

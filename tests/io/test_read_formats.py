@@ -267,3 +267,14 @@ def paper_folder() -> Path:
     if not folder or not (Path(folder) / "wiki").is_dir():
         pytest.skip("the paper's graphs are not here; set UNSEEN_DATA to the folder that holds them")
     return Path(folder)
+
+
+def test_pq_is_parquet(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"src": ["a"], "dst": ["b"]}), tmp_path / "e.pq")
+    pq.write_table(pa.table({"node": ["b", "a"], "x": [1.0, 2.0]}), tmp_path / "f.pq")
+    pq.write_table(pa.table({"node": ["a"], "label": ["red"]}), tmp_path / "l.pq")
+    graph = unseen.read_graph(tmp_path / "e.pq", features=tmp_path / "f.pq", labels=tmp_path / "l.pq")
+    assert np.asarray(graph.features).tolist() == [[2.0], [1.0]]
+    assert unseen.read_labels(tmp_path / "l.pq", graph).classes == ("red",)
+    unseen.Embedding([[0.5]], ["a"]).save(tmp_path / "v.pq")
+    assert unseen.read_embedding(tmp_path / "v.pq").node_ids.tolist() == ["a"]

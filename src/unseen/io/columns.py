@@ -16,8 +16,10 @@ from unseen.io.tables import Table
 
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
 NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class")
+PANDAS_INDEX = "__index_level_0__"
+FIRST_ONLY = ("nodeid", "ids", "vertex", "name", "key", "word", "index", "")
+"""Names of ids in a first column only, since elsewhere they may be words that were counted."""
 HEADER_HINT = "; if this line is a header, say header=True (--header)"
-_PANDAS_INDEX = "__index_level_0__"
 _EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
 
 
@@ -84,7 +86,7 @@ def _by_position(table: Table) -> tuple[int, int, int | None]:
 
 def _other_columns(table: Table, used: set[int | None]) -> None:
     names = table.names or ()
-    others = [k for k in range(len(names)) if k not in used and names[k] != _PANDAS_INDEX]
+    others = [k for k in range(len(names)) if k not in used and names[k] != PANDAS_INDEX]
     for k in others:
         if names[k].strip().lower() in _EDGE_TYPES and _has_several_kinds(table.columns[k]):
             msg = (
@@ -157,9 +159,21 @@ def node_ids(table: Table) -> pa.Array:
 
 
 def node_column(table: Table) -> int | None:
-    """Return the number of the column that names nodes; pandas' index counts as one."""
-    index = table.find(NODE)
-    return table.find([_PANDAS_INDEX]) if index is None else index
+    """Return the number of the column that names nodes, or None."""
+    return id_position(table.names or ())
+
+
+def id_position(names: Sequence[str]) -> int | None:
+    """Return which of these column names is that of the ids, in any case, or None; pandas' index counts as one.
+
+    Examples
+    --------
+    >>> id_position(["x", "ID"]), id_position(["word", "x"]), id_position(["x", "word"])
+    (1, 0, None)
+    """
+    own = [name.strip().lower() for name in names]
+    known = next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), None)
+    return 0 if known is None and own and own[0] in FIRST_ONLY else known
 
 
 def id_values(table: Table, index: int, what: str) -> pa.Array:

@@ -32,6 +32,7 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, UnsupportedError
 from unseen.ids import IdArray, as_ids
 from unseen.io.files import AnyPath, atomic_path, atomic_paths, require_writable
+from unseen.io.sources import existing_file
 
 if TYPE_CHECKING:
     from unseen.io.embeddings_text import TextFormat
@@ -170,6 +171,8 @@ def _has(path: Path, suffixes: tuple[str, ...]) -> bool:
 
 
 def _written_suffix(target: Path) -> str:
+    if _has(target, (".pq",)):
+        return ".parquet"
     for suffix in sorted(WRITTEN, key=len, reverse=True):
         if _has(target, (suffix,)):
             return suffix
@@ -223,15 +226,10 @@ def _require_storable_ids(ids: IdArray, target: Path, suffix: str) -> None:
 
 
 def _require_file(source: Path) -> None:
-    if source.is_dir():
-        msg = f"{source}: this is a folder; name an embedding file in it"
-        raise InputError(msg)
+    existing_file(source, "path")
     try:
         with source.open("rb") as file:
             empty = not file.read(1)
-    except FileNotFoundError:
-        msg = f"{source}: there is no such file; check the name and the folder ({Path.cwd()})"
-        raise InputError(msg) from None
     except OSError as error:
         msg = f"{source}: the file cannot be read ({error.strerror}); check its rights"
         raise InputError(msg) from error

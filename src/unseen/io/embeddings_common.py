@@ -1,4 +1,4 @@
-"""What the formats of embedding files share: metadata, the check of the numbers, names of id columns."""
+"""What the formats of embedding files share: metadata, the check of the numbers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from unseen import __version__
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.ids import IdArray, default_ids
-
-ID_NAMES = ("node", "id", "node_id", "nodeid", "ids", "key", "word", "name", "__index_level_0__", "index", "")
-"""Column names, in lower case, that are taken for ids, the likeliest first."""
 
 
 def metadata_of(embedding: Embedding) -> dict[str, Any]:

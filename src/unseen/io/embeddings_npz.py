@@ -18,6 +18,7 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids, require_unique
 from unseen.io.embeddings_common import broken, finite_float32, made_by, metadata_of, row_numbers
+from unseen.io.sources import pickled
 
 ID_KEYS = ("ids", "node_ids", "nodes", "node", "id", "names", "keys", "words", "vocab")
 VECTOR_KEYS = ("data", "vectors", "embedding", "embeddings", "emb", "vector", "x", "arr_0")
@@ -101,11 +102,7 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             raise broken(path, "numpy", error) from error
         if not _may_hold_pickles(path):  # numpy takes any foreign bytes for a pickle
             raise broken(path, "numpy", ValueError("it does not begin like one")) from None
-        msg = (
-            f"{path}: the file holds pickled objects, which are never loaded because they can run code; "
-            "save plain arrays (ids as strings: np.array(ids, dtype=str))"
-        )
-        raise InputError(msg) from None
+        raise pickled(path) from None
     except MemoryError:
         msg = f"{path}: the file announces more numbers than fit into memory; it is broken or too large"
         raise InputError(msg) from None

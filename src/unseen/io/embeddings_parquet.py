@@ -16,9 +16,9 @@ import scipy.sparse as sp
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.ids import IdArray, as_ids, require_unique
+from unseen.io.columns import id_position
 from unseen.io.edges import id_column
 from unseen.io.embeddings_common import (
-    ID_NAMES,
     broken,
     finite_float32,
     made_by,
@@ -110,10 +110,9 @@ def _stored(metadata: dict[bytes, bytes]) -> dict[str, Any]:
 
 def _id_name(schema: pa.Schema) -> str | None:
     usable = {field.name: field for field in schema if _is_id(field.type)}
-    by_lower = {name.lower(): name for name in reversed(list(usable))}
-    for name in ID_NAMES:
-        if name in by_lower:
-            return str(by_lower[name])
+    position = id_position(list(usable))
+    if position is not None:
+        return str(list(usable)[position])
     texts = [name for name, field in usable.items() if not pa.types.is_integer(field.type)]
     return str(texts[0]) if len(texts) == 1 else None
 

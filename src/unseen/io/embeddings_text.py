@@ -22,9 +22,13 @@ import pyarrow.csv as pa_csv
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.ids import IdArray, as_ids, require_unique
-from unseen.io.embeddings_common import ID_NAMES, finite_float32
+from unseen.io.columns import id_position, is_node_header
+from unseen.io.embeddings_common import finite_float32
+from unseen.io.sniff import sniff_delimiter
+from unseen.io.sources import data_suffix
 
 BLOCK_VALUES = 2**20
+_SAMPLE = 200
 
 
 @dataclass(frozen=True)
@@ -116,8 +120,8 @@ def read_word2vec(path: Path) -> Embedding:
 
 def read_table(path: Path) -> Embedding:
     """Read a projector pair, or a .csv or .tsv file with an id column beside columns of numbers."""
-    separator = "\t" if ".tsv" in path.name.lower()[-7:] else ","
-    pair = _find_metadata(path) if separator == "\t" else None
+    pair = _find_metadata(path)
+    separator = "\t" if pair is not None else _separator(path)
     first = _first_fields(path, separator)
     if pair is not None:
         layout = _Layout(path, separator, 0, None, [f"number {k + 1}" for k in range(len(first))])
@@ -129,10 +133,10 @@ def read_table(path: Path) -> Embedding:
         )
         raise InputError(msg)
     header = not all(_is_number(field) for field in first[1:])
-    by_lower = {name.strip().lower(): k for k, name in reversed(list(enumerate(first)))}
-    id_column = next((by_lower[name] for name in ID_NAMES if name in by_lower), 0) if header else 0
-    if header and first[id_column].strip().lower() not in ID_NAMES:
-        logger.info("%s: the first column, %r, is taken as the ids", path, first[id_column])
+    named = id_position(first) if header else 0
+    if named is None:
+        logger.info("%s: the first column, %r, is taken as the ids", path, first[0])
+    id_column = named or 0
     names = first if header else ["id", *(f"number {k}" for k in range(1, len(first)))]
     ids, vectors = _read_numbers(_Layout(path, separator, int(header), id_column, names, quoted=True))
     if not header and all(re.fullmatch(r"-?\d*\.\d+(e[-+]?\d+)?|-?\d+e[-+]?\d+", value) for value in ids):
@@ -242,9 +246,8 @@ def _explain(layout: _Layout, spare: int) -> None:
                 raise InputError(msg)
             for k, field in enumerate(found):
                 if k != layout.id_column and not _is_number(field):
-                    msg = (
-                        f"{layout.path}, line {line}: {field!r} in column {layout.names[k]!r} is not a number"
-                    )
+                    hint = "; decimals need a point" if "," in field else ""
+                    msg = f"{layout.path}, line {line}: {field!r} in column {layout.names[k]!r} is not a number{hint}"
                     raise InputError(msg)
 
 
@@ -270,8 +273,7 @@ def _read_metadata(path: Path, n: int) -> IdArray:
         lines = [line.rstrip("\r\n") for line in file]
     column = 0
     if lines and "\t" in lines[0]:  # several columns, and only then a header
-        names = [name.strip().lower() for name in lines.pop(0).split("\t")]
-        column = next((names.index(name) for name in ID_NAMES if name in names), 0)
+        column = id_position(lines.pop(0).split("\t")) or 0
         lines = [line.split("\t")[column] if line.count("\t") >= column else "" for line in lines]
     elif len(lines) == n + 1:
         lines.pop(0)
@@ -279,6 +281,19 @@ def _read_metadata(path: Path, n: int) -> IdArray:
         msg = f"{path}: {len(lines)} ids for {n} vectors; the two files do not belong together"
         raise InputError(msg)
     return as_ids(lines)
+
+
+def _separator(path: Path) -> str:
+    with _lines_of(path) as lines:
+        full = (line.rstrip("\r\n").removeprefix("\ufeff") for line in lines)
+        head = [
+            line for _, line in zip(range(_SAMPLE), (line for line in full if line.strip()), strict=False)
+        ]
+    suffix = data_suffix(path)
+    own = "\t" if suffix == ".tsv" else ","
+    if not head:
+        return own
+    return sniff_delimiter(head, is_node_header, suffix=suffix, blanks=False, source=repr(str(path))) or own
 
 
 def _first_fields(path: Path, separator: str) -> list[str]:
@@ -296,7 +311,7 @@ def _is_number(field: str) -> bool:
 
 
 def _spoken(separator: str) -> str:
-    return {"\t": "tabs", ",": "commas", " ": "blanks"}[separator]
+    return {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "blanks"}[separator]
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids
 from unseen.io.columns import listed
 from unseen.io.matlab import parse_mat
-from unseen.io.sources import read_bytes
+from unseen.io.sources import pickled, read_bytes
 from unseen.io.tables import first_line
 
 ID_KEYS = ("ids", "node_ids")
@@ -153,11 +153,7 @@ def _load_npz(path: Path) -> dict[str, npt.NDArray[Any]]:
 def _damaged(path: Path, kind: str, error: BaseException) -> InputError:
     text = first_line(error)
     if "pickle" in text.lower():
-        msg = (
-            f"{str(path)!r} holds pickled Python objects, which are not read because they can run any program; "
-            "save plain arrays (ids as a string array, matrices with scipy.sparse.save_npz)"
-        )
-        return InputError(msg)
+        return pickled(path)
     if isinstance(error, OSError) and error.strerror:
         return InputError(f"{str(path)!r} cannot be read: {error.strerror}")
     return InputError(f"{str(path)!r} is not a readable {kind} file, perhaps damaged or cut off: {text}")

@@ -48,15 +48,15 @@ def existing_file(source: str | os.PathLike[str], what: str) -> Path:
 
 
 def data_suffix(path: Path) -> str:
-    """Return the suffix that tells the format, in lower case, looking through ``.gz``.
+    """Return the suffix that tells the format, in lower case, looking through ``.gz``; ``.pq`` is ``.parquet``.
 
     Examples
     --------
-    >>> data_suffix(Path("edges.CSV.gz"))
-    '.csv'
+    >>> data_suffix(Path("edges.CSV.gz")), data_suffix(Path("edges.pq"))
+    ('.csv', '.parquet')
     """
-    name = path.name.lower()
-    return Path(name.removesuffix(".gz")).suffix
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    return ".parquet" if suffix == ".pq" else suffix
 
 
 def unknown_suffix(path: Path, what: str, known: Iterable[str]) -> InputError:
@@ -65,6 +65,15 @@ def unknown_suffix(path: Path, what: str, known: Iterable[str]) -> InputError:
     msg = (
         f"{str(path)!r} has the suffix {suffix!r}, which `{what}` cannot be read from; "
         f"known are {', '.join(known)}, text also with .gz"
+    )
+    return InputError(msg)
+
+
+def pickled(path: Path) -> InputError:
+    """Return the error for a numpy file that could run code if it were loaded."""
+    msg = (
+        f"{str(path)!r} holds pickled Python objects, which are never loaded because they can run any program; "
+        "save plain arrays (ids with dtype=str, sparse matrices with scipy.sparse.save_npz)"
     )
     return InputError(msg)
 
