@@ -170,7 +170,6 @@ def test_copies_and_other_processes_get_the_same_read_only(way: Any) -> None:
             r"`indicator` must be a matrix of nodes and classes .* got str; Labels\.from_values",
         ),
         (([["x"]], ("a",)), r"`indicator` must be a matrix of nodes and classes"),
-        ((np.eye(2), "ab"), r"`classes` must be a list of class names, one a column, got 'ab'"),
         ((np.eye(2), None), r"`classes` must be a list of class names, one a column, got None"),
         ((np.eye(2), ("a", "b"), "xy"), r"node ids must be a list of ids, one a row, got 'xy'"),
         ((np.eye(2), ("a",)), r"`indicator` has 2 columns but there are 1 class names"),

@@ -63,7 +63,7 @@ class Labels:
             raise InputError(msg)
         indicator.sum_duplicates()
         indicator.eliminate_zeros()
-        if isinstance(self.classes, str) or not isinstance(self.classes, Iterable):
+        if not isinstance(self.classes, Iterable):
             msg = f"`classes` must be a list of class names, one a column, got {self.classes!r}"
             raise InputError(msg)
         classes = tuple(str(name) for name in self.classes)
