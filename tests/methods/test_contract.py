@@ -261,6 +261,32 @@ def test_new_nodes_are_embedded_or_refused_in_a_sentence(name: str) -> None:
     assert np.median(cosine) > 0.7
 
 
+def test_transform_refuses_other_features_and_what_is_no_graph(name: str) -> None:
+    graph = planted()
+    method = quick(name).fit(graph, labels_of(graph))
+    assert method.n_features_in_ == 30
+    for other in ("x", None, graph.adjacency):
+        with pytest.raises(unseen.InputError, match=r"`graph` must be an unseen\.Graph, got"):
+            method.transform(other)
+    with pytest.raises(unseen.InputError, match="no nodes"):
+        method.transform(unseen.Graph(sp.csr_array((0, 0))))
+    for width in (29, 31):
+        wide = sp.csr_array(np.ones((N, width)))
+        with pytest.raises(
+            unseen.InputError, match=f"the graph has {width} features, at fit time there were 30"
+        ):
+            method.transform(unseen.Graph(graph.adjacency, wide, graph.node_ids))
+
+
+def test_labels_may_be_a_sequence_or_a_mapping(name: str) -> None:
+    graph = planted()
+    values = [f"c{i % 3}" if i % 2 else None for i in range(N)]
+    by_id = {f"node {i}": value for i, value in reversed(list(enumerate(values))) if value is not None}
+    wanted = dense(quick(name).fit_transform(graph, labels_of(graph)))
+    assert np.array_equal(dense(quick(name).fit_transform(graph, values)), wanted)
+    assert np.array_equal(dense(quick(name).fit_transform(graph, by_id)), wanted)
+
+
 def test_wrong_input_gets_a_sentence(name: str) -> None:
     graph = planted()
     with pytest.raises(unseen.InputError, match=r"unseen\.Graph"):
@@ -270,5 +296,11 @@ def test_wrong_input_gets_a_sentence(name: str) -> None:
     stranger = unseen.Labels.from_values(["a"], ["nobody"])
     with pytest.raises(unseen.InputError, match="'nobody'"):
         quick(name).fit(graph, stranger)
+    with pytest.raises(unseen.InputError, match="`labels` has 1 entry but the graph has 48 nodes"):
+        quick(name).fit(graph, ["c0"])
+    with pytest.raises(unseen.InputError, match="`labels` must have one entry a node, got 'c0'"):
+        quick(name).fit(graph, "c0")
+    with pytest.raises(unseen.InputError, match="a label for 'nobody'"):
+        quick(name).fit(graph, {"nobody": "c0"})
     with pytest.raises(unseen.InputError, match="random_state"):
         quick(name, random_state="today").fit(graph, labels_of(graph))

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Graph
-from unseen.labels import Labels
+from unseen.labels import Labels, one_a_node
 from unseen.methods.parameters import Constraint, check_parameters
 from unseen.randomness import RandomState, as_generator
 
@@ -35,6 +35,8 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     ----------
     embedding_ : Embedding
         Set by :meth:`fit`.
+    n_features_in_ : int or None
+        Number of feature columns of the graph it was fitted on, None where that had no features.
     """
 
     name: ClassVar[str]
@@ -54,32 +56,28 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     random_state: RandomState
 
-    def fit(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Self:
+    def fit(self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None = None) -> Self:
         """Learn vectors for every node of `graph`.
 
         Parameters
         ----------
         graph : Graph
             The nodes to embed.
-        labels : Labels or sequence, optional
+        labels : Labels, sequence or mapping, optional
             What the embedding may know: usually ``split.seen_labels``. A sequence has one entry a
-            node (None, NaN, "" or -1 where there is none).
+            node (None, NaN, "" or -1 where there is none), a mapping has ids as keys.
 
         Returns
         -------
         self
         """
-        if not isinstance(graph, Graph):
-            msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
-            raise InputError(msg)
-        if graph.n_nodes == 0:
-            msg = "the graph has no nodes, so there is nothing to embed"
-            raise InputError(msg)
+        _check_graph(graph)
         check_parameters(type(self).__name__, self.get_params(deep=False), self.constraints)
         allowed = self._checked_labels(graph, labels)
         for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
             delattr(self, learnt)
         vectors = self._fit(graph, allowed, as_generator(self.random_state))
+        self.n_features_in_ = None if graph.features is None else int(graph.features.shape[1])
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
         self.embedding_ = Embedding(
@@ -87,7 +85,9 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         )
         return self
 
-    def fit_transform(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Embedding:
+    def fit_transform(
+        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None = None
+    ) -> Embedding:
         """Learn vectors for every node of `graph` and return them; see :meth:`fit`."""
         return self.fit(graph, labels).embedding_
 
@@ -96,6 +96,11 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         if not hasattr(self, "embedding_"):
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
+        _check_graph(graph)
+        fitted = getattr(self, "n_features_in_", None)  # a model file of an earlier version does not have it
+        if graph.features is not None and fitted is not None and graph.features.shape[1] != fitted:
+            msg = f"the graph has {graph.features.shape[1]} features, at fit time there were {fitted}"
+            raise InputError(msg)
         vectors = self._transform(graph)
         return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
 
@@ -107,14 +112,20 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
         raise UnsupportedError(msg)
 
-    def _checked_labels(self, graph: Graph, labels: Labels | Iterable[Any] | None) -> Labels:
+    def _checked_labels(
+        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None
+    ) -> Labels:
         if labels is None:
             labels = Labels(sp.csr_array((graph.n_nodes, 0), dtype=bool), (), graph.node_ids)
         elif not isinstance(labels, Labels):
+            if not isinstance(labels, Mapping):
+                labels = one_a_node(labels, graph.node_ids, what="labels")
             labels = Labels.from_values(labels, graph.node_ids)
         labels = labels.aligned(graph)
         if self.needs_labels and not len(labels.labelled):
-            msg = f"{self.name} learns from labels and there are none; label some nodes or take another method"
+            msg = (
+                f"{self.name} learns from labels and there are none; label some nodes or take another method"
+            )
             raise InputError(msg)
         if not self.multilabel and labels.is_multilabel:
             msg = f"{self.name} takes one label a node and some nodes have several"
@@ -140,3 +151,12 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             )
             raise InputError(msg)
         return int(asked)
+
+
+def _check_graph(graph: Graph) -> None:
+    if not isinstance(graph, Graph):
+        msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
+        raise InputError(msg)
+    if graph.n_nodes == 0:
+        msg = "the graph has no nodes, so there is nothing to embed"
+        raise InputError(msg)

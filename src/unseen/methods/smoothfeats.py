@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import gcn_normalized, l2_rows
@@ -85,9 +84,6 @@ class SmoothFeats(Method):
     def _transform(self, graph: Graph) -> Vectors:
         if graph.features is None or not self.has_features_:
             return super()._transform(graph)
-        if graph.features.shape[1] != self.axes_.shape[1]:
-            msg = f"the graph has {graph.features.shape[1]} features, at fit time there were {self.axes_.shape[1]}"
-            raise InputError(msg)
         return self._smooth(graph, np.asarray(graph.features @ self.axes_.T, dtype=np.float32))
 
     def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
