@@ -1,7 +1,7 @@
 """Evaluation: the classifier, the metrics and the protocol."""
 
 from unseen.evaluation.clustering import ClusteringScore, clustering_scores
-from unseen.evaluation.methods import evaluate_method
+from unseen.evaluation.methods import evaluate_method, fit_and_evaluate
 from unseen.evaluation.protocol import evaluate, evaluate_many, evaluate_seen
 from unseen.evaluation.scores import Score, ScoreSummary
 
@@ -14,4 +14,5 @@ __all__ = [
     "evaluate_many",
     "evaluate_method",
     "evaluate_seen",
+    "fit_and_evaluate",
 ]

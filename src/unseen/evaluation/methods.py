@@ -21,7 +21,7 @@ from unseen.evaluation.classifier import (
     stratified_folds,
 )
 from unseen.evaluation.metrics import best_labels, micro_f1
-from unseen.evaluation.protocol import evaluate, joined_vectors
+from unseen.evaluation.protocol import check_known, evaluate, joined_vectors
 from unseen.evaluation.scores import Score
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -85,16 +85,40 @@ def evaluate_method(
     >>> dict(score.params)
     {'teleport': 0.1}
     """
+    return fit_and_evaluate(
+        method,
+        graph,
+        labels,
+        split,
+        param_grid=param_grid,
+        n_folds=n_folds,
+        random_state=random_state,
+        **options,
+    )[1]
+
+
+def fit_and_evaluate(
+    method: Method,
+    graph: Graph,
+    labels: Labels,
+    split: Split,
+    *,
+    param_grid: Mapping[str, Sequence[Any]] | None = None,
+    n_folds: int = 3,
+    random_state: RandomState = 0,
+    **options: Any,
+) -> tuple[Embedding, Score]:
+    """Do as :func:`evaluate_method` does, and return the vectors beside their score."""
     if not isinstance(method, Method):
         msg = f"`method` must be a method such as unseen.SmoothFeats(), got {method!r}; make_method makes one by name"
         raise InputError(msg)
+    check_known(labels, split)
     settings = _settings(method, param_grid or {})
     if not method.uses_labels:
         chosen = _best_shared(method, graph, split.seen_labels, settings, n_folds, random_state, options)
         embedding = _embed(method, chosen, graph, None)
-        return replace(
-            evaluate(embedding, labels, split, random_state=random_state, **options), params=chosen
-        )
+        score = evaluate(embedding, labels, split, random_state=random_state, **options)
+        return embedding, replace(score, params=chosen)
     with shared_work():
         return _evaluate_refitted(method, graph, labels, split, settings, n_folds, random_state, options)
 
@@ -108,7 +132,7 @@ def _evaluate_refitted(
     n_folds: int,
     random_state: RandomState,
     options: dict[str, Any],
-) -> Score:
+) -> tuple[Embedding, Score]:
     """Evaluate a method that uses labels; whatever is chosen, is chosen on refits that lack a fold's labels."""
     scale = bool(options.get("scale"))
     choice = _Choice(method, graph, labels, split, n_folds, random_state, scale)
@@ -120,10 +144,14 @@ def _evaluate_refitted(
         candidate = choice.candidate(chosen)
         unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=scale))
         options = {**options, "C": None if candidate is None else candidate * unit}
-    return replace(evaluate(embedding, labels, split, random_state=random_state, **options), params=chosen)
+    score = evaluate(embedding, labels, split, random_state=random_state, **options)
+    return embedding, replace(score, params=chosen)
 
 
 def _settings(method: Method, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    if not isinstance(grid, Mapping):
+        msg = f"`param_grid` must map parameters to lists of values, got {grid!r}"
+        raise InputError(msg)
     known = method.get_params(deep=False)
     for name, values in grid.items():
         if name not in known:

@@ -22,7 +22,7 @@ from unseen.evaluation.scores import Score, ScoreSummary
 from unseen.ids import match_ids
 from unseen.labels import Labels
 from unseen.randomness import RandomState
-from unseen.splits import Split
+from unseen.splits import Split, check_labels
 
 ClassifierName = Literal["linear", "rbf"]
 CLASSIFIERS = ("linear", "rbf")
@@ -173,6 +173,7 @@ def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
             "unseen.Embedding(vectors, node_ids) makes one of an array"
         )
         raise InputError(msg)
+    check_known(labels, split)
     labelled = np.diff(labels.indicator.indptr) > 0
     for name, rows in (("train", split.train), ("test", split.test)):
         if not len(rows):
@@ -189,6 +190,14 @@ def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
     both = np.intersect1d(split.train, split.test)
     if len(both):
         msg = f"node {labels.node_ids[both[0]]!r} is in both `split.train` and `split.test`; no node may be in both"
+        raise InputError(msg)
+
+
+def check_known(labels: Labels, split: Split) -> None:
+    """Raise an `InputError` where one of the two is something else."""
+    check_labels(labels)
+    if not isinstance(split, Split):
+        msg = f"`split` must be an unseen.Split, got {type(split).__name__}; completely_imbalanced_split draws one"
         raise InputError(msg)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from unseen.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
-from unseen.evaluation import Score, evaluate
+from unseen.evaluation import Score, fit_and_evaluate
 from unseen.methods.registry import make_method, method_names
 from unseen.splits import Split, completely_imbalanced_split, random_unseen_sets
 
@@ -18,7 +18,7 @@ METHODS = ("nodefeats", "gcn", "smoothfeats", "rect")
 
 @dataclass(frozen=True, eq=False)
 class DemoRun:
-    """What one method made of it."""
+    """What one method made of it; `seconds` for learning the vectors and judging them."""
 
     embedding: Embedding
     score: Score
@@ -66,7 +66,7 @@ def run_demo(
     for k, name in enumerate(names):
         on_start(name, k, len(names))
         start = time.perf_counter()
-        embedding = make_method(name, random_state=seed).fit_transform(data.graph, split.seen_labels)
-        seconds = time.perf_counter() - start
-        runs[name] = DemoRun(embedding, evaluate(embedding, data.labels, split, random_state=seed), seconds)
+        method = make_method(name, random_state=seed)
+        embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
+        runs[name] = DemoRun(embedding, score, time.perf_counter() - start)
     return Demo(data, split, runs)
