@@ -75,6 +75,13 @@ def test_rows_that_are_not_there() -> None:
     ("vectors", "ids", "sentence"),
     [
         ([1.0, 2.0], None, r"`vectors` must have two dimensions, got shape \(2,\)"),
+        ([["a"]], None, r"`vectors` must be a matrix of real numbers, got dtype <U1"),
+        ([["1.5"]], None, r"`vectors` must be a matrix of real numbers, got dtype <U3"),
+        ([[1j]], None, r"`vectors` must be a matrix of real numbers, got dtype complex128"),
+        (sp.csr_array([[1j]]), None, r"`vectors` must be a matrix of real numbers, got dtype complex128"),
+        (None, None, r"`vectors` must be a matrix of real numbers, got dtype object"),
+        ([[1.0], [1.0, 2.0]], None, r"`vectors` must be a matrix, its rows have different lengths"),
+        ([[1.0]], "a", "node ids must be a list of ids, one a row, got 'a'"),
         ([[np.nan]], None, "vectors must be finite and fit into 32-bit floats, found NaN or infinity"),
         ([[1e60]], None, "vectors must be finite and fit into 32-bit floats"),
         (
@@ -100,6 +107,11 @@ def test_copies_and_other_processes_get_the_same(way: Any) -> None:
     assert other.node_ids.tolist() == ["007"]
     assert (other.method, dict(other.params)) == ("line", {"random_state": 3})
     assert not other.vectors.flags.writeable
+
+
+def test_params_are_a_mapping() -> None:
+    with pytest.raises(InputError, match=r"`params` must be a mapping of names to values, got \['alpha'\]"):
+        unseen.Embedding([[1.0]], params=["alpha"])  # type: ignore[arg-type]
 
 
 def test_repr_names_the_method() -> None:

@@ -317,3 +317,61 @@ def test_copies_and_other_processes_get_the_same_read_only(way: Any) -> None:
     assert (other.unseen, other.seen_labels.classes, other.random_state) == (("c",), ("a", "b"), 3)
     arrays = (other.train, other.test, other.seen_labels.indicator.data, other.seen_labels.node_ids)
     assert not any(array.flags.writeable for array in arrays)
+
+
+LETTERS = single({"a": 4, "b": 4, "c": 4})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"labels": [1, 2]}, r"`labels` must be unseen\.Labels, got list; Labels\.from_values"),
+        ({"labels": None}, r"`labels` must be unseen\.Labels, got NoneType"),
+        ({"label_rate": "a"}, r"`label_rate` must be between 0 and 1, both excluded, got 'a'"),
+        ({"label_rate": None}, r"`label_rate` must be between 0 and 1, both excluded, got None"),
+        ({"label_rate": [0.5]}, r"`label_rate` must be between 0 and 1, both excluded, got \[0\.5\]"),
+        ({"label_rate": float("nan")}, r"`label_rate` must be between 0 and 1, both excluded, got nan"),
+        ({"unseen": True}, r"`unseen` must be a list of class names, or how many to draw, got True"),
+        ({"unseen": None}, r"`unseen` must be a list of class names, or how many to draw, got None"),
+        ({"unseen": 1.0}, r"`unseen` must be a list of class names, or how many to draw, got 1\.0"),
+        ({"unseen": "a"}, r"`unseen` must be a list of class names, got the string 'a'"),
+    ],
+)
+def test_types_that_are_refused(arguments: dict[str, Any], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        unseen.completely_imbalanced_split(
+            **{"labels": LETTERS, "label_rate": 0.5, "unseen": ["c"], **arguments}
+        )
+
+
+def test_types_that_the_other_doors_refuse() -> None:
+    with pytest.raises(InputError, match=r"`labels` must be unseen\.Labels, got list"):
+        unseen.balanced_split(list("aabb"), label_rate=0.5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"`labels` must be unseen\.Labels, got list"):
+        unseen.unseen_sets(list("aabb"), 1)  # type: ignore[arg-type]
+    for size in (True, "1", 1.5):
+        with pytest.raises(InputError, match="the number of classes to hide must be an integer, got"):
+            unseen.unseen_sets(LETTERS, size)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="the number of classes to hide must be an integer, got"):
+            unseen.random_unseen_sets(LETTERS, size, 3)  # type: ignore[arg-type]
+    for number in (-1, "3", True):
+        with pytest.raises(InputError, match="`n_sets` must be an integer of at least 0, got"):
+            unseen.random_unseen_sets(LETTERS, 1, number)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (("ab", [1], (), LETTERS), r"`train` must be a list of row numbers, got 'ab'"),
+        (([0], [[1], [2, 3]], (), LETTERS), r"`test` must be a list of row numbers, got"),
+        (([0], [1.5], (), LETTERS), r"`test` must be a list of row numbers, got \[1\.5\]"),
+        (([0], [True, False], (), LETTERS), r"`test` must be a list of row numbers, got \[True"),
+        (([0], None, (), LETTERS), r"`test` must be a list of row numbers, got None"),
+        (([0], [1], "mail", LETTERS), r"`unseen` must be a list of class names, got 'mail'"),
+        (([0], [1], None, LETTERS), r"`unseen` must be a list of class names, got None"),
+        (([0], [1], (), ["a"]), r"`seen_labels` must be unseen\.Labels, got list"),
+    ],
+)
+def test_hand_made_splits_that_are_refused(arguments: tuple[Any, ...], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        unseen.Split(*arguments)

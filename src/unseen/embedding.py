@@ -53,6 +53,9 @@ class Embedding:
             msg = f"`node_ids` has {len(ids)} entries but there are {n} vectors"
             raise InputError(msg)
         require_unique(ids)
+        if not isinstance(self.params, Mapping):
+            msg = f"`params` must be a mapping of names to values, got {self.params!r}"
+            raise InputError(msg)
         object.__setattr__(self, "vectors", vectors)
         object.__setattr__(self, "node_ids", ids)
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
@@ -71,12 +74,13 @@ class Embedding:
 
     def rows(self, node_ids: IdArray) -> npt.NDArray[np.float32] | sp.csr_array:
         """Return the vectors of the given nodes, in their order; a node without one is an error."""
-        rows = match_ids(as_ids(node_ids), self.node_ids)
+        wanted = as_ids(node_ids)
+        rows = match_ids(wanted, self.node_ids)
         if (rows < 0).any():
             missing = np.flatnonzero(rows < 0)
             msg = (
                 f"the embedding has no vector for {len(missing)} of {len(rows)} nodes, "
-                f"the first is {node_ids[missing[0]]!r}"
+                f"the first is {wanted[missing[0]]!r}"
             )
             raise InputError(msg)
         return self.vectors[rows]
@@ -107,12 +111,25 @@ def _dense(vectors: Any) -> npt.NDArray[np.float32]:
     locked = isinstance(vectors, np.ndarray) and vectors.base is None and not vectors.flags.writeable
     if locked and vectors.dtype == np.float32 and vectors.flags.c_contiguous:
         return vectors  # type: ignore[no-any-return]
+    try:
+        given = np.asarray(vectors)
+    except ValueError:
+        msg = "`vectors` must be a matrix, its rows have different lengths"
+        raise InputError(msg) from None
+    _check_numbers(given.dtype)
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as such
-        return np.array(vectors, dtype=np.float32, order="C")
+        return np.array(given, dtype=np.float32, order="C")
+
+
+def _check_numbers(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "fiub":
+        msg = f"`vectors` must be a matrix of real numbers, got dtype {dtype}"
+        raise InputError(msg)
 
 
 def _checked_vectors(vectors: Any) -> npt.NDArray[np.float32] | sp.csr_array:
     if sp.issparse(vectors):
+        _check_numbers(vectors.dtype)
         with np.errstate(over="ignore"):
             sparse = sp.csr_array(vectors).astype(np.float32)
         values = sparse.data

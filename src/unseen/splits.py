@@ -54,9 +54,11 @@ class Split:
 
     def __post_init__(self) -> None:
         for name in ("train", "test"):
-            rows = np.array(getattr(self, name), dtype=np.int64)
-            rows.setflags(write=False)
-            object.__setattr__(self, name, rows)
+            object.__setattr__(self, name, _row_numbers(getattr(self, name), name))
+        if isinstance(self.unseen, str) or not isinstance(self.unseen, Iterable):
+            msg = f"`unseen` must be a list of class names, got {self.unseen!r}"
+            raise InputError(msg)
+        check_labels(self.seen_labels, "seen_labels")
         object.__setattr__(self, "unseen", tuple(self.unseen))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -101,11 +103,15 @@ def completely_imbalanced_split(
     >>> "mail" in split.seen_labels.classes
     False
     """
+    check_labels(labels)
     rng = as_generator(random_state)
-    if isinstance(unseen, (int, np.integer)):
-        unseen = _draw_classes(labels, int(unseen), rng)
+    if _is_integer(unseen):
+        unseen = _draw_classes(labels, int(unseen), rng)  # type: ignore[arg-type]
     elif isinstance(unseen, str):
         msg = f"`unseen` must be a list of class names, got the string {unseen!r}; write [{unseen!r}]"
+        raise InputError(msg)
+    elif not isinstance(unseen, Iterable):
+        msg = f"`unseen` must be a list of class names, or how many to draw, got {unseen!r}"
         raise InputError(msg)
     hidden = {labels.classes[k] for k in labels.class_numbers(unseen)}
     inhabited = _inhabited(labels)
@@ -165,6 +171,9 @@ def random_unseen_sets(
     10
     """
     _check_size(labels, size)
+    if not _is_integer(n_sets) or n_sets < 0:
+        msg = f"`n_sets` must be an integer of at least 0, got {n_sets!r}"
+        raise InputError(msg)
     rng = as_generator(random_state)
     drawn: list[tuple[str, ...]] = []
     taken: set[tuple[str, ...]] = set()
@@ -187,7 +196,35 @@ def _inhabited(labels: Labels) -> list[str]:
     return [name for name, count in zip(labels.classes, labels.counts, strict=True) if count]
 
 
+def check_labels(labels: Labels, name: str = "labels") -> None:
+    """Raise an `InputError` that names the parameter where `labels` is not a `Labels`."""
+    if not isinstance(labels, Labels):
+        msg = f"`{name}` must be unseen.Labels, got {type(labels).__name__}; see Labels.from_values and read_labels"
+        raise InputError(msg)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _row_numbers(rows: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
+    try:
+        given = np.array(rows)
+    except ValueError:  # rows of different lengths
+        given = np.array(None)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        msg = f"`{name}` must be a list of row numbers, got {rows!r}"
+        raise InputError(msg)
+    numbers = given.astype(np.int64)
+    lock(numbers)
+    return numbers
+
+
 def _check_size(labels: Labels, size: int) -> None:
+    check_labels(labels)
+    if not _is_integer(size):
+        msg = f"the number of classes to hide must be an integer, got {size!r}"
+        raise InputError(msg)
     n = len(_inhabited(labels))
     if not n:
         raise InputError(NO_LABELS)
@@ -206,7 +243,10 @@ def _draw(
     labels: Labels, label_rate: float, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     labelled = labels.labelled
-    if not 0 < label_rate < 1:
+    number = isinstance(label_rate, (int, float, np.integer, np.floating)) and not isinstance(
+        label_rate, bool
+    )
+    if not number or not 0 < label_rate < 1:
         msg = f"`label_rate` must be between 0 and 1, both excluded, got {label_rate!r}"
         raise InputError(msg)
     if not len(labelled):

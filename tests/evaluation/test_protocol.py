@@ -201,6 +201,32 @@ def test_bad_input_gets_a_sentence() -> None:
         unseen.evaluate(embedding, partial, unseen.Split([0, 1], [2], (), partial))
 
 
+def test_wrong_types_get_a_sentence_at_every_door() -> None:
+    embedding, labels = made()
+    split = drawn(labels)
+    graph = unseen.Graph(sp.csr_array((150, 150)), embedding.vectors, embedding.node_ids)
+    method = unseen.NodeFeats()
+    doors = [
+        lambda known, rows: unseen.evaluate(embedding, known, rows),
+        lambda known, rows: evaluate_seen(embedding, known, rows),
+        lambda known, rows: evaluate_many(embedding, known, [rows]),
+        lambda known, rows: clustering_scores(embedding, known, rows),
+        lambda known, rows: unseen.evaluate_method(method, graph, known, rows),
+    ]
+    for door in doors:
+        with pytest.raises(unseen.InputError, match=r"`labels` must be unseen\.Labels, got list"):
+            door(["a"], split)
+        with pytest.raises(unseen.InputError, match=r"`split` must be an unseen\.Split, got NoneType"):
+            door(labels, None)
+        door(labels, split)
+    with pytest.raises(unseen.InputError, match=r"`graph` must be an unseen\.Graph, got csr_array"):
+        unseen.evaluate_method(method, graph.adjacency, labels, split)
+    with pytest.raises(
+        unseen.InputError, match=r"`param_grid` must map parameters to lists of values, got \["
+    ):
+        unseen.evaluate_method(method, graph, labels, split, param_grid=[1])
+
+
 @pytest.mark.parametrize(("rate", "paper"), [(0.1, 0.6535), (0.3, 0.7006), (0.5, 0.7161)])
 def test_citeseer_features_score_as_in_the_paper(paper_graph: object, rate: float, paper: float) -> None:
     data = paper_graph("citeseer")
