@@ -121,7 +121,7 @@ def _estimator(
     estimator = make_method(method or DEFAULT_METHOD, **params, random_state=seed)
     if save_model is not None:
         if not hasattr(estimator, "save"):
-            msg = f"--save-model: {estimator.name} has no model to keep; the vectors are all there is"
+            msg = f"--save-model: only methods of the RECT family can be kept in a file so far, not {estimator.name}"
             raise InputError(msg)
         require_writable(save_model)
     return estimator

@@ -46,6 +46,7 @@ def load_input(
             msg = f"{source!r} is a data set with its own features and labels; {extra[0]} goes with an edge file"
             raise InputError(msg)
         data = load_dataset(source)
+        logger.info("%s: %s, %s", source, data.graph, data.labels)
         return Input(data.name, data.graph, data.labels)
 
     path = Path(source)
