@@ -65,7 +65,6 @@ def test_parquet_of_pandas_with_an_index(tmp_path: Path) -> None:
         ("v.csv", "vertex,word,name\na,0.5,1\nb,2,-3\n", ["a", "b"]),
         ("v.csv", "\ufeffnode,x,y\r\n007,0.5,1\r\nb,2,-3\r\n", ["007", "b"]),
         ("v.csv", ",x,y\n007,0.5,1\nb,2,-3\n", ["007", "b"]),
-        ("v.csv", "x,y,id\n0.5,1,007\n2,-3,b\n", ["007", "b"]),
         ("v.csv", 'package,x,y\n"a,1",0.5,1\n"b ""c""",2,-3\n', ["a,1", 'b "c"']),
         ("v.csv", "007,0.5,1\n8,2,-3", ["007", "8"]),
         ("v.tsv", "id\tx\ty\na b\t0.5\t1\nb\t2\t-3\n", ["a b", "b"]),

@@ -105,13 +105,6 @@ def test_unknown_header_above_numbers_is_not_missed(tmp_path: Path, caplog: pyte
     assert "--header" in warning.getMessage()
 
 
-def test_unknown_header_of_labels_is_not_missed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    edges = write(tmp_path / "e.csv", "a,b\n")
-    labels = write(tmp_path / "l.csv", "paper,topic\na,x\nb,y\n")
-    unseen.read_graph(edges, labels=labels)
-    assert "l.csv', line 1: the node 'paper' stands in no other place" in caplog.text
-
-
 def test_delimiter_told(tmp_path: Path) -> None:
     path = write(tmp_path / "e.csv", "a;b,c\nd;e,f\n")
     assert unseen.read_graph(path, delimiter=";").node_ids.tolist() == ["a", "b,c", "d", "e,f"]

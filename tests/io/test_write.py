@@ -111,6 +111,8 @@ odd_ids = st.text(max_size=6) | st.sampled_from(
         "a;b",
         "src",
         "dst",
+        "from",
+        "to",
         "node",
         " a",
         "a ",

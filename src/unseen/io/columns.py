@@ -19,6 +19,8 @@ NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class")
 PANDAS_INDEX = "__index_level_0__"
 FIRST_ONLY = ("nodeid", "ids", "vertex", "name", "key", "word", "index", "")
 """Names of ids in a first column only, since elsewhere they may be words that were counted."""
+EDGE_PAIRS = (("from", "to"), ("u", "v"), ("node1", "node2"), ("head", "tail"), ("start", "end"))
+"""Further names of the two ends; in text they could be nodes as well."""
 HEADER_HINT = "; if this line is a header, say header=True (--header)"
 _EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
 
@@ -37,6 +39,18 @@ def is_edge_header(cells: Sequence[str]) -> bool:
     return bool(set(SRC) & set(cells) and set(DST) & set(cells))
 
 
+def edge_pair(cells: Sequence[str]) -> tuple[int, int] | None:
+    """Return where these lower-case cells name the two ends by one of the less usual pairs, or None.
+
+    Examples
+    --------
+    >>> edge_pair(["weight", "from", "to"])
+    (1, 2)
+    """
+    found = next((pair for pair in EDGE_PAIRS if set(pair) <= set(cells)), None)
+    return None if found is None else (cells.index(found[0]), cells.index(found[1]))
+
+
 def is_label_header(cells: Sequence[str]) -> bool:
     """Return whether these lower-case cells name a column of nodes or one of labels."""
     return bool(set(NODE + LABEL) & set(cells))
@@ -51,8 +65,6 @@ def edge_columns(table: Table, *, drop_negative: bool) -> Edges:
     """Return the edges of a table with ``src, dst`` and perhaps ``weight``."""
     src, dst, weight = _edge_positions(table)
     ends = id_values(table, src, "src"), id_values(table, dst, "dst")
-    if table.names is None:
-        _suspect_header(table, ends)
     if weight is None:
         return Edges(*ends, None)
     return Edges(*ends, _weights(table, weight, drop_negative=drop_negative))
@@ -63,6 +75,10 @@ def _edge_positions(table: Table) -> tuple[int, int, int | None]:
     if src is not None and dst is not None:
         _other_columns(table, {src, dst, weight})
         return src, dst, weight
+    pair = edge_pair([name.strip().lower() for name in table.names or ()])
+    if pair is not None:
+        _other_columns(table, {*pair, weight})
+        return *pair, weight
     if table.text:
         return _by_position(table)
     names = table.names or ()
@@ -103,20 +119,6 @@ def _has_several_kinds(column: pa.ChunkedArray) -> bool:
         return len(column.unique()) > 1
     except pa.ArrowNotImplementedError:  # lists and structs: no name of a kind
         return False
-
-
-def _suspect_header(table: Table, ids: tuple[pa.Array, pa.Array]) -> None:
-    """Warn when a first line without digits stands above nothing but numbers: perhaps a header."""
-    if table.n_rows < 2:
-        return
-    digits = [pc.utf8_is_digit(column) for column in ids]
-    if not any(d[0].as_py() for d in digits) and all(pc.all(d[1:]).as_py() for d in digits):
-        first = ", ".join(column[0].as_py() for column in ids)
-        logger.warning(
-            "%s (%s) was read as an edge though all other ids are numbers; for a header say header=True (--header)",
-            table.place(0),
-            first,
-        )
 
 
 def _weights(table: Table, index: int, *, drop_negative: bool) -> npt.NDArray[np.float64]:

@@ -15,6 +15,7 @@ from unseen.graph import Symmetrize, symmetric
 from unseen.ids import IdArray, default_ids
 from unseen.io.columns import Edges, edge_columns, is_edge_header
 from unseen.io.edges import id_column
+from unseen.io.headers import may_be_edge_header, settle_edges
 from unseen.io.label_rows import group_rows
 from unseen.io.matrices import NETWORK_KEYS, read_mat, read_npz
 from unseen.io.sources import (
@@ -34,11 +35,16 @@ GRAPH_FILE, GROUP_FILE = "graph.txt", "group.txt"
 
 @dataclass(frozen=True)
 class EdgeSource:
-    """Edges as listed, and the nodes that the source itself names, in its order (None: no such list)."""
+    """Edges as listed.
+
+    `nodes` are those that the source itself names, in its order (None: no such list); `dropped` are the
+    two cells of a first line that was taken as a header only because the user said so.
+    """
 
     name: str
     edges: Edges
     nodes: pa.Array | None = None
+    dropped: tuple[str, str] | None = None
 
 
 def read_edges(
@@ -68,12 +74,15 @@ def read_edges(
     if suffix == ".mat":
         return _from_matrix(read_mat(path, NETWORK_KEYS, "edges"), None, name, symmetrize, drop_negative)
     if suffix == ".parquet":
-        table = read_parquet(existing_file(path, "edges"))
+        table, dropped = read_parquet(existing_file(path, "edges")), None
     elif suffix in TEXT_SUFFIXES:
-        table = read_text(path, is_edge_header, header=header, delimiter=delimiter)
+        read = read_text(
+            path, is_edge_header, header=header, delimiter=delimiter, sniff_header=may_be_edge_header
+        )
+        table, dropped = settle_edges(read)
     else:
         raise unknown_suffix(path, "edges", [*TEXT_NAMES, ".parquet", ".npz", ".mat"])
-    return EdgeSource(name, edge_columns(table, drop_negative=drop_negative), _companion_nodes(path))
+    return EdgeSource(name, edge_columns(table, drop_negative=drop_negative), _companion_nodes(path), dropped)
 
 
 def _companion_nodes(path: Path) -> pa.Array | None:

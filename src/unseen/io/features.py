@@ -15,6 +15,7 @@ from unseen.errors import InputError
 from unseen.graph import Features
 from unseen.ids import IdArray, as_ids
 from unseen.io.columns import NODE, float_values, id_values, listed, node_column
+from unseen.io.headers import may_be_node_header, settle_ids
 from unseen.io.matrices import FEATURE_KEYS, read_mat, read_npy, read_npz, read_svmlight
 from unseen.io.sources import TEXT_NAMES, TEXT_SUFFIXES, data_suffix, existing_file, is_path, unknown_suffix
 from unseen.io.tables import Table, is_tabular, read_arrow, read_parquet
@@ -24,7 +25,7 @@ SVMLIGHT_SUFFIXES = (".svmlight", ".svm", ".libsvm")
 
 
 def read_features(
-    source: Any, *, header: bool | None = None, delimiter: str | None = None
+    source: Any, *, header: bool | None = None, delimiter: str | None = None, known: pa.Array | None = None
 ) -> tuple[IdArray | None, Features, tuple[str, ...] | None]:
     """Read node features: return the ids of the rows (None: row i is node number i), the matrix, the column names.
 
@@ -36,6 +37,8 @@ def read_features(
         (``attributes``), svmlight; a scipy matrix or a numpy array.
     header, delimiter : optional
         For text, as in :func:`unseen.read_graph`.
+    known : pyarrow array, optional
+        Ids of other sources, by which a header is told from a row.
 
     Examples
     --------
@@ -65,9 +68,10 @@ def read_features(
     if suffix == ".parquet":
         return _from_table(read_parquet(path))
     if suffix in TEXT_SUFFIXES:
-        return _from_table(
-            read_text(path, is_feature_header, header=header, delimiter=delimiter, numbers=True)
+        table = read_text(
+            path, is_feature_header, header=header, delimiter=delimiter, numbers=True, may_differ=True
         )
+        return _from_table(settle_ids(table, is_feature_header, may_be_node_header, known, "refuse"))
     raise unknown_suffix(
         path, "features", [*TEXT_NAMES, ".parquet", ".npz", ".npy", ".mat", *SVMLIGHT_SUFFIXES]
     )

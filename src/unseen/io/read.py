@@ -12,9 +12,17 @@ from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph, Symmetrize, check_symmetrize
 from unseen.ids import IdArray, as_ids, default_ids, match_ids
 from unseen.io.columns import is_label_header, is_node_header, node_ids
-from unseen.io.edge_sources import GROUP_FILE, read_edges
+from unseen.io.edge_sources import GROUP_FILE, EdgeSource, read_edges
 from unseen.io.edges import EdgeReport, graph_from_edges, id_column, stacked
 from unseen.io.features import read_features
+from unseen.io.headers import (
+    Stranger,
+    contains,
+    may_be_label_header,
+    may_be_node_header,
+    say_dropped,
+    settle_ids,
+)
 from unseen.io.label_rows import (
     LabelRows,
     group_rows,
@@ -72,9 +80,11 @@ def read_graph(
     labels : path or table, optional
         Only its ids are used here: they become nodes. :func:`unseen.read_labels` reads the labels.
     header : bool, optional
-        Whether text files begin with column names; recognised by the known names when not given.
+        Whether text files begin with column names; recognised by the known names when not given. With
+        True, a first line whose ids stand elsewhere too is kept, and a notice names those dropped.
     delimiter : str, optional
-        The character between the columns of text files; sniffed when not given.
+        The character between the columns of `edges`, and of the other text files where every line has
+        it; sniffed when not given.
     symmetrize : {"max", "sum", "error"}
         What becomes of a pair that is listed more than once, in either direction.
     drop_negative : bool
@@ -90,19 +100,27 @@ def read_graph(
     (Graph(4 nodes, 2 edges, no features), ['alone', '007', 'a b', 'ü'])
     """
     check_symmetrize(symmetrize)
-    found = read_edges(
-        edges, header=header, delimiter=delimiter, symmetrize=symmetrize, drop_negative=drop_negative
-    )
-    first = None if nodes is None else _read_nodes(nodes, header, delimiter)
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "symmetrize": symmetrize,
+        "drop_negative": drop_negative,
+    }
+    found = read_edges(edges, header=header, **options)
+    ends = [found.edges.src, found.edges.dst]
+    first = None if nodes is None else _read_nodes(nodes, header, delimiter, stacked(ends))
     before = [column for column in (first, found.nodes) if column is not None]
     more: list[pa.Array] = []
     table = None
     if features is not None:
-        table = read_features(features, header=header, delimiter=delimiter)
+        table = read_features(features, header=header, delimiter=delimiter, known=stacked([*before, *ends]))
         more.append(id_column(_feature_ids(table, before), "features"))
-    rows = None if labels is None else _read_label_rows(labels, header, delimiter)
-    if rows is not None:
+    rows = None
+    if labels is not None:
+        known = stacked([*before, *ends, *more])
+        rows = read_label_rows(labels, header=header, delimiter=delimiter, known=known, stranger="refuse")
         more.append(rows.ids)
+    if _first_line_is_data(found, [*before, *more]):
+        found = read_edges(edges, header=False, **options)
     graph, report = graph_from_edges(
         found.edges.src,
         found.edges.dst,
@@ -117,8 +135,6 @@ def read_graph(
         raise InputError(msg)
     if table is not None:
         graph = _with_features(graph, table, before, features)
-    if rows is not None and nodes is None:
-        _suspect_header(graph, rows)
     unlabelled = None if rows is None else graph.n_nodes - len(to_labels(rows, graph).labelled)
     logger.info(_notice(found.name, graph, report, symmetrize, unlabelled))
     return graph
@@ -156,10 +172,28 @@ def read_labels(
     >>> unseen.read_labels(pa.table({"node": ["a", "c"], "label": ["red", "red|blue"]}), graph)
     Labels(3 nodes, 2 labelled, 2 classes, multi-label)
     """
-    return to_labels(_read_label_rows(source, header, delimiter), graph, where=where)
+    known = id_column(graph.node_ids, "node_ids")
+    rows = read_label_rows(source, header=header, delimiter=delimiter, known=known)
+    return to_labels(rows, graph, where=where)
 
 
-def _read_nodes(source: Any, header: bool | None, delimiter: str | None) -> pa.Array:
+def _first_line_is_data(found: EdgeSource, others: list[pa.Array]) -> bool:
+    """Return whether a first line was dropped though other sources know its ids; `header` was meant for them."""
+    if found.dropped is None:
+        return False
+    if not any(contains(column, end) for column in others for end in found.dropped):
+        say_dropped(found.name, found.dropped)
+        return False
+    logger.warning(
+        "%s: the first line (%s) was kept as an edge, though header=True (--header), because other sources "
+        "name its ids too",
+        found.name,
+        ", ".join(found.dropped),
+    )
+    return True
+
+
+def _read_nodes(source: Any, header: bool | None, delimiter: str | None, known: pa.Array) -> pa.Array:
     if is_path(source):
         path = existing_file(source, "nodes")
         suffix = data_suffix(path)
@@ -167,7 +201,10 @@ def _read_nodes(source: Any, header: bool | None, delimiter: str | None) -> pa.A
             return node_ids(read_parquet(path))
         if suffix in TEXT_SUFFIXES:
             # Blanks belong to the ids here: a list of `a b` has one column.
-            return node_ids(read_text(path, is_node_header, header=header, delimiter=delimiter, blanks=False))
+            table = read_text(
+                path, is_node_header, header=header, delimiter=delimiter, blanks=False, may_differ=True
+            )
+            return node_ids(settle_ids(table, is_node_header, may_be_node_header, known, "warn"))
         raise unknown_suffix(path, "nodes", [*TEXT_NAMES, ".parquet"])
     if hasattr(source, "columns") and is_tabular(source):
         return node_ids(read_arrow(source, "nodes"))
@@ -177,7 +214,15 @@ def _read_nodes(source: Any, header: bool | None, delimiter: str | None) -> pa.A
     raise InputError(msg)
 
 
-def _read_label_rows(source: Any, header: bool | None, delimiter: str | None) -> LabelRows:
+def read_label_rows(
+    source: Any,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    known: pa.Array | None = None,
+    stranger: Stranger = "leave",
+) -> LabelRows:
+    """Return the labels of a source as listed; `known` and `stranger` as in `settle_ids`."""
     if is_tabular(source):
         return label_rows(read_arrow(source, "labels"))
     if not is_path(source):
@@ -200,7 +245,15 @@ def _read_label_rows(source: Any, header: bool | None, delimiter: str | None) ->
     if is_group_layout(path):
         return group_rows(path)
     if suffix in TEXT_SUFFIXES:
-        return label_rows(read_text(path, is_label_header, header=header, delimiter=delimiter))
+        table = read_text(
+            path,
+            is_label_header,
+            header=header,
+            delimiter=delimiter,
+            sniff_header=may_be_label_header,
+            may_differ=True,
+        )
+        return label_rows(settle_ids(table, is_label_header, may_be_label_header, known, stranger))
     raise unknown_suffix(path, "labels", [*TEXT_NAMES, ".parquet", ".mat"])
 
 
@@ -238,19 +291,6 @@ def _with_features(graph: Graph, table: _Table, before: list[pa.Array], source: 
         )
         raise InputError(msg)
     return Graph(graph.adjacency, matrix[rows], graph.node_ids, names)
-
-
-def _suspect_header(graph: Graph, rows: LabelRows) -> None:
-    """Warn when the first line of the labels is the only one that names a node of its own."""
-    if not rows.headless or len(rows.ids) < 2 or not graph.isolated[-1]:
-        return
-    first = str(rows.ids[0].as_py())
-    if str(graph.node_ids[-1]) == first:
-        logger.warning(
-            "%s: the node %r stands in no other place; for a header say header=True (--header)",
-            rows.place(0),
-            first,
-        )
 
 
 def _notice(name: str, graph: Graph, report: EdgeReport, symmetrize: str, unlabelled: int | None) -> str:

@@ -83,6 +83,17 @@ def sniff_delimiter(
     return most if any(counts[most]) else None
 
 
+def cuts_all(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether each of the first `lines` has this delimiter outside quotes.
+
+    Examples
+    --------
+    >>> cuts_all(["a;b", '"c;d"'], ";")
+    False
+    """
+    return all(_count(_QUOTED.sub("q", line), delimiter) for line in lines[:_SAMPLE])
+
+
 def check_delimiter(delimiter: str | None) -> None:
     """Raise an `InputError` unless `delimiter` is None or one character that can separate columns."""
     if delimiter is None:

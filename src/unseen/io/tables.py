@@ -32,6 +32,8 @@ class Table:
         From a row number, 0 being the first, to its place: ``'edges.csv', line 3``.
     text : bool
         Whether the columns come from a text file, whose header may be unknown to us.
+    told : bool
+        Whether the user said if there is a header.
     """
 
     source: str
@@ -39,6 +41,7 @@ class Table:
     names: tuple[str, ...] | None
     place: Callable[[int], str]
     text: bool = False
+    told: bool = False
 
     @property
     def n_rows(self) -> int:

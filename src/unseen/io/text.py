@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from unseen.errors import InputError
-from unseen.io.sniff import BLANK, NEVER, HeaderTest, check_delimiter, sniff_delimiter, split_line
+from unseen.io.sniff import BLANK, NEVER, HeaderTest, check_delimiter, cuts_all, sniff_delimiter, split_line
 from unseen.io.sources import data_suffix, read_bytes
 from unseen.io.tables import Table, first_line
 
@@ -69,6 +69,8 @@ def read_text(
     delimiter: str | None = None,
     blanks: bool = True,
     numbers: bool = False,
+    sniff_header: HeaderTest | None = None,
+    may_differ: bool = False,
 ) -> Table:
     """Return the columns of a text file.
 
@@ -86,6 +88,10 @@ def read_text(
         Whether blanks may be found to separate columns.
     numbers : bool
         Whether all columns but the first should be parsed as numbers if they all can.
+    sniff_header : callable, optional
+        Names that settle the delimiter though they may turn out to be no header; `is_header` when not given.
+    may_differ : bool
+        Whether `delimiter` was said of another file too, so that it is only taken where it fits.
     """
     check_delimiter(delimiter)
     source = repr(str(path))
@@ -94,14 +100,18 @@ def read_text(
     if not lines:
         msg = f"{source} is empty; a file without rows needs at least its header line"
         raise InputError(msg)
-    if delimiter is None:
-        delimiter = sniff_delimiter(lines, is_header, suffix=data_suffix(path), blanks=blanks, source=source)
+    if delimiter is None or (may_differ and not cuts_all(lines, delimiter)):
+        delimiter = sniff_delimiter(
+            lines, sniff_header or is_header, suffix=data_suffix(path), blanks=blanks, source=source
+        )
     data = _tidy(data, delimiter)
     cells = split_line(_first_row(data)[0].decode("utf-8"), delimiter)
     named = is_header([cell.lower() for cell in cells]) if header is None else header
     text = _Text(source, data, delimiter, cells if named else None, len(cells))
     columns = _parse(text, numbers=numbers)
-    return Table(source, columns, tuple(cells) if named else None, text.place, text=True)
+    return Table(
+        source, columns, tuple(cells) if named else None, text.place, text=True, told=header is not None
+    )
 
 
 def _clean(data: bytes, source: str) -> bytes:

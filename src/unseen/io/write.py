@@ -24,10 +24,10 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Graph, Symmetrize
-from unseen.io.columns import is_edge_header
 from unseen.io.edge_sources import GRAPH_FILE, GROUP_FILE
 from unseen.io.features import SVMLIGHT_SUFFIXES
 from unseen.io.files import AnyPath, atomic_paths, make_folder
+from unseen.io.headers import may_be_edge_header
 from unseen.io.matrices import FEATURE_KEYS, GROUP_KEYS, mat_names
 from unseen.io.sources import TEXT_NAMES, data_suffix, existing, is_path
 from unseen.io.write_formats import (
@@ -262,7 +262,7 @@ def _edge_columns(graph: Graph) -> dict[str, pa.Array]:
 def _needs_header(columns: dict[str, pa.Array]) -> bool:
     if not len(columns["src"]):
         return True
-    return is_edge_header([str(column[0].as_py()).strip().lower() for column in columns.values()])
+    return may_be_edge_header([str(column[0].as_py()).strip().lower() for column in columns.values()])
 
 
 def _labels_file(labels: Labels, path: Path) -> Writer:
