@@ -20,6 +20,8 @@ from unseen.report.figures import save_bars, save_lines
 from unseen.report.tables import render
 
 Row = dict[str, Any]
+FILES = {"f1": "paper_tables"}
+"""Names of csv files that differ from the experiment's."""
 
 
 def write_report(
@@ -41,7 +43,7 @@ def write_report(
             rows = _over_rates(rows)
         text = _table(rows, style)
     if rows:
-        write_csv(rows, out / f"{name}.csv")
+        write_csv(rows, out / f"{FILES.get(name, name)}.csv")
         _draw(name, rows, out / name)
     return rows, text
 

@@ -1,0 +1,61 @@
+"""What an experiment leaves behind: csv, a table, a figure that was really drawn."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import unseen
+from unseen.experiments.catalog import EXPERIMENTS, Choice
+from unseen.experiments.results import Result
+from unseen.report.experiments import write_report
+
+
+def made_up(name: str) -> list[Result]:
+    """Results that differ from run to run, without running anything."""
+    runs = EXPERIMENTS[name].runs(Choice(["citeseer"], None, None, 2))
+    return [
+        Result(run, 0.5 + (k % 7) / 20, 0.4 + (k % 5) / 20, 0.5, 0.3, seconds=1.0)
+        for k, run in enumerate(runs)
+    ]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_csv_table_and_figure(
+    name: str, tmp_path: Path, paper_graph: Callable[[str], unseen.Dataset]
+) -> None:
+    paper_graph("citeseer")
+    pytest.importorskip("matplotlib", reason="figures need the viz extra")
+    rows, text = write_report(name, made_up(name), tmp_path)
+    assert rows
+    assert len(text.splitlines()) == len(rows) + 1
+    (table,) = tmp_path.glob("*.csv")
+    with table.open() as file:
+        assert len(list(csv.DictReader(file))) == len(rows)
+    drawn = {path.suffix for path in tmp_path.iterdir()} - {".csv"}
+    assert drawn == ({".svg", ".png"} if EXPERIMENTS[name].x or name == "balanced" else set())
+    assert all(path.stat().st_size > 5000 for path in tmp_path.glob("*.png"))
+
+
+def test_decline_is_relative_to_no_unseen_class(
+    tmp_path: Path, paper_graph: Callable[[str], unseen.Dataset]
+) -> None:
+    paper_graph("citeseer")
+    rows, _ = write_report("decline", made_up("decline"), tmp_path)
+    whole = {(r["method"], r["label_rate"]): r["micro_f1"] for r in rows if r["unseen_classes"] == 0}
+    for row in rows:
+        expected = 1 - row["micro_f1"] / whole[row["method"], row["label_rate"]]
+        assert row["micro_f1_decline"] == pytest.approx(expected, abs=1e-4)
+    assert {row["paper_accuracy"] for row in rows} >= {0.7198, 0.5085}
+
+
+def test_settings_of_rsdne_are_named(tmp_path: Path, paper_graph: Callable[[str], unseen.Dataset]) -> None:
+    paper_graph("citeseer")
+    rows, text = write_report("ablation", made_up("ablation"), tmp_path, style="markdown")
+    assert {row["params"] for row in rows} == {
+        "J_DW", "J_DW + J_intra", "J_DW + random(J_intra)", "J_DW + J_inter", "RSDNE",
+    }  # fmt: skip
+    assert text.startswith("| ")
