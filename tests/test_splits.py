@@ -325,7 +325,7 @@ LETTERS = single({"a": 4, "b": 4, "c": 4})
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"labels": [1, 2]}, r"`labels` must be unseen\.Labels, got list; Labels\.from_values"),
+        ({"labels": [1, 2]}, r"`labels` must be unseen\.Labels, got list; see Labels\.from_values"),
         ({"labels": None}, r"`labels` must be unseen\.Labels, got NoneType"),
         ({"label_rate": "a"}, r"`label_rate` must be between 0 and 1, both excluded, got 'a'"),
         ({"label_rate": None}, r"`label_rate` must be between 0 and 1, both excluded, got None"),
