@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from unseen.errors import UnseenError
@@ -19,10 +20,15 @@ from unseen.errors import UnseenError
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of the function alone, without imports and preparation, and the peak memory of its process."""
+    """Seconds of the function alone, without imports and preparation, and memory.
+
+    `megabytes` is the peak of the process, `added` how much of it came on top of what the process held when
+    the function was called: libraries and input.
+    """
 
     seconds: float
     megabytes: float
+    added: float
     result: Any
 
 
@@ -37,10 +43,11 @@ def measure(module: str, function: str, **arguments: Any) -> Measured:
     command = [sys.executable, "-m", "unseen.bench.isolated", module, function, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        msg = f"the measurement of {module}.{function} failed: {done.stderr.strip().splitlines()[-1:]}"
+        why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        msg = f"the measurement of {module}.{function} failed: {why}"
         raise UnseenError(msg)
     found = json.loads(done.stdout.splitlines()[-1])
-    return Measured(found["seconds"], found["megabytes"], found["result"])
+    return Measured(found["seconds"], found["megabytes"], found["added"], found["result"])
 
 
 def nothing(answer: int) -> Any:
@@ -51,12 +58,23 @@ def nothing(answer: int) -> Any:
 def main(module: str, function: str, arguments: str) -> None:
     """Prepare, time and print as JSON."""
     work = getattr(importlib.import_module(module), function)(**json.loads(arguments))
+    held = peak_megabytes()
     start = time.perf_counter()
     result = work()
     seconds = time.perf_counter() - start
-    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, Linux kilobytes
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-    sys.stdout.write(json.dumps({"seconds": seconds, "megabytes": peak, "result": result}) + "\n")
+    peak = peak_megabytes()
+    found = {"seconds": seconds, "megabytes": peak, "added": peak - held, "result": result}
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+def peak_megabytes() -> float:
+    """Return the most memory this process has held so far."""
+    status = Path("/proc/self/status")
+    if status.is_file():  # getrusage would count the parent's memory too: it survives the start of a program
+        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(peak.split()[1]) * 1024 / 1e6
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 if __name__ == "__main__":

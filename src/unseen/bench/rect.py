@@ -8,6 +8,7 @@ from typing import Any
 
 from unseen.bench.isolated import Measured, measure
 from unseen.bench.report import Table
+from unseen.errors import logger
 
 EPOCHS = 100
 
@@ -37,7 +38,8 @@ def run(*, repeats: int = 3, epochs: int = EPOCHS) -> list[Table]:
     )
     notes = (
         f"{epochs} epochs, features and labels in memory, imports not counted, each run in a process of its own; "
-        f"medians of {repeats} paired runs. Memory is the peak of the whole process, libraries included.",
+        f"medians of {repeats} paired runs. Memory is the peak on top of libraries and input; the last column has the "
+        "peaks of the whole processes.",
     )
     return [Table("RECT against other implementations", header, rows, notes)]
 
@@ -45,11 +47,21 @@ def run(*, repeats: int = 3, epochs: int = EPOCHS) -> list[Table]:
 def _compare(
     what: str, other: str, theirs: tuple[str, str], ours: tuple[str, str], repeats: int, epochs: int
 ) -> tuple[str, ...]:
-    runs = [(_run(theirs, epochs), _run(ours, epochs)) for _ in range(repeats)]
+    runs = []
+    for number in range(repeats):
+        runs.append((_run(theirs, epochs), _run(ours, epochs)))
+        logger.info(
+            "%s: run %d of %d, %.2f s against %.2f s",
+            what,
+            number + 1,
+            repeats,
+            *(r.seconds for r in runs[-1]),
+        )
     seconds = [median(pair[side].seconds for pair in runs) for side in (0, 1)]
-    memory = [median(pair[side].megabytes for pair in runs) for side in (0, 1)]
+    memory = [median(pair[side].added for pair in runs) for side in (0, 1)]
+    peaks = [median(pair[side].megabytes for pair in runs) for side in (0, 1)]
     faster = median(a.seconds / b.seconds for a, b in runs)
-    share = median(b.megabytes / a.megabytes for a, b in runs)
+    share = median(b.added / a.added for a, b in runs)
     return (
         what,
         other,
@@ -59,6 +71,7 @@ def _compare(
         f"{memory[0]:.0f}",
         f"{memory[1]:.0f}",
         f"{share:.2f}",
+        f"{peaks[0]:.0f}, {peaks[1]:.0f}",
     )
 
 

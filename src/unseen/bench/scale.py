@@ -15,6 +15,7 @@ import numpy as np
 
 from unseen.bench.isolated import measure
 from unseen.bench.report import Table
+from unseen.errors import logger
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ def run(
             growth = "" if before is None else f"{_exponent(before, (n, found.seconds)):.2f}"
             rows.append((contestant.name, f"{n:,}", f"{found.seconds:.2f}", f"{found.megabytes:.0f}", growth))
             before = n, found.seconds
+            logger.info(
+                "%s, %d nodes: %.2f s, peak %.0f MB", contestant.name, n, found.seconds, found.megabytes
+            )
     header = ("method", "nodes", "seconds", "peak MB", "growth exponent")
     note = f"{epochs} epochs. The exponent compares with the row above: 1 is linear, 2 quadratic."
     tables = [Table("The paper's scalability test", header, rows, (note,))]

@@ -91,7 +91,7 @@ class RECTJoint(RectMethod):
         self,
         *,
         n_components: int | None = None,
-        balance: float = 0.5,
+        balance: float = 0.01,
         features: str = "auto",
         input: str = "raw",  # noqa: A002
         svd_components: int | None = None,

@@ -1,0 +1,76 @@
+"""The benchmarks run and measure what they say; how fast things are is no matter of a test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.bench import dense_rect, isolated, rect, scale
+from unseen.bench.report import Table, machine
+
+
+def test_a_measurement_has_its_own_process_time_memory_and_result(tmp_path, monkeypatch):
+    (tmp_path / "hungry.py").write_text(
+        "import numpy as np\n\n\ndef take(mb):\n    return lambda: float(np.ones(mb * 125_000).sum())\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = isolated.measure("hungry", "take", mb=80)
+    assert found.result == 80 * 125_000
+    assert 70 < found.added < 120
+    assert found.megabytes > found.added
+    assert found.seconds > 0
+
+
+def test_a_measurement_that_fails_says_which():
+    with pytest.raises(
+        unseen.UnseenError, match=r"unseen\.bench\.isolated\.nothing failed: .*unexpected keyword"
+    ):
+        isolated.measure("unseen.bench.isolated", "nothing", wrong=1)
+
+
+def test_the_scale_benchmark_reports_growth_and_parts():
+    tables = scale.run(sizes=(60, 120), contestants=scale.CONTESTANTS[:1], epochs=1)
+    assert [row[:2] for row in tables[0].rows] == [("rect-n", "60"), ("rect-n", "120")]
+    assert tables[0].rows[0][4] == ""
+    float(tables[0].rows[1][4])
+    assert [row[0] for row in tables[1].rows][-2:] == ["sum of the parts", "RECT-N"]
+    limited = scale.run(
+        sizes=(60, 120), contestants=[scale.Contestant("rect-n", {}, 100)], epochs=1, parts=False
+    )
+    assert len(limited[0].rows) == 1
+
+
+def test_growth_of_a_quadratic_method_is_two():
+    assert scale._exponent((10, 3.0), (100, 300.0)) == pytest.approx(2.0)
+
+
+def test_ratios_are_paired(monkeypatch):
+    seconds = iter([10.0, 1.0, 30.0, 2.0, 20.0, 1.0])
+
+    def fake(job, epochs):
+        value = next(seconds)
+        return isolated.Measured(value, 100 * value, 10 * value, None)
+
+    monkeypatch.setattr(rect, "_run", fake)
+    row = rect._compare("ours", "theirs", ("a", "x"), ("b", "x"), 3, 1)
+    assert row[2:5] == ("20.00", "1.00", "15.0")
+    assert row[7] == "0.07"
+
+
+@pytest.mark.parametrize("job", [rect.our_rect, rect.our_rect_l])
+def test_our_side_of_the_comparison_runs(job):
+    assert np.isfinite(job("debian", 1)())
+
+
+def test_the_dense_halves_make_the_dense_whole():
+    data = unseen.planted_partition(60, 3, random_state=0)
+    vectors = dense_rect.train_rect(data.graph, data.labels, width=5, epochs=2)
+    assert vectors.shape == (60, 10)
+    np.testing.assert_allclose(np.linalg.norm(vectors[:, :5], axis=1), 1, atol=1e-5)
+
+
+def test_tables_are_markdown_and_the_machine_is_named():
+    text = Table("t", ("a", "b"), [("1", "2")], ("a note",)).markdown()
+    assert text.splitlines() == ["**t**", "", "| a | b |", "|---|---|", "| 1 | 2 |", "", "a note"]
+    assert "torch" in machine()
