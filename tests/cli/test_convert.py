@@ -40,3 +40,56 @@ def test_a_format_that_cannot_hold_the_ids_says_so(cli: Callable, files: Path) -
     assert "row number only" in ran.err
     assert ".parquet" in ran.err
     assert not (files / "g.mat").exists()
+
+
+def test_embedding_to_embedding(cli: Callable, tmp_path: Path) -> None:
+    unseen.Embedding([[0.5, 1.0], [2.0, 3.0]], ["a", "007"], method="rect").save(tmp_path / "v.parquet")
+    ran = cli("convert", tmp_path / "v.parquet", tmp_path / "v.w2v.txt")
+    assert (ran.code, ran.err) == (0, f"written: {tmp_path / 'v.w2v.txt'}\n")
+    assert (tmp_path / "v.w2v.txt").read_text() == "2 2\na 0.5 1\n007 2 3\n"
+
+
+def test_features_and_labels_alone(cli: Callable, files: Path) -> None:
+    ran = cli("convert", files / "features.csv", files / "f.npz")
+    assert (ran.code, ran.err) == (0, f"written: {files / 'f.npz'}\n")
+    ran = cli("convert", files / "labels.csv", files / "l.parquet")
+    assert (ran.code, ran.err) == (0, f"written: {files / 'l.parquet'}\n")
+
+
+def test_a_graph_is_not_written_as_vectors(cli: Callable, files: Path) -> None:
+    ran = cli("convert", files / "edges.csv", files / "o.w2v.txt")
+    assert ran.code == 1
+    assert "is that of vectors, and graphs are none" in ran.err
+    assert not (files / "o.w2v.txt").exists()
+
+
+def test_what_is_said_counts(cli: Callable, files: Path) -> None:
+    (files / "plain.csv").write_text("a,x\nb,y\n")
+    assert cli("convert", files / "plain.csv", files / "out.tsv", "--what", "labels").code == 0
+    assert (files / "out.tsv").read_text() == "node\tlabel\na\tx\nb\ty\n"
+    ran = cli("convert", files / "plain.csv", files / "out.tsv", "--what", "label")
+    assert ran.code == 1
+    assert "did you mean 'labels'" in ran.err
+
+
+def test_what_was_written_is_said_once(cli: Callable, files: Path) -> None:
+    parts = (
+        "--features",
+        files / "features.csv",
+        "--labels",
+        files / "labels.csv",
+        "--nodes",
+        files / "nodes.txt",
+    )
+    ran = cli("convert", files / "edges.csv", files / "g.parquet", *parts)
+    assert ran.code == 0, ran.err
+    assert ran.err.count("g.features.parquet") == 1
+    assert ran.err.count("g.labels.parquet") == 1
+
+
+def test_a_part_of_a_data_set(cli: Callable, tmp_path: Path) -> None:
+    assert cli("convert", "debian", tmp_path / "l.csv", "--what", "labels").code == 0
+    assert (tmp_path / "l.csv").read_text().startswith("node,label\n")
+    ran = cli("convert", "debian", tmp_path / "e.parquet", "--what", "embedding")
+    assert ran.code == 1
+    assert "unknown part of a data set 'embedding'" in ran.err

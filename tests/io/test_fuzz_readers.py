@@ -5,6 +5,7 @@ Warnings are errors in this suite, so a reader that warns fails here as well.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import tempfile
@@ -22,6 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from unseen.io.convert_files import convert_file
 from unseen.io.features import read_features
 
 ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -228,3 +230,17 @@ NAMES = st.lists(st.sampled_from(["src", "dst", "weight", "node", "label", "x", 
 def test_made_up_tables(names: list[str], data: st.DataObject) -> None:
     table = pa.Table.from_arrays([data.draw(COLUMN) for _ in names], names=names)
     attempt("x.parquet", bytes_of(lambda buffer: pq.write_table(table, buffer)))
+
+
+@ROUNDS
+@given(
+    TEXT | st.binary(max_size=60),
+    st.sampled_from(["csv", "tsv", "txt", "npz", "npy", "mat", "parquet", "txt.gz"]),
+)
+def test_convert_tells_what_any_file_is_or_refuses(content: str | bytes, suffix: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"x.{suffix}"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        for target in ("y.csv", "y.w2v.txt", "y.svmlight", "group.txt"):
+            with contextlib.suppress(unseen.UnseenError):
+                convert_file(path, Path(folder) / target)

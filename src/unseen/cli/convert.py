@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from unseen.cli import options
-from unseen.cli.sources import is_dataset, load_input
-from unseen.errors import logger
+from unseen.cli.sources import Input, is_dataset, load_input
+from unseen.errors import logger, unknown_name
 
 
 def convert(
-    source: options.Source,
+    source: Annotated[
+        str, typer.Argument(help="A data set's name, or a file: a graph, features, labels or an embedding.")
+    ],
     target: Annotated[
         Path,
         typer.Argument(
@@ -27,19 +29,26 @@ def convert(
     delimiter: options.Delimiter = None,
     symmetrize: options.Symmetrize = "max",
     drop_negative: options.DropNegative = False,
+    what: Annotated[
+        str | None,
+        typer.Option(
+            help="What the source holds; found out if not given.", metavar="graph|features|labels|embedding"
+        ),
+    ] = None,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Convert a graph, with its features and labels, to another format."""
-    from unseen.io.write import convert_graph, write_graph
+    """Convert a graph (with its features and labels), features, labels or an embedding to another format."""
+    from unseen.io.convert_files import convert_file
 
     if is_dataset(source):
         data = load_input(source, nodes=nodes, features=features, labels=labels)
-        written = write_graph(data.graph, target, labels=data.labels)
+        written = _write(data, target, what)
     else:
-        written = convert_graph(
+        written = convert_file(
             Path(source),
             target,
+            what=what,  # type: ignore[arg-type]  # checked there, with the known kinds in the message
             nodes=nodes,
             features=features,
             labels=labels,
@@ -49,3 +58,18 @@ def convert(
             drop_negative=drop_negative,
         )
     logger.info("written: %s", ", ".join(str(path) for path in written))
+
+
+def _write(data: Input, target: Path, what: str | None) -> list[Path]:
+    """Write a data set, or the part of it that was asked for."""
+    from unseen.io.write import write_features, write_graph, write_labels
+
+    if what in (None, "graph"):
+        return write_graph(data.graph, target, labels=data.labels)
+    if what == "features":
+        write_features(data.graph, target)
+    elif what == "labels" and data.labels is not None:
+        write_labels(data.labels, target)
+    else:
+        raise unknown_name("part of a data set", what, ["graph", "features", "labels"])
+    return [target]

@@ -28,7 +28,8 @@ from unseen.io.tables import Table
 Stranger = Literal["refuse", "warn", "leave"]
 """What becomes of a first line that names a node unlike all others."""
 
-_LABEL_TOO = ("category", "target", "y", "topic", "group", "classes")
+LABEL_TOO = ("category", "target", "y", "topic", "group", "classes")
+"""Further names of labels; alone they could be anything."""
 _FEW_STRANGERS = 0.01
 _FEW_EDGES = 3
 
@@ -41,7 +42,7 @@ def may_be_edge_header(cells: Sequence[str]) -> bool:
 def may_be_label_header(cells: Sequence[str]) -> bool:
     """Return whether these lower-case cells could name nodes and labels, as ``name, category`` do."""
     return is_label_header(cells) or (
-        len(cells) > 1 and cells[0] in FIRST_ONLY and any(cell in (*LABEL, *_LABEL_TOO) for cell in cells[1:])
+        len(cells) > 1 and cells[0] in FIRST_ONLY and any(cell in (*LABEL, *LABEL_TOO) for cell in cells[1:])
     )
 
 

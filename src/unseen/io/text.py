@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import io
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +114,24 @@ def read_text(
     return Table(
         source, columns, tuple(cells) if named else None, text.place, text=True, told=header is not None
     )
+
+
+def first_rows(path: Path, is_header: HeaderTest, *, delimiter: str | None = None) -> list[list[str]]:
+    """Return the cells of the first lines of a text file, to find out what it is; none where it is no text."""
+    try:
+        with (gzip.open if path.name.lower().endswith(".gz") else open)(path, "rb") as file:
+            data = file.read(_BLOCK)
+        whole = data[: data.rfind(b"\n") + 1] or data
+        lines = _first_lines(_clean(whole, repr(str(path))))
+    except (OSError, EOFError, zlib.error, InputError):  # who reads it in earnest says what is wrong
+        return []
+    if not lines:
+        return []
+    if delimiter is None or not cuts_all(lines, delimiter):
+        delimiter = sniff_delimiter(
+            lines, is_header, suffix=data_suffix(path), blanks=True, source=repr(str(path))
+        )
+    return [split_line(line, delimiter) for line in lines]
 
 
 def _clean(data: bytes, source: str) -> bytes:

@@ -28,6 +28,7 @@ from unseen.io.edge_sources import GRAPH_FILE, GROUP_FILE
 from unseen.io.features import SVMLIGHT_SUFFIXES
 from unseen.io.files import AnyPath, atomic_paths, make_folder
 from unseen.io.headers import may_be_edge_header
+from unseen.io.label_rows import is_group_layout
 from unseen.io.matrices import FEATURE_KEYS, GROUP_KEYS, mat_names
 from unseen.io.sources import TEXT_NAMES, data_suffix, existing, is_path
 from unseen.io.write_formats import (
@@ -121,12 +122,12 @@ def write_graph(graph: Graph, target: AnyPath, *, labels: Labels | None = None) 
     else:
         files = _separate_files(graph, labels, path)
     _write_all(files)
-    _say_what_went_where(labels, list(files), kind)
+    _warn_of_losses(labels, list(files), kind)
     return list(files)
 
 
 def write_labels(labels: Labels, target: AnyPath) -> None:
-    """Write one row ``node, label`` for each label, as text or Parquet.
+    """Write one row ``node, label`` for each label, as text or Parquet; or the authors' ``group.txt``.
 
     Examples
     --------
@@ -140,7 +141,8 @@ def write_labels(labels: Labels, target: AnyPath) -> None:
     require_ids(labels.node_ids, path)
     _require_class_names(labels, path)
     _require_suffix(path, "labels", (".parquet",))
-    _write_all({path: _labels_file(labels, path)})
+    writer = _group_file(labels, path) if is_group_layout(path) else _labels_file(labels, path)
+    _write_all({path: writer})
 
 
 def write_features(graph: Graph, target: AnyPath) -> None:
@@ -166,6 +168,7 @@ def write_features(graph: Graph, target: AnyPath) -> None:
 
 def _target_kind(path: Path) -> str:
     suffix = data_suffix(path)
+    _refuse_vectors_suffix(path, "graphs")
     if path.is_dir() or not suffix:
         return "folder"
     if suffix in GRAPH_SUFFIXES or is_text(path):
@@ -177,9 +180,7 @@ def _target_kind(path: Path) -> str:
     raise InputError(msg)
 
 
-def _say_what_went_where(labels: Labels | None, files: list[Path], kind: str) -> None:
-    for file in files[1:]:
-        logger.info("%s goes with %s", file, files[0])
+def _warn_of_losses(labels: Labels | None, files: list[Path], kind: str) -> None:
     nodes = next((file for file in files if file.name.rpartition(".nodes.")[0]), None)
     if kind == "files" and nodes is not None:
         logger.warning(
@@ -296,26 +297,27 @@ def _mat_file(graph: Graph, labels: Labels | None, path: Path) -> Writer:
 
 
 def _authors_files(graph: Graph, labels: Labels | None, folder: Path) -> dict[Path, Writer]:
-    ids = id_array(graph.node_ids).cast(pa.large_string())
-    require_bare(ids.to_pylist(), folder, "id")
     columns = _edge_columns(graph)
     if _needs_header(columns):
         what = "a graph without edges" if not len(columns["src"]) else "a first edge that looks like a header"
         msg = f"{folder}: the authors' format cannot hold {what}; use .csv or .parquet instead"
         raise UnsupportedError(msg)
     edges = joined([column.cast(pa.large_string()) for column in columns.values()], "\t")
-    files = {folder / GRAPH_FILE: lines_writer(edges, folder / GRAPH_FILE)}
-    if labels is not None:
-        require_bare(labels.classes, folder, "class")
-        lines = joined([ids, _class_lists(labels)], "\t")
-    else:
-        lines = ids
     # group.txt names every node, so that isolated ones are not lost; without labels it stands for a node list.
-    files[folder / GROUP_FILE] = lines_writer(lines, folder / GROUP_FILE)
+    listed = Labels.from_values([None] * graph.n_nodes, graph.node_ids) if labels is None else labels
+    group = _group_file(listed, folder / GROUP_FILE)
+    files = {folder / GRAPH_FILE: lines_writer(edges, folder / GRAPH_FILE), folder / GROUP_FILE: group}
     if graph.features is not None:
         path = folder / "features.npz"
         files[path] = npz_writer(graph.features, graph.node_ids, path, names=graph.feature_names)
     return files
+
+
+def _group_file(labels: Labels, path: Path) -> Writer:
+    ids = id_array(labels.node_ids).cast(pa.large_string())
+    require_bare(ids.to_pylist(), path, "id")
+    require_bare(labels.classes, path, "class")
+    return lines_writer(joined([ids, _class_lists(labels)], "\t") if labels.classes else ids, path)
 
 
 def _class_lists(labels: Labels) -> pa.Array:
@@ -340,7 +342,14 @@ def _require_class_names(labels: Labels, path: Path) -> None:
             raise UnsupportedError(msg)
 
 
+def _refuse_vectors_suffix(path: Path, what: str) -> None:
+    if ".w2v" in path.suffixes:
+        msg = f"{path}: the suffix .w2v.txt is that of vectors, and {what} are none; use .txt, .csv or .parquet instead"
+        raise InputError(msg)
+
+
 def _require_suffix(path: Path, what: str, others: Iterable[str]) -> None:
+    _refuse_vectors_suffix(path, what)
     if is_text(path) or data_suffix(path) in others:
         return
     known = ", ".join((*TEXT_NAMES, *others))

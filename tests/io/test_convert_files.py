@@ -1,0 +1,201 @@
+"""`convert_file` tells graphs, features, labels and embeddings apart, and goes between the formats of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.errors import InputError, UnsupportedError
+from unseen.io.convert_files import convert_file, kind_of
+from unseen.io.features import read_features
+
+IDS = ["a", "007", "ü"]
+VECTORS = np.array([[0.5, 1.25, -3], [1e-7, 2, 0], [1 / 3, 0, 1]], dtype=np.float32)
+EMBEDDING_FORMATS = ("v.parquet", "v.pq", "v.npz", "v.w2v.txt", "v.w2v.txt.gz", "v.tsv")
+
+
+@pytest.mark.parametrize("first", EMBEDDING_FORMATS)
+@pytest.mark.parametrize("second", EMBEDDING_FORMATS)
+def test_embeddings_to_embeddings(tmp_path: Path, first: str, second: str) -> None:
+    source, target = tmp_path / f"1{first}", tmp_path / f"2{second}"
+    unseen.Embedding(VECTORS, IDS, method="rect").save(source)
+    written = convert_file(source, target)
+    assert all(path.is_file() for path in written)
+    assert len(written) == (2 if second == "v.tsv" else 1)
+    read = unseen.read_embedding(target)
+    assert read.node_ids.tolist() == IDS
+    assert np.array_equal(read.vectors, VECTORS)
+
+
+def test_sparse_embedding_stays_one(tmp_path: Path) -> None:
+    unseen.Embedding(sp.csr_array(np.eye(3, dtype=np.float32)), IDS, method="nodefeats").save(
+        tmp_path / "v.npz"
+    )
+    convert_file(tmp_path / "v.npz", tmp_path / "v.parquet")
+    assert unseen.read_embedding(tmp_path / "v.parquet").method == "nodefeats"
+
+
+FEATURE_FORMATS = ("f.csv", "f.tsv", "f.txt.gz", "f.parquet", "f.svmlight", "f.npz")
+
+
+@pytest.mark.parametrize("first", FEATURE_FORMATS)
+@pytest.mark.parametrize("second", FEATURE_FORMATS)
+def test_features_to_features(tmp_path: Path, first: str, second: str) -> None:
+    matrix = np.array([[0.5, 1.25, 1 / 3], [0, 2, 0], [1, 0, 1]])
+    (tmp_path / "f.csv").write_text(
+        "node,tall,old,wide\n"
+        + "".join(f"{k},{','.join(map(repr, row))}\n" for k, row in enumerate(matrix.tolist()))
+    )
+    if first != "f.csv":
+        convert_file(tmp_path / "f.csv", tmp_path / first, what="features")
+    convert_file(tmp_path / first, tmp_path / f"2{second}")
+    _, read, names = read_features(tmp_path / f"2{second}")
+    assert np.array_equal(read.toarray() if sp.issparse(read) else read, matrix)
+    if "f.svmlight" not in (first, second):
+        assert names == ("tall", "old", "wide")
+
+
+LABEL_FORMATS = ("l.csv", "l.tsv.gz", "l.txt", "l.parquet", "group.txt")
+
+
+@pytest.mark.parametrize("first", LABEL_FORMATS)
+@pytest.mark.parametrize("second", LABEL_FORMATS)
+def test_labels_to_labels(tmp_path: Path, first: str, second: str) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    (one / "l.csv").write_text("node,label\na,x\n007,x|y\nü,\n", "utf-8")
+    if first != "l.csv":
+        convert_file(one / "l.csv", one / first)
+    assert convert_file(one / first, two / second) == [two / second]
+    labels = unseen.read_labels(two / second, unseen.Graph(sp.csr_array((3, 3)), None, IDS))
+    assert labels.classes == ("x", "y")
+    assert labels.indicator.toarray().astype(int).tolist() == [[1, 0], [1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("x.csv", "src,dst\na,b\n", "graph"),
+        ("x.csv", "from,to\na,b\n", "graph"),
+        ("x.csv", "person,friend\n1,2\n", "graph"),
+        ("x.txt", "1 2\n2 3\n", "graph"),
+        ("x.txt", "a b 0.5\nb c 1\n", "graph"),
+        ("x.txt", "1 2 0.5\n2 3 1\n", "graph"),
+        ("x.txt", "2 3\na 0.5 1 2\nb 1 2 3\n", "embedding"),
+        ("x.vec", "a 0.5 1 2\n", "embedding"),
+        ("x.csv", "node,label\n1,2\n", "labels"),
+        ("x.csv", "name,category\na,x\n", "labels"),
+        ("x.csv", "paper,label\na,x\n", "labels"),
+        ("x.csv", "node,subject\na,x\n", "labels"),
+        ("group.txt", "1 2 3\n", "labels"),
+        ("x.csv", "node,x,y\na,1,2\n", "features"),
+        ("x.csv", "node;x;y;label\na;1;2;3\n", "features"),
+        ("x.csv", "paper,mail,web,news\na,1,2,3\n", "features"),
+        ("x.csv", "a,0.5,1\nb,1,2\n", "features"),
+        ("x.svmlight", "0 1:2\n", "features"),
+        ("x.csv", "", "graph"),
+    ],
+)
+def test_kinds_of_text(tmp_path: Path, name: str, text: str, kind: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert kind_of(tmp_path / name) == kind
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        ({"src": ["a"], "dst": ["b"]}, "graph"),
+        ({"from": ["a"], "to": ["b"]}, "graph"),
+        ({"node": ["a"], "label": ["x"]}, "labels"),
+        ({"id": ["a"], "vector": [[0.5]]}, "embedding"),
+        ({"node": ["a"], "features": [[0.5]]}, "features"),
+        ({"node": ["a"], "x": [0.5], "y": [1.0]}, "features"),
+    ],
+)
+def test_kinds_of_parquet(tmp_path: Path, columns: dict[str, list[object]], kind: str) -> None:
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    assert kind_of(tmp_path / "x.parquet") == kind
+
+
+def test_kinds_of_arrays(tmp_path: Path) -> None:
+    ids = np.array(IDS)
+    sp.save_npz(tmp_path / "square.npz", sp.csr_array((3, 3)))
+    sp.save_npz(tmp_path / "tall.npz", sp.csr_array((3, 2)))
+    np.savez(tmp_path / "single.npz", ids=ids, data=VECTORS)
+    np.savez(tmp_path / "named.npz", ids=ids, emb=VECTORS.astype(np.float64))
+    np.savez(tmp_path / "features.npz", ids=ids, data=VECTORS, feature_names=np.array(["x", "y", "z"]))
+    kinds = {
+        name: kind_of(tmp_path / f"{name}.npz") for name in ("square", "tall", "single", "named", "features")
+    }
+    assert kinds == {
+        "square": "graph", "tall": "features", "single": "embedding", "named": "embedding", "features": "features"
+    }  # fmt: skip
+
+
+def test_what_cannot_be_told_must_be_said(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", VECTORS)
+    np.savez(tmp_path / "x.npz", ids=np.array(IDS), data=VECTORS.astype(np.float64))
+    for name in ("x.npy", "x.npz"):
+        with pytest.raises(
+            InputError, match=r"may hold features or an embedding; say which with what=\.\.\. \(--what\)"
+        ):
+            convert_file(tmp_path / name, tmp_path / "y.csv")
+        convert_file(tmp_path / name, tmp_path / "y.csv", what="features")
+        assert (tmp_path / "y.csv").read_text().startswith("node,feature_0")
+        convert_file(tmp_path / name, tmp_path / "y.w2v.txt")
+        assert (tmp_path / "y.w2v.txt").read_text().startswith("3 3\n")
+    with pytest.raises(InputError, match="unknown kind of file 'vectors'"):
+        convert_file(tmp_path / "x.npy", tmp_path / "y.csv", what="vectors")  # type: ignore[arg-type]
+
+
+def test_a_table_of_numbers_becomes_vectors_where_the_target_says_so(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("node,x,y\n007,0.5,1\nb,2,3\n")
+    convert_file(tmp_path / "f.csv", tmp_path / "v.w2v.txt")
+    assert (tmp_path / "v.w2v.txt").read_text() == "2 2\n007 0.5 1\nb 2 3\n"
+
+
+@pytest.mark.parametrize("text", ["a b\nb c\n", "1 2\n2 3\n", "1 2 5\n2 3 1\n"])
+def test_a_graph_is_no_embedding(tmp_path: Path, text: str) -> None:
+    (tmp_path / "p.txt").write_text(text)
+    with pytest.raises(
+        InputError, match=r"o\.w2v\.txt: the suffix \.w2v\.txt is that of vectors, and graphs are none"
+    ):
+        convert_file(tmp_path / "p.txt", tmp_path / "o.w2v.txt")
+    assert not (tmp_path / "o.w2v.txt").exists()
+
+
+def test_what_a_target_cannot_hold(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("node,x,y\na,0.5,1\n")
+    with pytest.raises(UnsupportedError, match="row number only"):
+        convert_file(tmp_path / "f.csv", tmp_path / "f.svmlight")
+    (tmp_path / "l.csv").write_text("node,label\na,x\n")
+    with pytest.raises(InputError, match=r"labels are not written with this suffix"):
+        convert_file(tmp_path / "l.csv", tmp_path / "l.npz")
+    with pytest.raises(
+        InputError, match=r"`nodes` goes with a graph, and '.*l\.csv' is to be read as labels"
+    ):
+        convert_file(tmp_path / "l.csv", tmp_path / "m.csv", what="labels", nodes=["a"])
+    with pytest.raises(InputError, match=r"there is no file '.*none\.csv'"):
+        convert_file(tmp_path / "none.csv", tmp_path / "m.csv")
+
+
+def test_labels_without_a_header_must_be_said(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("a,x\nb,y\n")
+    convert_file(tmp_path / "l.csv", tmp_path / "m.tsv", what="labels")
+    assert (tmp_path / "m.tsv").read_text() == "node\tlabel\na\tx\nb\ty\n"
+    convert_file(tmp_path / "l.csv", tmp_path / "group.txt")
+    assert (tmp_path / "group.txt").read_text() == "a\tx\nb\ty\n"
+
+
+def test_a_graph_with_its_parts(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("src,dst\na,b\n")
+    (tmp_path / "l.csv").write_text("node,label\na,x\n")
+    written = convert_file(tmp_path / "e.csv", tmp_path / "g.parquet", labels=tmp_path / "l.csv")
+    assert [path.name for path in written] == ["g.parquet", "g.labels.parquet"]
