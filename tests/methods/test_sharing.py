@@ -13,7 +13,8 @@ from unseen.methods.sharing import shared_work
 def test_the_same_bits_with_and_without(name: str) -> None:
     data = unseen.planted_partition(80, 4, random_state=0)
     splits = [
-        unseen.completely_imbalanced_split(data.labels, label_rate=0.4, unseen=1, random_state=k) for k in (0, 1)
+        unseen.completely_imbalanced_split(data.labels, label_rate=0.4, unseen=1, random_state=k)
+        for k in (0, 1)
     ]
     few = {"epochs": 5} if name.startswith("rect") else {"max_iter": 3}
 
@@ -28,7 +29,9 @@ def test_the_same_bits_with_and_without(name: str) -> None:
         assert np.array_equal(vectors, apart[k % 2])
 
 
-def test_the_structure_half_is_trained_once_inside_and_every_time_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_structure_half_is_trained_once_inside_and_every_time_outside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from unseen.methods.rect_n import RECTN
 
     data = unseen.planted_partition(80, 4, random_state=0)
