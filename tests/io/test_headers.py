@@ -65,6 +65,13 @@ def test_names_of_labels_are_known(tmp_path: Path) -> None:
         assert unseen.read_labels(labels, graph).classes == ("x", "y")
 
 
+def test_a_header_of_labels_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    labels = write(tmp_path / "p.csv", "name,category\na,x\nb,y\n")
+    unseen.read_labels(labels, unseen.read_graph(write(tmp_path / "p.txt", EDGES), labels=labels))
+    assert caplog.text.count("was taken as a header") == 1
+
+
 def test_a_node_called_like_a_header_keeps_its_label(tmp_path: Path) -> None:
     edges = write(tmp_path / "p.txt", "a name\nname c\n")
     labels = write(tmp_path / "p.csv", "name,category\na,x\n")

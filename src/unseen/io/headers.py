@@ -60,8 +60,11 @@ def settle_edges(table: Table) -> tuple[Table, tuple[str, str] | None]:
     if not table.told or is_edge_header(_lower(table.names)) or len(table.names) < 2:
         return table, None
     ends = table.names[0], table.names[1]
-    if _repeats(table, ends) or (len(table.names) == 3 and _is_number(table.names[2])):
-        return _as_row(table, "its ids stand elsewhere too, or it has a weight"), None
+    repeats = _repeats(table, ends)
+    if repeats or (len(table.names) == 3 and _is_number(table.names[2])):
+        return _as_row(
+            table, "its ids stand in other lines too" if repeats else "its third cell is a weight"
+        ), None
     return table, ends
 
 
@@ -113,12 +116,14 @@ def settle_ids(
     """
     if not table.text:
         return table
+    quiet = known is not None and stranger == "leave"  # for a graph whose reading has told it
     if table.names is not None:
         if not table.told or is_header(_lower(table.names)):
             return table
         if _stands_below(table, 0, table.names[0]) or contains(known, table.names[0]):
             return _as_row(table, f"the node {table.names[0]!r} stands elsewhere too")
-        _say_dropped(table)
+        if not quiet:
+            _say_dropped(table)
         return table
     if table.told or table.n_rows == 0:
         return table
@@ -126,7 +131,7 @@ def settle_ids(
     if contains(known, first[0]) or _stands_below(table, 0, first[0]):
         return table
     if may_be_header(_lower(first)):
-        return _as_header(table)
+        return _as_header(table, quiet=quiet)
     if stranger != "leave" and known is not None and _looks_alone(table, known):
         msg = (
             f"{table.place(0)}: the id {first[0]!r} stands in no other source though the others do, as a header would; "
@@ -167,7 +172,7 @@ def _say_dropped(table: Table) -> None:
     say_dropped(table.source, table.names or ())
 
 
-def _as_header(table: Table) -> Table:
+def _as_header(table: Table, *, quiet: bool = False) -> Table:
     """Return the table with its first row as the names of the columns."""
     made = replace(
         table,
@@ -175,7 +180,8 @@ def _as_header(table: Table) -> Table:
         names=tuple(_first_row(table)),
         place=lambda row: table.place(row + 1),
     )
-    _say_dropped(made)
+    if not quiet:
+        _say_dropped(made)
     return made
 
 
