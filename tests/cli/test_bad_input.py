@@ -87,6 +87,19 @@ def test_labels_and_features_must_fit(cli: Callable, files: Path) -> None:
     _one_line(cli(*words, "--features", files / "pickled.npz"), "pickle")
 
 
+def test_a_label_without_a_vector_is_named(cli: Callable, files: Path) -> None:
+    assert (
+        cli("embed", files / "edges.csv", "-o", files / "v.parquet", "-m", "smoothfeats", "--dim", 2).code
+        == 0
+    )
+    (files / "more.csv").write_text("node,label\na b,x\nü,y\nnobody,x\n", "utf-8")
+    _one_line(
+        cli("evaluate", files / "v.parquet", "--labels", files / "more.csv"),
+        "the embedding has no .*'nobody'",
+    )
+    _one_line(cli("evaluate", files / "v.parquet", "--labels", "debain"), "did you mean 'debian'")
+
+
 def test_usage_errors_exit_with_2(cli: Callable) -> None:
     for words in (
         ["embd"],

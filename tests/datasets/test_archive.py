@@ -87,7 +87,9 @@ def test_member_that_is_not_there():
         read_members(zipped({"x": "y"}), ["cora/graph.txt"], "a.zip")
 
 
-@pytest.mark.parametrize("content", [b"", b"no zip file", zipped({"a": "b" * 100})[:60]])
+@pytest.mark.parametrize(
+    "content", [b"", b"no zip file", zipped({"a": "b" * 100})[:60]], ids=["empty", "text", "cut"]
+)
 def test_not_an_archive(content):
     with pytest.raises(unseen.DatasetError, match=r"a\.zip cannot be read"):
         read_members(content, ["a"], "a.zip")

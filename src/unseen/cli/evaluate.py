@@ -104,7 +104,7 @@ def _labels(source: str, vectors: Embedding, header: bool | None, delimiter: str
         return load_dataset(source).labels
     n = len(vectors.node_ids)
     nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
-    return read_labels(source, nodes, header=header, delimiter=delimiter)
+    return read_labels(source, nodes, header=header, delimiter=delimiter, where="the embedding")
 
 
 def _splits(

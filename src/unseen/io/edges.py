@@ -178,7 +178,8 @@ def _combine(
         )
         raise InputError(msg)
     reduce = np.add if symmetrize == "sum" else np.maximum
-    merged = reduce.reduceat(weights, starts) if len(starts) else weights
+    with np.errstate(over="ignore"):  # a sum that overflows is infinite, and refused as such by the graph
+        merged = reduce.reduceat(weights, starts) if len(starts) else weights
     i, j = np.divmod(key[starts], max(n, 1))
     off = i != j
     rows, columns = np.r_[i, j[off]], np.r_[j, i[off]]
