@@ -32,7 +32,7 @@ def gcn_normalized(adjacency: sp.csr_array) -> sp.csr_array:
 
     Examples
     --------
-    >>> gcn_normalized(sp.csr_array([[0.0, 1.0], [1.0, 0.0]])).toarray().tolist()
+    >>> gcn_normalized(sp.csr_array([[0.0, 1.0], [1.0, 0.0]])).toarray().round(6).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
     missing = adjacency.diagonal() == 0
@@ -46,7 +46,7 @@ def l2_rows(matrix: Dense) -> Dense:
 
     Examples
     --------
-    >>> l2_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    >>> l2_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(6).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
