@@ -173,6 +173,8 @@ class Layer:
 class Encoder:
     """Layers U = PReLU(Ahat H W + b) over given features; without `ahat` they are fully connected.
 
+    The starting weights are taken over, not copied, where they are float32 already.
+
     Examples
     --------
     >>> encoder = Encoder([np.eye(2)], torch.device("cpu"))
@@ -182,7 +184,10 @@ class Encoder:
 
     def __init__(self, weights: Sequence[npt.NDArray[Any]], device: torch.device) -> None:
         self.device = device
-        self.layers = [Layer(to_tensor(W, device)) for W in weights]
+        # at a million nodes a copy of the weights would be felt, so an array is taken over as it is
+        self.layers = [
+            Layer(torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32)).to(device)) for W in weights
+        ]
 
     @classmethod
     def sharing(cls, other: Encoder) -> Encoder:
