@@ -20,6 +20,7 @@ from torch.nn import functional
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.base import Method, Vectors
 from unseen.methods.gcn_encoder import pick_device
@@ -136,15 +137,18 @@ class NetworkMethod(Method):
     ) -> None:
         """Train: `evaluate` returns the loss and sets the gradients; `stop` is asked after every epoch."""
         asked = [self.callbacks] if callable(self.callbacks) else list(self.callbacks or [])
-        history = run_epochs(
-            evaluate,
-            optimizer.step,
-            method=self.name,
-            epochs=self.epochs,
-            vectors=vectors,
-            callbacks=asked if stop is None else [*asked, stop],
-            best_of=[weight.data for weight in self.network_.parameters()],
-        )
+        with (
+            threads_for_blocks_only()
+        ):  # many small operations: a second thread of torch would spin, not help
+            history = run_epochs(
+                evaluate,
+                optimizer.step,
+                method=self.name,
+                epochs=self.epochs,
+                vectors=vectors,
+                callbacks=asked if stop is None else [*asked, stop],
+                best_of=[weight.data for weight in self.network_.parameters()],
+            )
         self.loss_history_ = history.losses
 
 
