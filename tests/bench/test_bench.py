@@ -53,14 +53,14 @@ def test_ratios_are_paired(monkeypatch):
         return isolated.Measured(value, 100 * value, 10 * value, None)
 
     monkeypatch.setattr(rect, "_run", fake)
-    row = rect._compare("ours", "theirs", ("a", "x"), ("b", "x"), 3, 1)
+    row = rect._compare("ours", "theirs", ("a", "x", 0.3), ("b", "x", 0.3), 3, 1)
     assert row[2:5] == ("20.00", "1.00", "15.0")
     assert row[7] == "0.07"
 
 
 @pytest.mark.parametrize("job", [rect.our_rect, rect.our_rect_l])
 def test_our_side_of_the_comparison_runs(job):
-    assert np.isfinite(job("debian", 1)())
+    assert np.isfinite(job("debian", 0.3, 1)())
 
 
 def test_the_dense_halves_make_the_dense_whole():

@@ -22,17 +22,20 @@ _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
 _inside = threading.local()
 
 
-def row_cuts(n: int, *, rows: int = 4096, least: int = 512) -> list[Cut]:
-    """Return (start, stop) of about sixteen blocks of at least `least` and at most `rows` rows.
+def row_cuts(n: int, *, rows: int = 4096) -> list[Cut]:
+    """Return (start, stop) of blocks of equal size: at most `rows` rows, and up to eight blocks of some hundred rows.
 
     Examples
     --------
-    >>> row_cuts(1100)
-    [(0, 512), (512, 1024), (1024, 1100)]
-    >>> len(row_cuts(16_000)), row_cuts(1_000_000)[0]
-    (16, (0, 4096))
+    >>> row_cuts(500)
+    [(0, 250), (250, 500)]
+    >>> len(row_cuts(16_000)), len(row_cuts(1_000_000))
+    (8, 245)
     """
-    size = min(rows, max(least, -(-n // 16)))
+    if n == 0:
+        return []
+    blocks = max(-(-n // rows), min(8, max(1, n // 192)))
+    size = -(-n // blocks)
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
@@ -44,11 +47,12 @@ def map_blocks(function: Callable[[int, int], T], cuts: Sequence[Cut]) -> list[T
 
     Examples
     --------
-    >>> map_blocks(lambda start, stop: stop - start, row_cuts(1100))
-    [512, 512, 76]
+    >>> map_blocks(lambda start, stop: stop - start, row_cuts(500))
+    [250, 250]
     """
     threads = thread_count()
-    if threads == 1 or getattr(_inside, "worker", False):
+    alone = len(cuts) == 1 and bool(getattr(_inside, "threads", False))  # one thread is what this one has
+    if threads == 1 or alone or getattr(_inside, "worker", False):
         return [function(start, stop) for start, stop in cuts]
     tasks = [_pool(threads).submit(function, start, stop) for start, stop in cuts]
     try:

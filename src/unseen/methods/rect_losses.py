@@ -70,7 +70,7 @@ class StructureLoss:
 
         def work(start: int, stop: int) -> float:
             u, w = U[start:stop], walked[start:stop].mul_(0.25)
-            inner = float((u * w).sum(dtype=torch.float64))
+            inner = float(torch.dot(u.reshape(-1), w.reshape(-1)))
             w.neg_().addmm_(u, squared).mul_(4.0 / n)
             return inner
 
@@ -110,7 +110,8 @@ class SemanticLoss:
         def work(start: int, stop: int) -> tuple[float, torch.Tensor, torch.Tensor]:
             h = H[start:stop]
             error = torch.addmm(self.c, h, self.F).sub_(self.targets[start:stop])
-            squares = float((error * error).sum(dtype=torch.float64))
+            flat = error.view(-1)
+            squares = float(torch.dot(flat, flat))
             error.mul_(scale)
             torch.mm(error, back, out=dH[start:stop])
             return squares, h.T @ error, error.sum(dim=0)
