@@ -1,0 +1,391 @@
+"""What discovery finds, as frozen values: nodes, found classes, their number, the self-test, the label audit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unseen.embedding import Embedding
+from unseen.errors import InputError
+from unseen.ids import as_ids, match_ids
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Node = str | int
+EVIDENCE = ("no_class_fits", "unlike_labelled", "neighbourhood")
+"""Columns of `Discovery.evidence` beside ``node``; each is a rank among the unlabelled nodes, from 0 to 1."""
+CERTAIN = 0.5
+"""Probability from which a node counts as a member of a class nobody labelled."""
+MEMBERS_TOLD = 10
+"""Typical members of a found class that its JSON lists, unless all are asked for."""
+
+
+@dataclass(frozen=True)
+class FoundClass:
+    """One class that nobody labelled, as far as it could be found.
+
+    Parameters
+    ----------
+    name : str
+        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``.
+    size : int
+        Number of nodes.
+    caption : tuple of str
+        What it is about, strongest first: names of features, or ids of its most central nodes.
+    caption_kind : str
+        What the caption consists of: ``words``, ``features`` or ``central nodes``.
+    members : tuple
+        Ids of all its nodes, the most typical first.
+    nearest_seen : str or None
+        The labelled class that it resembles most.
+    nearest_similarity : float or None
+        Cosine of the mean vectors of the two.
+    edge_ratio : float or None
+        Share of its nodes' edges that stay inside; None where they have no edges.
+    probability : float
+        Mean of its nodes' probabilities of belonging to no labelled class.
+
+    Examples
+    --------
+    >>> found = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9)
+    >>> found.to_dict()["typical"]
+    ['exim', 'mutt']
+    """
+
+    name: str
+    size: int
+    caption: tuple[str, ...]
+    caption_kind: str
+    members: tuple[Node, ...]
+    nearest_seen: str | None
+    nearest_similarity: float | None
+    edge_ratio: float | None
+    probability: float
+
+    def to_dict(self, *, every_member: bool = False) -> dict[str, Any]:
+        """Return it for JSON; with the most typical members, or with `every_member`."""
+        told = {k: v for k, v in asdict(self).items() if k != "members"}
+        told["caption"] = list(self.caption)
+        if every_member:
+            return {**told, "members": list(self.members)}
+        return {**told, "typical": list(self.members[:MEMBERS_TOLD])}
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """How many classes nobody labelled: the best guess, an interval, and the curve they come from.
+
+    Parameters
+    ----------
+    best, low, high : int
+        The guess, and the smallest and largest number that the data does not speak against.
+    curve : tuple of (int, float)
+        Numbers of new classes and their scores; the best number has the highest.
+
+    Examples
+    --------
+    >>> ClassCount(2, 1, 3, ((1, 0.2), (2, 0.5), (3, 0.4))).to_dict()["best"]
+    2
+    """
+
+    best: int
+    low: int
+    high: int
+    curve: tuple[tuple[int, float], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {**asdict(self), "curve": [list(point) for point in self.curve]}
+
+
+@dataclass(frozen=True)
+class HiddenClass:
+    """One turn of the self-test: a labelled class treated as if nobody had labelled it.
+
+    Parameters
+    ----------
+    name : str
+        The class.
+    n_labels : int
+        How many labelled nodes it has, all of them hidden in its turn.
+    auroc : float
+        Probability that a node of it gets a higher score than a held-out node of a class that was kept.
+
+    Examples
+    --------
+    >>> HiddenClass("net", 40, 0.93).auroc
+    0.93
+    """
+
+    name: str
+    n_labels: int
+    auroc: float
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Nodes of the self-test whose probability fell into one interval, and how many were really hidden.
+
+    Examples
+    --------
+    >>> ReliabilityBin(0.0, 0.1, 50, 0.04, 0.06).observed
+    0.06
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    observed: float
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """How far to trust the probabilities, measured on the labels at hand: every class was hidden in turn.
+
+    Parameters
+    ----------
+    classes : tuple of HiddenClass
+        One entry a class that could be hidden; empty where no test was possible.
+    auroc : float or None
+        Mean over the classes: 1 is perfect, 0.5 is chance.
+    brier, ece : float or None
+        Mean squared error of the probabilities, and their expected calibration error; 0 is perfect. Each
+        class is judged with probabilities calibrated on the other classes.
+    bins : tuple of ReliabilityBin
+        The reliability diagram.
+    verdict : str
+        One sentence for the reader.
+
+    Examples
+    --------
+    >>> SelfTest((), None, None, None, (), "There was one labelled class, so nothing could be tested.").auroc
+    """
+
+    classes: tuple[HiddenClass, ...]
+    auroc: float | None
+    brier: float | None
+    ece: float | None
+    bins: tuple[ReliabilityBin, ...]
+    verdict: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class LabelAudit:
+    """What the labels cover, and what about them should worry the reader.
+
+    Parameters
+    ----------
+    classes : tuple of (str, int)
+        Every labelled class with its number of labelled nodes.
+    n_nodes, n_labelled : int
+        All nodes, and those with a label.
+    homophily : float or None
+        Share of the edges between two labelled nodes whose ends share a class; None without such edges.
+    expected_homophily : float or None
+        The share that edges drawn without regard to classes would have.
+    reach : float or None
+        How well a label could be foretold from where a node lies inside its own class (AUROC): 0.5 when labels
+        were drawn at random, 1 when they come from one corner.
+    expected_unseen : float
+        Sum of the probabilities: how many unlabelled nodes belong to no labelled class.
+    warnings : tuple of str
+        One sentence each.
+
+    Examples
+    --------
+    >>> LabelAudit((("a", 3), ("b", 2)), 20, 5, 0.8, 0.5, 0.52, 4.0, ()).coverage
+    0.25
+    """
+
+    classes: tuple[tuple[str, int], ...]
+    n_nodes: int
+    n_labelled: int
+    homophily: float | None
+    expected_homophily: float | None
+    reach: float | None
+    expected_unseen: float
+    warnings: tuple[str, ...]
+
+    @property
+    def coverage(self) -> float:
+        """Share of the nodes that have a label."""
+        return self.n_labelled / self.n_nodes if self.n_nodes else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        told = asdict(self)
+        return {**told, "classes": dict(self.classes), "coverage": self.coverage}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One part of the evidence about a node.
+
+    Parameters
+    ----------
+    part : str
+        One of `EVIDENCE`.
+    rank : float
+        Share of the unlabelled nodes for which this part speaks less for a new class.
+    sentence : str
+        The same in words.
+
+    Examples
+    --------
+    >>> Reason("no_class_fits", 0.97, "no labelled class fits it").part
+    'no_class_fits'
+    """
+
+    part: str
+    rank: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A node worth a label, and why.
+
+    Parameters
+    ----------
+    node : str or int
+        Its id.
+    reason : str
+        Why it was chosen.
+    unseen_probability : float
+        Probability that it belongs to a class nobody labelled.
+    likely_class : str or None
+        The labelled class it belongs to otherwise.
+    group : str or None
+        The found class it is in.
+
+    Examples
+    --------
+    >>> Suggestion("exim4", "typical of new-1 (mail, smtp)", 0.97, "net", "new-1").to_dict()["group"]
+    'new-1'
+    """
+
+    node: Node
+    reason: str
+    unseen_probability: float
+    likely_class: str | None
+    group: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON and tables."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """Everything that was found out about what the labels miss.
+
+    Parameters
+    ----------
+    nodes : pyarrow.Table
+        One row for each unlabelled node, in the order of the graph: ``node``, ``unseen_probability`` (of
+        belonging to a class nobody labelled), ``likely_class`` (its class otherwise; null where no class is
+        labelled) and ``group`` (the found class it is in, null for none).
+    classes : tuple of FoundClass
+        The found classes, the largest first.
+    count : ClassCount
+        How many there are.
+    self_test : SelfTest
+        How far to trust the probabilities.
+    audit : LabelAudit
+        What the labels cover.
+    embedding : Embedding
+        The vectors of all nodes that it worked with.
+    evidence : pyarrow.Table
+        Where the probabilities come from: ``node`` and the columns `EVIDENCE`; null where a part was not used.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(200, 4, random_state=0)
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
+    >>> found = unseen.discover(data.graph, split.seen_labels, random_state=0)
+    >>> found.nodes.column_names
+    ['node', 'unseen_probability', 'likely_class', 'group']
+    """
+
+    nodes: pa.Table
+    classes: tuple[FoundClass, ...]
+    count: ClassCount
+    self_test: SelfTest
+    audit: LabelAudit
+    embedding: Embedding
+    evidence: pa.Table
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
+        return f"Discovery({self.nodes.num_rows} unlabelled nodes, new classes: {found})"
+
+    def reasons(self, node: Node) -> tuple[Reason, ...]:
+        """Return why an unlabelled node got its probability, the strongest part first.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> data = unseen.planted_partition(200, 4, random_state=0)
+        >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
+        >>> found = unseen.discover(data.graph, split.seen_labels, random_state=0)
+        >>> len(found.reasons(found.classes[0].members[0]))
+        3
+        """
+        known = self.evidence.column("node").to_numpy()
+        row = int(match_ids(as_ids([node]), as_ids(known))[0]) if len(known) else -1
+        if row < 0:
+            msg = f"node {node!r} is not among the {len(known)} unlabelled nodes, so it has no probability"
+            raise InputError(msg)
+        ranks = {part: self.evidence.column(part)[row].as_py() for part in EVIDENCE}
+        used = [Reason(part, rank, _sentence(part, rank)) for part, rank in ranks.items() if rank is not None]
+        return tuple(sorted(used, key=lambda reason: -abs(reason.rank - 0.5)))
+
+    def summary(self) -> str:
+        """Return what was found, in words for the terminal."""
+        from unseen.discovery.summary import summary
+
+        return summary(self)
+
+    def to_json(self, *, every_member: bool = False) -> dict[str, Any]:
+        """Return everything but the table of nodes, for JSON.
+
+        Parameters
+        ----------
+        every_member : bool
+            List all nodes of a found class instead of the most typical ones.
+        """
+        return {
+            "method": self.embedding.method,
+            "unlabelled": self.nodes.num_rows,
+            "expected_unseen": self.audit.expected_unseen,
+            "count": self.count.to_dict(),
+            "classes": [found.to_dict(every_member=every_member) for found in self.classes],
+            "self_test": self.self_test.to_dict(),
+            "audit": self.audit.to_dict(),
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the nodes (.parquet, .csv, .tsv, also .gz) or, as .json, everything else with all members."""
+        from unseen.discovery.save import save_discovery
+
+        save_discovery(self, path)
+
+
+def _sentence(part: str, rank: float) -> str:
+    strong, weak = {
+        "no_class_fits": ("no labelled class fits it", "a labelled class fits it well"),
+        "unlike_labelled": ("labels are rare among nodes like it", "many nodes like it are labelled"),
+        "neighbourhood": ("its neighbours look new too", "its neighbours look like labelled classes"),
+    }[part]
+    share = rank if rank >= 0.5 else 1 - rank
+    return f"{strong if rank >= 0.5 else weak} (more so than for {np.floor(100 * share):.0f} % of the unlabelled nodes)"
