@@ -39,6 +39,7 @@ def evaluate_method(
     *,
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     n_folds: int = 3,
+    hide_classes: bool = False,
     random_state: RandomState = 0,
     **options: Any,
 ) -> Score:
@@ -65,6 +66,10 @@ def evaluate_method(
         Values to try for parameters of the method; every combination is tried.
     n_folds : int
         Folds for these choices.
+    hide_classes : bool
+        Hide some of the seen classes, other ones in every fold, from the fits that choose a setting (not from their
+        classifier): so a setting is chosen that serves classes the method was not told of. Without it the choice
+        favours settings that give up the unseen classes for the seen ones.
     random_state : None, int or numpy Generator
         Seed of the folds, here and for the classifier's C. The method has its own.
     **options
@@ -92,6 +97,7 @@ def evaluate_method(
         split,
         param_grid=param_grid,
         n_folds=n_folds,
+        hide_classes=hide_classes,
         random_state=random_state,
         **options,
     )[1]
@@ -105,6 +111,7 @@ def fit_and_evaluate(
     *,
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     n_folds: int = 3,
+    hide_classes: bool = False,
     random_state: RandomState = 0,
     **options: Any,
 ) -> tuple[Embedding, Score]:
@@ -120,31 +127,25 @@ def fit_and_evaluate(
         score = evaluate(embedding, labels, split, random_state=random_state, **options)
         return embedding, replace(score, params=chosen)
     with shared_work():
-        return _evaluate_refitted(method, graph, labels, split, settings, n_folds, random_state, options)
+        scale = bool(options.get("scale"))
+        choice = _Choice(method, graph, labels, split, n_folds, random_state, scale)
+        return _evaluate_refitted(choice, settings, hide_classes, options)
 
 
 def _evaluate_refitted(
-    method: Method,
-    graph: Graph,
-    labels: Labels,
-    split: Split,
-    settings: list[dict[str, Any]],
-    n_folds: int,
-    random_state: RandomState,
-    options: dict[str, Any],
+    choice: _Choice, settings: list[dict[str, Any]], hide_classes: bool, options: dict[str, Any]
 ) -> tuple[Embedding, Score]:
     """Evaluate a method that uses labels; whatever is chosen, is chosen on refits that lack a fold's labels."""
-    scale = bool(options.get("scale"))
-    choice = _Choice(method, graph, labels, split, n_folds, random_state, scale)
-    chosen = choice.setting(settings)
+    method, graph, labels, split = choice.method, choice.graph, choice.labels, choice.split
+    chosen = choice.setting(settings, hide_classes)
     if len(settings) > 1:
         logger.info("%s: %s chosen inside the seen labels", method.name, chosen)
     embedding = _embed(method, chosen, graph, split.seen_labels)
     if options.get("classifier", "linear") == "linear" and options.get("C") is None:
         candidate = choice.candidate(chosen)
-        unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=scale))
+        unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=choice.scale))
         options = {**options, "C": None if candidate is None else candidate * unit}
-    score = evaluate(embedding, labels, split, random_state=random_state, **options)
+    score = evaluate(embedding, labels, split, random_state=choice.random_state, **options)
     return embedding, replace(score, params=chosen)
 
 
@@ -196,30 +197,32 @@ class _Choice:
         random_state: RandomState,
         scale: bool,
     ) -> None:
-        self.method, self.graph, self.labels, self.split, self.scale = method, graph, labels, split, scale
+        self.method, self.graph, self.labels, self.split = method, graph, labels, split
+        self.random_state, self.scale = random_state, scale
         self.folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)
         self._fitted: dict[str, list[Embedding]] = {}
 
-    def setting(self, settings: list[dict[str, Any]]) -> dict[str, Any]:
+    def setting(self, settings: list[dict[str, Any]], hide_classes: bool) -> dict[str, Any]:
         """Return the setting whose best candidate for C has the best micro F1 on the nodes of L'."""
         if len(settings) == 1:
             return settings[0]
-        _require_two(self.split.seen_labels)
-        figures = [self._search(setting, self.split.seen_labels).best for setting in settings]
-        best = int(np.argmax(figures))
-        self._fitted = {repr(settings[best]): self._fitted[repr(settings[best])]}
-        return settings[best]
+        seen = self.split.seen_labels
+        _require_two(seen)
+        folds = _hiding_classes(self.folds, self.random_state) if hide_classes else self.folds
+        best = settings[int(np.argmax([self._search(setting, seen, folds).best for setting in settings]))]
+        self._fitted = {key: fitted for key, fitted in self._fitted.items() if key == repr(best)}
+        return best
 
     def candidate(self, setting: dict[str, Any]) -> float | None:
         """Return the candidate for C, of `GRID`, with the best micro F1 on L; None where L cannot be cut."""
         if len(self.folds) < 2:
             return None
-        return GRID[self._search(setting, self.labels).place]
+        return GRID[self._search(setting, self.labels, self.folds).place]
 
-    def _search(self, setting: dict[str, Any], known: Labels) -> PathSearch:
+    def _search(self, setting: dict[str, Any], known: Labels, folds: list[Split]) -> PathSearch:
         """Search along the candidates for C, by micro F1 over the rows that `known` labels in held-out folds."""
         truths, paths = [], []
-        for fold, embedding in zip(self.folds, self._embeddings(setting), strict=True):
+        for fold, embedding in zip(folds, self._embeddings(setting, folds), strict=True):
             train, test = (
                 rows[np.diff(known.indicator.indptr)[rows] > 0] for rows in (fold.train, fold.test)
             )
@@ -237,13 +240,14 @@ class _Choice:
                 break
         return search
 
-    def _embeddings(self, setting: dict[str, Any]) -> list[Embedding]:
+    def _embeddings(self, setting: dict[str, Any], folds: list[Split]) -> list[Embedding]:
         key = repr(setting)
-        if key not in self._fitted:
-            self._fitted[key] = [
-                _embed(self.method, setting, self.graph, fold.seen_labels) for fold in self.folds
-            ]
-        return self._fitted[key]
+        if folds is self.folds and key in self._fitted:
+            return self._fitted[key]
+        made = [_embed(self.method, setting, self.graph, fold.seen_labels) for fold in folds]
+        if folds is self.folds:  # both choices, of the setting and of C, look at these
+            self._fitted[key] = made
+        return made
 
 
 def _embed(method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None) -> Embedding:
@@ -276,6 +280,21 @@ def _folds(
         if len(gone) < len(seen.classes):  # a fold that leaves the method nothing to learn from tells nothing
             splits.append(Split(train, test, (), seen.keep(train, without=gone)))
     return splits
+
+
+def _hiding_classes(folds: list[Split], random_state: RandomState) -> list[Split]:
+    """Hide each seen class from the method in one of the folds; two at least are left to learn from."""
+    if not folds:
+        return folds
+    classes = sorted({name for fold in folds for name in fold.seen_labels.classes})
+    order = as_generator(random_state).permutation(len(classes))
+    found = []
+    for k, fold in enumerate(folds):
+        hidden = [classes[i] for i in order[k :: len(folds)] if classes[i] in fold.seen_labels.classes]
+        hidden = hidden[: max(len(fold.seen_labels.classes) - 2, 0)]
+        left = fold.seen_labels.keep(fold.train, without=hidden)
+        found.append(replace(fold, seen_labels=left) if len(left.labelled) else fold)
+    return found
 
 
 def _require_two(seen: Labels) -> None:
