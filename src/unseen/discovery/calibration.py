@@ -1,0 +1,130 @@
+"""From scores to probabilities: a logistic curve learned on hidden classes, moved to the share there really is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.optimize
+from scipy.special import expit
+
+from unseen.discovery.evidence import Mask
+from unseen.discovery.result import ReliabilityBin
+from unseen.discovery.space import Floats
+
+USUAL = (1.5, -1.0)
+"""Slope and offset where nothing can be learned: about the mean of what other graphs gave."""
+TRUST = 20.0
+"""How many nodes of each kind `USUAL` counts for."""
+MAX_ODDS = 1e3
+"""No score speaks louder than this."""
+N_BINS = 10
+
+
+@dataclass(frozen=True)
+class Curve:
+    """P(new) = logistic(slope * score + offset), as if half of the nodes were new.
+
+    Examples
+    --------
+    >>> float(Curve(1.0, 0.0).odds(np.array([0.0]))[0])
+    1.0
+    """
+
+    slope: float
+    offset: float
+
+    def odds(self, scores: Floats) -> Floats:
+        """Return how many times more likely each score is for a new node than for another."""
+        odds: Floats = np.exp(np.clip(self.slope * scores + self.offset, -np.log(MAX_ODDS), np.log(MAX_ODDS)))
+        return odds
+
+
+def fit_curve(scores: Floats, new: Mask, weights: Floats) -> Curve:
+    """Learn the curve from scores of nodes that are known to be new or not.
+
+    Parameters
+    ----------
+    scores, new, weights : ndarray, shape (n,)
+        The weights balance classes; both kinds are given the same weight here.
+
+    Examples
+    --------
+    >>> scores = np.r_[np.zeros(500), np.full(500, 4.0)]
+    >>> curve = fit_curve(scores, scores > 2, np.ones(1000))
+    >>> bool(curve.odds(np.array([4.0]))[0] > 10 > 0.1 > curve.odds(np.array([0.0]))[0])
+    True
+    """
+    if not new.any() or new.all():
+        return Curve(*USUAL)
+    size = min(int(new.sum()), int((~new).sum()))
+    balanced = np.where(new, weights / weights[new].sum(), weights / weights[~new].sum()) / 2
+    pull = TRUST / (size + TRUST) * 0.1
+
+    def loss(x: Floats) -> tuple[float, Floats]:
+        z = x[0] * scores + x[1]
+        p = expit(z)
+        miss = np.logaddexp(0, z) - np.where(new, z, 0.0)
+        away = x - np.array(USUAL)
+        slope = balanced @ ((p - new) * scores)
+        return float(balanced @ miss + pull * away @ away), np.array(
+            [slope, balanced @ (p - new)]
+        ) + 2 * pull * away
+
+    found = scipy.optimize.minimize(loss, np.array(USUAL), jac=True, method="L-BFGS-B")
+    return Curve(float(max(found.x[0], 0.0)), float(found.x[1]))
+
+
+def probabilities(odds: Floats, *, max_iter: int = 500) -> tuple[Floats, float]:
+    """Return the probability of each node, and the share of new ones that makes them most likely (by EM).
+
+    Examples
+    --------
+    >>> p, share = probabilities(np.r_[np.full(90, 0.01), np.full(10, 100.0)])
+    >>> round(share, 2)
+    0.09
+    """
+    if not len(odds):
+        return odds, 0.0
+    share = 0.3
+    for _ in range(max_iter):
+        p = share * odds / (share * odds + 1 - share)
+        moved = float(np.clip(p.mean(), 1e-4, 1 - 1e-4))
+        if abs(moved - share) < 1e-6:
+            break
+        share = moved
+    return share * odds / (share * odds + 1 - share), share
+
+
+def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:
+    """Return the reliability diagram: nodes by their probability, and how many of them were new.
+
+    Examples
+    --------
+    >>> [bin.n for bin in reliability(np.array([0.05, 0.95, 1.0]), np.array([False, True, True]))]
+    [1, 2]
+    """
+    place = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
+    return tuple(
+        ReliabilityBin(
+            k / N_BINS,
+            (k + 1) / N_BINS,
+            int(rows.sum()),
+            float(p[rows].mean()),
+            float(new[rows].mean()),
+        )
+        for k in range(N_BINS)
+        if (rows := place == k).any()
+    )
+
+
+def calibration_error(p: Floats, new: Mask) -> float:
+    """Return the expected calibration error: mean distance of probability and truth over the bins.
+
+    Examples
+    --------
+    >>> calibration_error(np.array([0.5, 0.5]), np.array([False, True]))
+    0.0
+    """
+    bins = reliability(p, new)
+    return float(sum(b.n * abs(b.predicted - b.observed) for b in bins) / max(len(p), 1))

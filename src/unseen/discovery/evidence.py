@@ -1,0 +1,126 @@
+"""What speaks for a node being of a class nobody labelled: four views, none of which knows a hidden class.
+
+With labels drawn at random from the seen classes, P(labelled | node) = rate * P(seen class | node): where labels are
+rare, classes are missing. Two views estimate that (`unlike`: a ridge regression of "has a label" on the vectors, each
+node foretold by the others; `sparse`: the density of labels in its cluster, over several clusterings). Two more views
+ask how well the labelled classes fit (`misfit`: the best class score of a ridge classifier; `far`: the cosine to the
+nearest class mean) and hold whatever way the labels were drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.discovery.space import Floats, Space
+from unseen.linalg.normalize import l2_rows
+
+Mask = npt.NDArray[np.bool_]
+
+LABEL_RIDGE = 8.0
+"""Ridge of the labelled-or-not regression, times (1 - rate) / rate: noise over signal of a label."""
+CLASS_RIDGE = 1.0
+"""Ridge of the class scores, for vectors of length 1."""
+PSEUDO = 2.0
+"""Nodes of average label rate added to each cluster, against accidents in small ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The four views of every node, larger where a new class is more likely, and the class scores.
+
+    Parameters
+    ----------
+    unlike, sparse, misfit, far : ndarray, shape (n,)
+        See the module; in units that do not depend on which labels are hidden.
+    scores : ndarray, shape (n, c)
+        How well each labelled class fits, about 1 for a member; labelled nodes judged by the others.
+    """
+
+    unlike: Floats
+    sparse: Floats
+    misfit: Floats
+    far: Floats
+    scores: Floats
+
+
+def gather(space: Space, indicator: Mask) -> Evidence:
+    """Return the evidence that a set of labels gives about every node.
+
+    Parameters
+    ----------
+    space : Space
+        The vectors.
+    indicator : boolean ndarray, shape (n, c)
+        The labels; every column has at least one node, and some node has none.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> from unseen.discovery.space import make_space
+    >>> data = unseen.planted_partition(200, 2, random_state=0)
+    >>> vectors = unseen.SmoothFeats(n_components=10, random_state=0).fit_transform(data.graph)
+    >>> seen = data.labels.indicator.toarray()[:, :1] & (np.arange(200) % 2 == 0)[:, None]
+    >>> evidence = gather(make_space(vectors, np.random.default_rng(0)), seen)
+    >>> bool(evidence.unlike[data.labels.codes == 1].mean() > evidence.unlike[data.labels.codes == 0].mean())
+    True
+    """
+    labelled = indicator.any(axis=1)
+    rate = labelled.mean()
+    foretold = _foretold_labels(space, labelled, LABEL_RIDGE * (1 - rate) / rate)
+    usual = max(float(foretold[labelled].mean()), 0.5 * rate)
+    density = _label_density(space, labelled)
+    return Evidence(
+        unlike=1.0 - foretold / usual,
+        sparse=-(density - density[labelled].mean()),
+        misfit=1.0 - (scores := _class_scores(space, indicator)).max(axis=1),
+        far=1.0 - _nearest_mean(space, indicator),
+        scores=scores,
+    )
+
+
+def _foretold_labels(space: Space, labelled: Mask, ridge: float) -> Floats:
+    """Return the leave-one-out ridge regression of "has a label": closed form, no refit."""
+    y = labelled.astype(np.float64)
+    inverse = 1.0 / (space.variances + ridge)
+    centred = space.centred
+    along = (y - y.mean()).astype(np.float32) @ centred
+    fitted = y.mean() + centred @ (inverse * along).astype(np.float32)
+    leverage = 1 / len(y) + np.square(centred) @ inverse.astype(np.float32)
+    return np.asarray((fitted - leverage * y) / (1 - np.minimum(leverage, 0.99)), dtype=np.float64)
+
+
+def _label_density(space: Space, labelled: Mask) -> Floats:
+    """Return the mean log share of labelled nodes among the others of a node's cluster."""
+    y = labelled.astype(np.float64)
+    total = np.zeros(len(y))
+    for cluster in space.clusters:
+        labels = np.bincount(cluster, y)[cluster] - y
+        nodes = np.bincount(cluster)[cluster] - 1
+        total += np.log((labels + PSEUDO * y.mean()) / (nodes + PSEUDO))
+    return total / len(space.clusters)
+
+
+def _class_scores(space: Space, indicator: Mask) -> Floats:
+    """Return ridge scores of every class, learned from the labelled nodes; those are judged without themselves."""
+    labelled = indicator.any(axis=1)
+    vectors = space.centred[labelled].astype(np.float64)
+    wanted = indicator[labelled].astype(np.float64)
+    middle, share = vectors.mean(axis=0), wanted.mean(axis=0)
+    vectors -= middle
+    inverse = np.linalg.inv(vectors.T @ vectors + CLASS_RIDGE * np.eye(vectors.shape[1]))
+    weights = inverse @ (vectors.T @ (wanted - share))
+    offset = share - middle @ weights
+    scores = np.asarray(space.centred @ weights.astype(np.float32) + offset, dtype=np.float64)
+    leverage = 1 / len(vectors) + np.einsum("ij,ij->i", vectors @ inverse, vectors)
+    leverage = np.minimum(leverage, 0.99)[:, None]
+    scores[labelled] = (scores[labelled] - leverage * wanted) / (1 - leverage)
+    return scores
+
+
+def _nearest_mean(space: Space, indicator: Mask) -> Floats:
+    """Return the cosine to the nearest class mean, both seen from the mean of all nodes."""
+    means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+    return np.asarray((l2_rows(space.centred) @ means.T).max(axis=1), dtype=np.float64)

@@ -1,0 +1,154 @@
+"""The self-test: every labelled class is hidden in turn, to see how well it is found and what a score is worth.
+
+In its turn a class loses all its labels; so do some nodes of the other classes, which must not be taken for new.
+Where the labels come from a corner, those are neighbours of each other (the nodes most like one of them), because
+nodes far from any label of their class are what the real task has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities, reliability
+from unseen.discovery.evidence import Mask, gather
+from unseen.discovery.result import HiddenClass, SelfTest
+from unseen.discovery.score import REACH_FROM, Scoring
+from unseen.discovery.space import Floats, Space
+
+HELD_OUT = 0.25
+"""Share of the other classes' labels that is hidden beside a class."""
+MAX_TURNS = 20
+"""At most so many classes are hidden in turn, those with most labels: enough to calibrate by."""
+FEW = 3
+"""A class with fewer labels is not hidden: its AUROC would be an accident."""
+GOOD, FAIR = 0.9, 0.75
+"""AUROC from which the verdict says well, or roughly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """What came of hiding one class: the scores of its nodes and of held-out nodes of the others."""
+
+    column: int
+    scores: Floats
+    new: Mask
+
+    @property
+    def auroc(self) -> float:
+        """How well the hidden class is told from the others."""
+        from sklearn.metrics import roc_auc_score
+
+        return float(roc_auc_score(self.new, self.scores))
+
+
+def take_turns(
+    space: Space,
+    indicator: Mask,
+    scoring: Scoring,
+    reach: float | None,
+    rng: np.random.Generator,
+    on_step: Callable[[int, int], None] | None = None,
+) -> list[Turn]:
+    """Hide the labelled classes one after another and score their nodes as if nobody had labelled them."""
+    alone = indicator.sum(axis=1) == 1
+    sizes = (indicator & alone[:, None]).sum(axis=0)
+    order = np.argsort(-sizes, kind="stable")[:MAX_TURNS]
+    columns = sorted(int(k) for k in order if sizes[k] >= FEW)
+    if indicator.shape[1] < 2:
+        return []
+    by_block = reach is not None and reach > REACH_FROM
+    turns = []
+    for done, k in enumerate(columns):
+        turn = _turn(space, indicator, k, scoring, by_block, rng)
+        if turn is not None:
+            turns.append(turn)
+        if on_step:
+            on_step(done + 1, len(columns))
+    return turns
+
+
+def _turn(
+    space: Space, indicator: Mask, column: int, scoring: Scoring, by_block: bool, rng: np.random.Generator
+) -> Turn | None:
+    kept = np.delete(indicator, column, axis=1)
+    hidden = np.flatnonzero(indicator.any(axis=1) & ~kept.any(axis=1))
+    held = _held_out(space, kept, by_block, rng)
+    if not len(held):
+        return None
+    world = kept.copy()
+    world[held] = False
+    world = world[:, world.any(axis=0)]
+    scores = scoring.score(gather(space, world))
+    rows = np.r_[hidden, held]
+    return Turn(column, scores[rows], np.arange(len(rows)) < len(hidden))
+
+
+def _held_out(space: Space, kept: Mask, by_block: bool, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return the rows of some labelled nodes of each class, at random or around one of them."""
+    held = np.zeros(len(kept), dtype=bool)
+    for column in kept.T:
+        rows = np.flatnonzero(column)
+        count = int(len(rows) * HELD_OUT + 0.5)
+        count = min(max(count, 1), len(rows) - 1)
+        if not count:
+            continue
+        if by_block:
+            near = space.centred[rows] @ space.centred[rng.choice(rows)]
+            held[rows[np.argsort(-near, kind="stable")[:count]]] = True
+        else:
+            held[rng.choice(rows, count, replace=False)] = True
+    left = (kept & ~held[:, None]).any(axis=0)
+    held &= ~kept[:, ~left].any(axis=1)  # with several labels a node, a class may have lost all: give it back
+    return np.flatnonzero(held)
+
+
+def learn_curve(turns: list[Turn], without: Turn | None = None) -> Curve:
+    """Return the curve that the turns give, every hidden class counting the same."""
+    used = [turn for turn in turns if turn is not without]
+    if not used:
+        return fit_curve(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
+    scores, new = np.concatenate([t.scores for t in used]), np.concatenate([t.new for t in used])
+    weights = np.concatenate([np.where(t.new, 1 / t.new.sum(), 1 / (~t.new).sum()) for t in used])
+    return fit_curve(scores, new, weights)
+
+
+def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.int64]) -> SelfTest:
+    """Return the report of the self-test; each class is judged by probabilities learned from the others."""
+    if not turns:
+        why = (
+            "There is one labelled class, so no class could be hidden for a test"
+            if len(classes) < 2
+            else f"No class has {FEW} labelled nodes or more, so none could be hidden for a test"
+        )
+        return SelfTest((), None, None, None, (), f"{why}: the probabilities are a rough guess.")
+    p, new = [], []
+    for turn in turns:
+        odds = learn_curve(turns, without=turn).odds(turn.scores)
+        p.append(probabilities(odds)[0])
+        new.append(turn.new)
+    guess, truth = np.concatenate(p), np.concatenate(new)
+    hidden = tuple(HiddenClass(classes[t.column], int(counts[t.column]), t.auroc) for t in turns)
+    auroc = float(np.mean([h.auroc for h in hidden]))
+    return SelfTest(
+        hidden,
+        auroc,
+        float(np.mean(np.square(guess - truth))),
+        calibration_error(guess, truth),
+        reliability(guess, truth),
+        _verdict(auroc, hidden),
+    )
+
+
+def _verdict(auroc: float, hidden: tuple[HiddenClass, ...]) -> str:
+    worst = min(hidden, key=lambda h: h.auroc)
+    how = "well" if auroc >= GOOD else "roughly" if auroc >= FAIR else "hardly"
+    turns = (
+        "The one class that could be" if len(hidden) == 1 else f"Each of {len(hidden)} labelled classes was"
+    )
+    told = f"{turns} hidden and was found again {how} (AUROC {auroc:.2f} on average"
+    told += f", {worst.auroc:.2f} for {worst.name}, the hardest)" if len(hidden) > 1 else ")"
+    return told + ("." if auroc >= FAIR else "; do not rely on the probabilities.")
