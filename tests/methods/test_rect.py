@@ -100,7 +100,8 @@ def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
     X = planted.graph.features.toarray()
     encoder, ahat = Encoder([xavier(X.shape[1], 8, rng)], cpu), propagation(planted.graph, cpu)
     encoder.layers[0].slope.fill_(1.0)
-    head = SemanticLoss(np.zeros((240, X.shape[1])), xavier(8, X.shape[1], rng), cpu)
+    nothing = sp.csr_array((240, 1)), np.zeros((1, X.shape[1]))
+    head = SemanticLoss(*nothing, xavier(8, X.shape[1], rng), cpu)
     theirs = RECT_L(X.shape[1], 8)
     with torch.no_grad():
         theirs.conv.lin.weight.copy_(encoder.layers[0].W.T)
@@ -173,13 +174,13 @@ def test_rect_without_labels_is_rect_n_and_says_so(planted, caplog):
 
 
 def test_several_labels_get_the_mean_of_their_descriptions():
-    from unseen.methods.semantics import describe_classes, targets_of
+    from unseen.methods.semantics import describe_classes, shares_of
 
     labels = unseen.Labels.from_values(["a", ["a", "b"], "b", None, "c"])
     features = np.array([[1.0, 0], [3, 0], [0, 4], [9, 9], [5, 5]])
     centres = describe_classes(features, labels, "mean")
     np.testing.assert_allclose(centres, [[2, 0], [1.5, 2], [5, 5]])
-    np.testing.assert_allclose(targets_of(centres, labels), [[2, 0], [1.75, 1], [1.5, 2], [5, 5]])
+    np.testing.assert_allclose(shares_of(labels) @ centres, [[2, 0], [1.75, 1], [1.5, 2], [5, 5]])
     np.testing.assert_allclose(describe_classes(features, labels, lambda rows: rows.max(axis=0))[0], [3, 0])
     with pytest.raises(unseen.InputError, match=r"`readout` must turn .* 2 finite numbers, for class 'a'"):
         describe_classes(features, labels, lambda rows: rows)

@@ -11,7 +11,7 @@ import unseen
 from unseen.bench import dense_rect
 from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
-from unseen.methods.rect_losses import SemanticLoss, StructureLoss
+from unseen.methods.rect_losses import LabelledRows, SemanticLoss, StructureLoss
 
 CPU = torch.device("cpu")
 
@@ -93,19 +93,49 @@ def test_gradients_of_the_encoder_equal_autograd(widths, kind):
         assert relative(gradient, leaf.grad) < 1e-5
 
 
-def test_semantic_loss_and_gradients_equal_autograd():
+@pytest.mark.parametrize("classes", [2, 7])
+def test_semantic_loss_and_gradients_equal_autograd(classes):
     rng = np.random.default_rng(0)
-    H, F, targets = (rng.normal(size=shape).astype(np.float32) for shape in [(600, 5), (5, 3), (600, 3)])
-    loss = SemanticLoss(targets, F, CPU)
+    H, F, C = (rng.normal(size=shape).astype(np.float32) for shape in [(600, 5), (5, 3), (classes, 3)])
+    R = sp.csr_array(rng.dirichlet(np.ones(classes), 600))
+    loss = SemanticLoss(R, C, F, CPU)
     loss.c += 0.3
     found, dH, (dF, dc) = loss(torch.from_numpy(H))
     leaves = [torch.from_numpy(part).double().requires_grad_() for part in (H, F)]
     c = loss.c.double().requires_grad_()
-    truth = ((leaves[0] @ leaves[1] + c - torch.from_numpy(targets)) ** 2).sum() / 600
+    truth = ((leaves[0] @ leaves[1] + c - torch.from_numpy(R @ C)) ** 2).sum() / 600
     truth.backward()
     assert found == pytest.approx(float(truth.detach()), rel=1e-5)
     for gradient, leaf in ((dH, leaves[0]), (dF, leaves[1]), (dc, c)):
         assert relative(gradient, leaf.grad) < 1e-5
+
+
+def test_the_loss_of_a_good_fit_is_not_lost_to_rounding():
+    rng = np.random.default_rng(0)
+    H, F = (rng.normal(size=shape).astype(np.float32) for shape in [(600, 40), (40, 30)])
+    targets = H.astype(float) @ F + 0.01 * rng.normal(size=(600, 30))
+    loss = SemanticLoss(sp.csr_array(targets), np.eye(30), F, CPU)
+    assert loss(torch.from_numpy(H))[0] == pytest.approx(((H @ F - targets) ** 2).sum() / 600, rel=0.01)
+    one = SemanticLoss(sp.csr_array(np.ones((600, 1))), np.full((1, 30), 2.0), np.zeros((40, 30)), CPU)
+    one.c += 2.0
+    assert one(torch.from_numpy(H))[0] == 0
+
+
+def test_an_epoch_on_labelled_rows_equals_layer_and_loss_one_after_the_other():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 6)).astype(np.float32)
+    encoder = Encoder([xavier(6, 5, rng)], CPU)
+    encoder.layers[0].b += 0.2
+    head = SemanticLoss(
+        sp.csr_array(np.eye(4)[rng.integers(0, 4, 500)]), rng.normal(size=(4, 7)), xavier(5, 7, rng), CPU
+    )
+    loss, dH, by_head = head(encoder.forward(Input(rows, CPU), None))
+    apart = [*encoder.backward(dH, Input(rows, CPU), None), *by_head]
+    at_once, gradients = LabelledRows(rows, encoder.layers[0], head)()
+    assert at_once == pytest.approx(loss, rel=1e-6)
+    for one, other in zip(gradients, apart, strict=True):
+        assert one.shape == other.shape
+        assert relative(one, other) < 1e-5
 
 
 def test_starting_weights_are_xavier_s_and_keyed_rows_follow_their_node():

@@ -133,6 +133,21 @@ def sum_in_order(parts: list[torch.Tensor]) -> torch.Tensor:
     return total
 
 
+def through_prelu(p: torch.Tensor, d: torch.Tensor, slope: float) -> torch.Tensor:
+    """Turn the gradient `d` by PReLU(p) into that by p, in place; return the gradient of the slope.
+
+    Examples
+    --------
+    >>> d = torch.tensor([1.0, 1.0])
+    >>> through_prelu(torch.tensor([2.0, -3.0]), d, 0.5).tolist(), d.tolist()
+    ([-3.0], [1.0, 0.5])
+    """
+    by_slope = torch.dot(p.clamp(max=0).view(-1), d.view(-1))
+    # its name says slope of a constant, but it is the same at one that is learned
+    torch.ops.aten.leaky_relu_backward.grad_input(d, p, slope, False, grad_input=d)
+    return by_slope[None]
+
+
 class Layer:
     """One layer: weights W, b and the slope of PReLU, its values P before and U after PReLU, and their gradients."""
 
@@ -159,12 +174,9 @@ class Layer:
         slope = float(self.slope)
 
         def work(start: int, stop: int) -> tuple[torch.Tensor, torch.Tensor]:
-            p, d = self.P[start:stop], dU[start:stop]
-            by_slope = torch.dot(p.clamp(max=0).view(-1), d.view(-1))
-            d.copy_(
-                torch.ops.aten.leaky_relu_backward(d, p, slope, False)
-            )  # the same at a slope that is learned
-            return d.sum(dim=0), by_slope[None]
+            d = dU[start:stop]
+            by_slope = through_prelu(self.P[start:stop], d, slope)
+            return d.sum(dim=0), by_slope
 
         parts = map_blocks(work, blocks_of(dU))
         return sum_in_order([b for b, _ in parts]), sum_in_order([s for _, s in parts])

@@ -25,7 +25,7 @@ from unseen.methods.parameters import Constraint, Interval
 from unseen.methods.rect_base import RectMethod, layer_input, propagation
 from unseen.methods.rect_l import RECTL, project, reduced_features, words_of
 from unseen.methods.rect_losses import SemanticLoss, StructureLoss
-from unseen.methods.semantics import Readout, describe_classes, targets_of
+from unseen.methods.semantics import Readout, describe_classes, shares_of
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed
 
@@ -169,11 +169,10 @@ class RECTJoint(RectMethod):
             return None, 0.0
         self.class_vectors_ = describe_classes(Z, labels, self.readout)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
-        targets = targets_of(self.class_vectors_, labels)
-        size = float((targets.astype(np.float64) ** 2).sum(axis=1).mean())
-        return SemanticLoss(
-            targets, xavier(width, Z.shape[1], rng), device
-        ), self.balance / size if size else 0.0
+        shares = shares_of(labels)
+        size = float(((shares @ self.class_vectors_) ** 2).sum(axis=1).mean())
+        head = SemanticLoss(shares, self.class_vectors_, xavier(width, Z.shape[1], rng), device)
+        return head, self.balance / size if size else 0.0
 
     def _transform(self, graph: Graph) -> Vectors:
         columns = self._columns_of(graph)

@@ -30,8 +30,8 @@ from unseen.methods.base import Vectors
 from unseen.methods.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.rect_base import COMMON, RectMethod, layer_input, propagation
-from unseen.methods.rect_losses import SemanticLoss
-from unseen.methods.semantics import READOUTS, Readout, describe_classes, strongest_words, targets_of
+from unseen.methods.rect_losses import LabelledRows, SemanticLoss
+from unseen.methods.semantics import READOUTS, Readout, describe_classes, shares_of, strongest_words
 from unseen.methods.sharing import shared
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed
@@ -153,13 +153,13 @@ class RECTL(RectMethod):
         Z, self.axes_ = self._reduced(graph, rng)
         self.class_vectors_ = describe_classes(Z, labels, self.readout)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
-        targets = targets_of(self.class_vectors_, labels)
         if self.input == "svd":
             weights = [xavier(a, b, rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
             self.encoder_ = Encoder(weights, device)
         else:
             self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
-        head = SemanticLoss(targets, xavier(widths[-1], Z.shape[1], rng), device)
+        F = xavier(widths[-1], Z.shape[1], rng)
+        head = SemanticLoss(shares_of(labels), self.class_vectors_, F, device)
         if self.input == "svd" and len(widths) == 1:
             return self._fit_on_labelled_rows(graph, labels, Z, head)
         features = Input(Z, device) if self.input == "svd" else layer_input(graph, self.source_, device)
@@ -178,19 +178,11 @@ class RECTL(RectMethod):
 
     def _fit_on_labelled_rows(self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss) -> Vectors:
         smoothed = spmm(gcn_normalized(graph.adjacency).astype(np.float32), Z)
-        everything, some = (
-            Input(part, self.encoder_.device) for part in (smoothed, smoothed[labels.labelled])
-        )
-
-        def gradients() -> tuple[float, list[torch.Tensor]]:
-            loss, dH, by_head = head(self.encoder_.forward(some, None))
-            return loss, [*self.encoder_.backward(dH, some, None), *by_head]
+        everything = Input(smoothed, self.encoder_.device)
+        gradients = LabelledRows(smoothed[labels.labelled], self.encoder_.layers[0], head)
 
         def vectors() -> npt.NDArray[np.float32]:
-            other = Encoder.sharing(
-                self.encoder_
-            )  # the encoder's own memory has the size of the labelled rows
-            made: npt.NDArray[np.float32] = other.forward(everything, None).cpu().numpy()
+            made: npt.NDArray[np.float32] = self.encoder_.forward(everything, None).cpu().numpy()
             return made
 
         return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights])

@@ -16,7 +16,15 @@ import torch
 from unseen.linalg.blocks import map_blocks
 from unseen.linalg.normalize import row_normalized
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.gcn_encoder import SparseProduct, blocks_of, gram, sum_in_order, to_tensor
+from unseen.methods.gcn_encoder import (
+    Layer,
+    SparseProduct,
+    blocks_of,
+    gram,
+    sum_in_order,
+    through_prelu,
+    to_tensor,
+)
 
 
 class StructureLoss:
@@ -80,42 +88,141 @@ class StructureLoss:
 
 
 class SemanticLoss:
-    """Mean over labelled nodes of ||H F + c - target||^2, with F and c to be learned.
+    """Mean over labelled nodes of ||H F + c - R C||^2, with F and c to be learned.
+
+    Row i of R C is the description that node i should get: C has one row a class, R says which ones are the node's.
+    With H, R and a column of ones side by side, and F, -C and c one below the other, the errors E are one product of
+    a tall matrix with a small one, T Y. All that is asked of them is ||E||^2 = <Y, (T'T) Y>, the gradients by F and c,
+    which are rows of (T'T) Y, and that by H, E F' = T (Y F'): fewer products than by way of E.
+
+    Parameters
+    ----------
+    R : scipy CSR array, shape (labelled nodes, classes)
+        What part of a node's description comes from which class.
+    C : ndarray, shape (classes, k)
+        Descriptions of the classes.
+    F : ndarray, shape (columns of H, k)
+        Starting weights.
+    device : torch.device
+        Where to compute.
+
+    Attributes
+    ----------
+    T : tensor, shape (labelled nodes, columns of H + classes + 1)
+        The tall matrix; its first columns, `H`, are filled in by whoever has them.
 
     Examples
     --------
-    >>> loss = SemanticLoss(np.array([[3.0]]), np.zeros((2, 1)), torch.device("cpu"))
+    >>> loss = SemanticLoss(sp.csr_array([[1.0]]), np.array([[3.0]]), np.zeros((2, 1)), torch.device("cpu"))
     >>> loss(torch.ones(1, 2))[0]
     9.0
     """
 
     def __init__(
-        self, targets: npt.NDArray[np.floating], F: npt.NDArray[np.floating], device: torch.device
+        self,
+        R: sp.csr_array,
+        C: npt.NDArray[np.floating],
+        F: npt.NDArray[np.floating],
+        device: torch.device,
     ) -> None:
-        self.targets = to_tensor(targets, device)
+        n = R.shape[0]
+        if R.shape[1] > C.shape[1]:  # more classes than dimensions: the descriptions of the nodes are shorter
+            parts, C = R @ C, np.eye(C.shape[1])
+        else:
+            parts = R.toarray()
         self.F = to_tensor(F, device)
         self.c = torch.zeros(F.shape[1], device=device)
+        self.T = to_tensor(np.column_stack([np.zeros((n, len(F))), parts, np.ones(n)]), device)
+        self.H = self.T[:, : len(F)]
+        self._minus_C = to_tensor(-C, device)
+        self._scale = 2.0 / n
 
     @property
     def weights(self) -> list[torch.Tensor]:
         """What is learned: F and c."""
         return [self.F, self.c]
 
+    def begin(self) -> None:
+        """Make ready what all rows need at the present weights; to be called before :meth:`rows`."""
+        self._Y = torch.cat([self.F, self._minus_C, self.c[None]])
+        self._YF = torch.mm(self._Y, self.F.T).mul_(self._scale)
+
+    def rows(self, start: int, stop: int, dH: torch.Tensor) -> torch.Tensor:
+        """Write the gradient by these rows of `H` to `dH`, and return their part of T'T."""
+        t = self.T[start:stop]
+        torch.mm(t, self._YF, out=dH)
+        return squared(t)
+
+    def end(self, parts: list[torch.Tensor]) -> tuple[float, list[torch.Tensor]]:
+        """Return the loss and the gradients by F and c, from what :meth:`rows` gave for all rows."""
+        by_Y = sum_in_order(parts) @ self._Y
+        loss = float(torch.sum((self._Y * by_Y).double())) * self._scale / 2
+        by_Y.mul_(self._scale)
+        return max(loss, 0.0), [by_Y[: len(self.F)], by_Y[-1]]  # rounding could make a perfect fit negative
+
     def __call__(self, H: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Return the loss, its gradient by H (one row a labelled node), and those by F and c."""
         dH = torch.empty_like(H)
-        back = self.F.T.contiguous()
-        scale = 2.0 / len(H)
+        self.H.copy_(H)
+        self.begin()
+        parts = map_blocks(lambda start, stop: self.rows(start, stop, dH[start:stop]), blocks_of(H))
+        loss, gradients = self.end(parts)
+        return loss, dH, gradients
 
-        def work(start: int, stop: int) -> tuple[float, torch.Tensor, torch.Tensor]:
-            h = H[start:stop]
-            error = torch.addmm(self.c, h, self.F).sub_(self.targets[start:stop])
-            flat = error.view(-1)
-            squares = float(torch.dot(flat, flat))
-            error.mul_(scale)
-            torch.mm(error, back, out=dH[start:stop])
-            return squares, h.T @ error, error.sum(dim=0)
 
-        parts = map_blocks(work, blocks_of(H))
-        loss = sum(part[0] for part in parts) / len(H)
-        return loss, dH, [sum_in_order([p[1] for p in parts]), sum_in_order([p[2] for p in parts])]
+class LabelledRows:
+    """One layer and the semantic loss on rows that do not change: an epoch of RECT-L in one pass over them.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (labelled nodes, m)
+        Input of the layer, already smoothed over the graph.
+    layer : Layer
+        H = PReLU(rows W + b).
+    head : SemanticLoss
+        What is asked of H.
+    """
+
+    def __init__(self, rows: npt.NDArray[np.floating], layer: Layer, head: SemanticLoss) -> None:
+        self.Z = to_tensor(
+            np.column_stack([rows, np.ones(len(rows))]), layer.W.device
+        )  # the bias is one more weight
+        self.layer = layer
+        self.head = head
+        self._P, self._D = (torch.empty(head.H.shape, device=layer.W.device) for _ in range(2))
+
+    def __call__(self) -> tuple[float, list[torch.Tensor]]:
+        """Return the loss and the gradients by W, b and slope of the layer and by the weights of the head."""
+        layer, head, slope = self.layer, self.head, float(self.layer.slope)
+        W = torch.cat([layer.W, layer.b[None]])
+        head.begin()
+
+        def work(start: int, stop: int) -> tuple[torch.Tensor, ...]:
+            z, p, d = (part[start:stop] for part in (self.Z, self._P, self._D))
+            torch.mm(z, W, out=p)
+            head.H[start:stop] = torch.nn.functional.leaky_relu(p, slope)
+            squares = head.rows(start, stop, d)
+            by_slope = through_prelu(p, d, slope)
+            return squares, z.T @ d, by_slope
+
+        squares, *by_layer = zip(*map_blocks(work, blocks_of(self.Z)), strict=True)
+        loss, by_head = head.end(list(squares))
+        by_W, by_slope = (sum_in_order(list(parts)) for parts in by_layer)
+        return loss, [by_W[:-1], by_W[-1], by_slope, *by_head]
+
+
+def squared(h: torch.Tensor) -> torch.Tensor:
+    """Return h'h; the lower left quarter is the upper right one, and is not computed.
+
+    Examples
+    --------
+    >>> squared(torch.tensor([[1.0, 2.0], [0.0, 1.0]])).tolist()
+    [[1.0, 2.0], [2.0, 5.0]]
+    """
+    width = h.shape[1]
+    half = width // 2
+    result = torch.empty(width, width, dtype=h.dtype, device=h.device)
+    torch.mm(h[:, :half].T, h, out=result[:half])
+    torch.mm(h[:, half:].T, h[:, half:], out=result[half:, half:])
+    result[half:, :half] = result[:half, half:].T
+    return result

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from unseen.errors import InputError
 from unseen.labels import Labels
@@ -52,19 +53,19 @@ def _checked(description: Any, width: int, name: str) -> Dense:
     return vector
 
 
-def targets_of(descriptions: Dense, labels: Labels) -> npt.NDArray[np.float32]:
-    """Return the target of every labelled node: the mean of the descriptions of its classes.
+def shares_of(labels: Labels) -> sp.csr_array:
+    """Return what part of the target of every labelled node comes from which class: equal parts from its own.
+
+    Times the descriptions of the classes, that is the mean of the descriptions of each node's classes.
 
     Examples
     --------
-    >>> labels = Labels.from_values(["a", ["a", "b"], None])
-    >>> targets_of(np.array([[2.0], [4.0]]), labels).tolist()
-    [[2.0], [3.0]]
+    >>> shares_of(Labels.from_values(["a", ["a", "b"], None])).toarray().tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
-    rows = labels.indicator[labels.labelled].astype(np.float64)
-    total: Dense = rows @ descriptions
-    means: npt.NDArray[np.float32] = (total / rows.sum(axis=1)[:, None]).astype(np.float32)
-    return means
+    rows = labels.indicator[labels.labelled]
+    counts = np.diff(rows.indptr)
+    return sp.csr_array((np.repeat(1.0 / counts, counts), rows.indices, rows.indptr), shape=rows.shape)
 
 
 def strongest_words(
