@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import unseen
-from unseen.cli import bench, convert, datasets, demo, embed, evaluate, methods, reproduce
+from unseen.cli import bench, convert, datasets, demo, embed, evaluate, methods, partition, reproduce
 from unseen.cli.output import is_verbose, say, set_level
 from unseen.errors import UnseenError
 
@@ -32,6 +32,7 @@ app.command("embed")(embed.embed)
 app.command("evaluate")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)
+app.command("partition")(partition.partition)
 app.command("convert")(convert.convert)
 app.command("datasets")(datasets.datasets)
 app.command("methods")(methods.methods)

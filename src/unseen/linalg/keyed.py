@@ -22,18 +22,18 @@ def node_keys(node_ids: npt.NDArray[Any], seed: int) -> npt.NDArray[np.uint64]:
     >>> bool((forward == backward[::-1]).all())
     True
     """
-    start = _mixed(np.array([seed], dtype=np.uint64))[0]
+    start = mixed(np.array([seed], dtype=np.uint64))[0]
     if node_ids.dtype.kind in "iu":
-        return _mixed(node_ids.astype(np.int64).view(np.uint64) ^ start)
+        return mixed(node_ids.astype(np.int64).view(np.uint64) ^ start)
     strings = np.ascontiguousarray(node_ids.astype(np.str_))
     width = strings.dtype.itemsize // 4
     keys = np.full(len(strings), start, dtype=np.uint64)
     if width == 0:
-        return _mixed(keys)
+        return mixed(keys)
     letters = strings.view(np.uint32).reshape(len(strings), width)
     for column in letters.T:
         # Padding zeros leave a key alone, so that the width of the array does not matter.
-        keys = np.where(column == 0, keys, _mixed(keys ^ column.astype(np.uint64)))
+        keys = np.where(column == 0, keys, mixed(keys ^ column.astype(np.uint64)))
     return keys
 
 
@@ -46,11 +46,11 @@ def keyed_uniform(keys: npt.NDArray[np.uint64], columns: int, *, stream: int = 0
     (3, 4)
     """
     counters = np.arange(stream << 32, (stream << 32) + columns, dtype=np.uint64) * _GOLDEN
-    bits = _mixed(keys[:, None] + counters[None, :])
+    bits = mixed(keys[:, None] + counters[None, :])
     return np.asarray((bits >> np.uint64(11)) * (1.0 / (1 << 53)), dtype=np.float64)
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Scramble 64-bit numbers one to one (the finalizer of the splitmix64 generator)."""
     z = values + _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,0 +1,189 @@
+"""One process, or a group of them over `torch.distributed`: gloo between processors, nccl between GPUs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import UnseenError, logger
+
+if TYPE_CHECKING:
+    import torch
+
+Array = npt.NDArray[Any]
+AnyArray = TypeVar("AnyArray")
+
+TIMEOUT = 300.0
+"""Seconds after which a process that waits for another one gives up."""
+
+
+class CommError(UnseenError):
+    """The processes lost each other; the message says what was waited for."""
+
+
+class Comm:
+    """The process that works alone. Everything it is asked to sum or exchange is its own already.
+
+    Attributes
+    ----------
+    rank, size : int
+        Number of this process, from 0, and how many there are.
+
+    Examples
+    --------
+    >>> SOLO.size, SOLO.total(3.0), SOLO.gather(np.arange(2)).tolist()
+    (1, 3.0, [0, 1])
+    """
+
+    rank = 0
+    size = 1
+
+    def sum_(self, array: AnyArray) -> AnyArray:
+        """Add up an array (numpy or torch) over all processes, in place, and return it."""
+        return array
+
+    def exchange(self, rows: torch.Tensor, send: Sequence[int], receive: Sequence[int]) -> torch.Tensor:
+        """Send the first ``send[0]`` rows to process 0, the next to process 1 ...; return what came, in that order."""
+        if list(send) != list(receive):
+            msg = f"a process cannot receive {list(receive)} rows of its own {list(send)}"
+            raise ValueError(msg)
+        return rows
+
+    def barrier(self) -> None:
+        """Wait until all processes are here."""
+
+    def total(self, number: float) -> float:
+        """Return the sum of a number over all processes."""
+        return float(self.sum_(np.array([number], dtype=np.float64))[0])
+
+    def exchange_arrays(self, array: Array, send: Sequence[int]) -> tuple[Array, list[int]]:
+        """Exchange rows of a numpy array whose receivers do not know how many will come; return rows and counts."""
+        import torch
+
+        counts = torch.tensor(list(send), dtype=torch.int64)
+        receive: list[int] = self.exchange(counts, [1] * self.size, [1] * self.size).tolist()
+        rows = torch.from_numpy(np.ascontiguousarray(array))
+        return self.exchange(rows, list(send), receive).numpy(), receive
+
+    def gather(self, array: Array) -> Array:
+        """Return the rows of all processes, one after the other, to each of them."""
+        copies = np.concatenate([array] * self.size) if self.size > 1 else array
+        return self.exchange_arrays(copies, [len(array)] * self.size)[0]
+
+    def agreed(self, number: int) -> int:
+        """Return process 0's number to all."""
+        return int(self.total(number if self.rank == 0 else 0))
+
+
+SOLO = Comm()
+
+
+class Group(Comm):
+    """A process of a `torch.distributed` group that exists already."""
+
+    def __init__(self, device: torch.device) -> None:
+        import torch.distributed as dist
+
+        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+        self.device = device
+
+    def __repr__(self) -> str:
+        return f"Group(process {self.rank} of {self.size})"
+
+    def sum_(self, array: AnyArray) -> AnyArray:
+        """Add up an array (numpy or torch) over all processes, in place, and return it."""
+        import torch
+        import torch.distributed as dist
+
+        tensor = torch.from_numpy(array) if isinstance(array, np.ndarray) else array
+        moved = tensor.to(self.device).contiguous()  # type: ignore[union-attr]
+        with _explained("a sum"):
+            dist.all_reduce(moved)
+        if moved is not tensor:
+            tensor.copy_(moved)  # type: ignore[union-attr]
+        return array
+
+    def exchange(self, rows: torch.Tensor, send: Sequence[int], receive: Sequence[int]) -> torch.Tensor:
+        """Send the first ``send[0]`` rows to process 0, the next to process 1 ...; return what came, in that order."""
+        import torch
+        import torch.distributed as dist
+
+        moved = rows.to(self.device).contiguous()
+        came = torch.empty((sum(receive), *rows.shape[1:]), dtype=rows.dtype, device=self.device)
+        with _explained("an exchange of rows"):
+            dist.all_to_all_single(came, moved, list(receive), list(send))
+        return came.to(rows.device)
+
+    def barrier(self) -> None:
+        """Wait until all processes are here."""
+        self.total(0.0)
+
+
+@contextlib.contextmanager
+def connect(timeout: float = TIMEOUT) -> Iterator[Comm]:
+    """Give the group that ``torchrun`` started this process in, or :data:`SOLO` where there is none.
+
+    Parameters
+    ----------
+    timeout : float
+        Seconds to wait for another process before giving up with an error.
+
+    Examples
+    --------
+    >>> with connect() as comm:
+    ...     comm.size
+    1
+    """
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1:
+        yield SOLO
+        return
+    import torch
+    import torch.distributed as dist
+
+    here = int(os.environ.get("LOCAL_RANK", "0"))
+    # every process needs a GPU of its own, or none uses one
+    local = int(os.environ.get("LOCAL_WORLD_SIZE", str(size)))
+    gpus = torch.cuda.is_available() and torch.cuda.device_count() >= local and dist.is_nccl_available()
+    device = torch.device("cuda", here) if gpus else torch.device("cpu")
+    if gpus:
+        torch.cuda.set_device(device)
+    if int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")) and not os.environ.get(RESTART_SETTING):
+        logger.warning(
+            "%s=1 is not set for torchrun; without it restarts after a crash often fail", RESTART_SETTING
+        )
+    where = f"{os.environ.get('MASTER_ADDR', '?')}:{os.environ.get('MASTER_PORT', '?')}"
+    with _explained(f"the other {size - 1} processes at {where}", timeout):
+        dist.init_process_group("nccl" if gpus else "gloo", timeout=timedelta(seconds=timeout))
+        group = Group(device)
+        group.barrier()
+    try:
+        yield group
+    finally:
+        dist.destroy_process_group()
+
+
+RESTART_SETTING = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
+
+
+@contextlib.contextmanager
+def _explained(what: str, timeout: float | None = None) -> Iterator[None]:
+    """Turn what torch says of a lost connection into a sentence."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:  # torch's network errors are RuntimeErrors
+        if isinstance(error, UnseenError):
+            raise
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        waited = "" if timeout is None else f" within {timeout:g} s"
+        msg = (
+            f"{what} did not come about{waited}: {reason}; if a process died, its own message is the cause, "
+            "otherwise check the address, the network and that all processes were started"
+        )
+        raise CommError(msg) from error
