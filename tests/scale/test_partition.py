@@ -241,7 +241,7 @@ def test_memory_stays_within_its_bound(tmp_path: Path) -> None:
     pq.write_table(pa.table({"src": ends[0], "dst": ends[1]}), path, row_group_size=50_000)
     found = measure("unseen.bench.outofcore", "cut", path=str(path), memory=64_000_000)
     assert found.result == len(np.unique(ends))
-    assert found.added < 64  # the edges and their reverses alone are 96 MB
+    assert found.megabytes < 200 + 64  # unbounded, it takes 430
 
 
 def test_sizes_are_read() -> None:

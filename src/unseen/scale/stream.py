@@ -118,10 +118,12 @@ def _parquet(path: Path, batch: int) -> Iterator[Table]:
             names = tuple(str(name) for name in file.schema_arrow.names)
             # in memory a row takes more than in the file, which is packed
             wide = max(2 * size // rows, 16 * len(names))
-            for piece in file.iter_batches(batch_size=int(max(1, min(2**20, batch // wide)))):
-                columns = tuple(pa.chunked_array([column]) for column in piece.columns)
-                yield Table(source, columns, names, _place(source, "row", done))
-                done += len(piece)
+            step = int(max(1, min(2**20, batch // wide)))
+            for group in range(file.metadata.num_row_groups):  # over all of them at once it would fetch ahead
+                for piece in file.iter_batches(batch_size=step, row_groups=[group], use_threads=False):
+                    columns = tuple(pa.chunked_array([column]) for column in piece.columns)
+                    yield Table(source, columns, names, _place(source, "row", done))
+                    done += len(piece)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(path, error) from None
 
