@@ -1,0 +1,65 @@
+// Elements are made here and nowhere else; texts go in as text.
+const byId = (id) => document.getElementById(id);
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const id = (i) => make("span", { class: "id" }, idOf(i));
+
+function drawn(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const OUTLINES = {
+  circle: "M7 1.5a5.5 5.5 0 1 0 .01 0z",
+  triangle: "M7 1 13 12.5H1z",
+  square: "M2 2h10v10H2z",
+  diamond: "M7 .5 13.5 7 7 13.5.5 7z",
+  plus: "M5 1h4v4h4v4H9v4H5V9H1V5h4z",
+  cross: "M3.5 1 7 4.5 10.5 1 13 3.5 9.5 7l3.5 3.5-2.5 2.5L7 9.5 3.5 13 1 10.5 4.5 7 1 3.5z",
+  ring: "M7 1a6 6 0 1 0 .01 0zM7 4a3 3 0 1 1-.01 0z",
+};
+
+/** A small picture of what a category looks like on the map. */
+function swatch(of) {
+  const path = drawn("path", { d: OUTLINES[page.shapes[of.shape]], fill: colourOf(of), "fill-rule": "evenodd" });
+  return drawn("svg", { class: "swatch", viewBox: "0 0 14 14", "aria-hidden": "true" }, path);
+}
+
+const themeName = () => document.documentElement.dataset.theme;
+
+function colourOf(of) {
+  const palette = page.palette;
+  if (of.quiet) return palette.quiet[themeName()];
+  return (of.step === undefined ? palette.classes : palette.steps)[themeName()][of.step === undefined ? of.colour : of.step];
+}
+
+/** A button that leads to a node. */
+function link(i, ...more) {
+  return make("button", { type: "button", class: "link", onclick: () => select(i, { move: true }) }, swatch(category(now(), i)), id(i), ...more);
+}
+
+const say = (text) => { byId("status").textContent = text; };
+
+function bar(share) {
+  const inner = make("span");
+  inner.style.width = `${Math.round(100 * share)}%`;
+  return make("span", { class: "bar", "aria-hidden": "true" }, inner);
+}
+
+function tableOf(caption, header, rows, numeric) {
+  const cell = (tag, k, content) => make(tag, { class: numeric.includes(k) ? "number" : null, scope: tag === "th" ? "col" : null }, content);
+  return make("table", {}, make("caption", {}, caption),
+    make("thead", {}, make("tr", {}, ...header.map((text, k) => cell("th", k, text)))),
+    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((content, k) => cell("td", k, content))))));
+}

@@ -1,0 +1,166 @@
+// The panel beside the map: a node, the found classes, the labels, what to label next.
+const tabs = [];
+const ranks = page.evidence && numbers(Uint8Array, page.evidence.ranks);
+const featureTotals = page.features && numbers(Uint32Array, page.features.total);
+const featureNumbers = page.features && page.features.numbers && lists(numbers(Uint32Array, page.features.counts), numbers(Float32Array, page.features.numbers));
+const brief = (value) => String(Number(value.toPrecision(3)));
+
+function addTab(key, name) {
+  const button = make("button", { type: "button", role: "tab", id: `tab-${key}`, "aria-controls": `panel-${key}`, onclick: () => openTab(key) }, name);
+  const content = make("div", { role: "tabpanel", id: `panel-${key}`, "aria-labelledby": `tab-${key}`, tabindex: "0" });
+  byId("tabs").append(button);
+  byId("tabpanels").append(content);
+  tabs.push({ key, button, content });
+}
+
+function openTab(key) {
+  for (const tab of tabs) {
+    const open = tab.key === key;
+    tab.button.setAttribute("aria-selected", open);
+    tab.button.tabIndex = open ? 0 : -1;
+    tab.content.hidden = !open;
+  }
+}
+
+byId("tabs").addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], at = tabs.findIndex((tab) => tab.button === document.activeElement);
+  if (!step || at < 0) return;
+  const next = tabs[(at + step + tabs.length) % tabs.length];
+  openTab(next.key);
+  next.button.focus();
+});
+
+const panelOf = (key) => tabs.find((tab) => tab.key === key).content;
+
+function fillPanels() {
+  fillNode();
+  if (page.found) fillFound();
+  if (page.audit) fillAudit();
+  if (page.suggestions) fillSuggestions();
+}
+
+const listed = (rows, kept) => Array.from(rows, (k) => kept.names[k]).join(", ");
+
+function fillNode() {
+  const panel = panelOf("node"), i = state.selected;
+  if (i < 0) {
+    panel.replaceChildren(make("p", { class: "soft" }, "Click a node, or search one, to see what is known about it."),
+      ...page.notes.map((note) => make("p", { class: "warning" }, note)));
+    return;
+  }
+  const facts = [], fact = (name, value) => { if (value) facts.push(make("dt", {}, name), make("dd", {}, value)); };
+  fact("Label", page.labels ? listed(labelsOf(i), page.labels) || "none" : "");
+  if (page.truth) fact("True label", listed(truthOf(i), page.truth));
+  if (!labelsOf(i).length) fact("If of a labelled class", named(byKey.predicted, i));
+  const p = chance(i);
+  if (p !== null) fact("In a hidden class", make("span", {}, percent(p), bar(p)));
+  const group = byKey.group ? category(byKey.group, i) : null;
+  if (group && !group.quiet) fact("Group", make("span", {}, swatch(group), ` ${group.name}${group.caption ? `: ${group.caption}` : ""}`));
+  const why = reasons(i), near = neighboursOf(i);
+  panel.replaceChildren(make("h2", { class: "id" }, idOf(i)), make("dl", {}, ...facts),
+    ...(why.length ? [make("h3", {}, "Why"), make("ul", { class: "why" }, ...why.map((text) => make("li", {}, text)))] : []),
+    ...(page.features ? [make("h3", {}, page.features.title), words(i)] : []),
+    ...(page.edges ? [make("h3", {}, `Neighbours (${near.length.toLocaleString("en")})`), neighbourLinks(near, 30)] : []));
+}
+
+/** What speaks for and against a hidden class, the strongest first, then what the neighbours are. */
+function reasons(i) {
+  const found = [];
+  if (page.evidence) {
+    const parts = page.evidence.parts;
+    parts.forEach((part, k) => { const rank = ranks[i * parts.length + k]; if (rank !== 255) found.push([rank / 254, part]); });
+  }
+  found.sort((a, b) => Math.abs(b[0] - 0.5) - Math.abs(a[0] - 0.5));
+  const said = found.map(([rank, part]) => `${rank >= 0.5 ? part.strong : part.weak} (more so than for ${Math.floor(100 * Math.max(rank, 1 - rank))} % of the unlabelled nodes)`);
+  const near = [...neighboursOf(i)].filter((j) => j !== i);
+  if (page.labels && page.edges && chance(i) !== null) {
+    const labelled = near.filter((j) => labelsOf(j).length), likely = near.filter((j) => (chance(j) ?? 0) >= 0.5);
+    if (!near.length) said.push("it has no neighbours");
+    else said.push(`of ${count(near.length, "neighbour", "neighbours")}, ${labelled.length || "none"} ${labelled.length === 1 ? "has" : "have"} a label and ${likely.length || "none"} probably belong${likely.length === 1 ? "s" : ""} to a hidden class`);
+  }
+  return said.map((text) => text[0].toUpperCase() + text.slice(1));
+}
+
+function words(i) {
+  const { names, means } = page.features, chosen = featuresOf(i), values = page.features.numbers === null ? null : featureNumbers(i);
+  if (!chosen.length) return make("p", { class: "soft" }, "none");
+  const told = (k, at) => (values ? ` ${brief(values[at])}${means ? ` (mean ${brief(means[k])})` : ""}` : "");
+  const chips = Array.from(chosen, (k, at) => make("span", { class: "chip id" }, names[k], make("span", { class: "value" }, told(k, at))));
+  const left = featureTotals[i] - chosen.length;
+  return make("div", { class: "chips" }, ...chips, left > 0 ? make("span", { class: "soft small" }, `and ${left} more`) : null);
+}
+
+function neighbourLinks(near, most) {
+  if (!near.length) return make("p", { class: "soft" }, "none");
+  const links = make("div", { class: "links" }, ...Array.from(near.subarray(0, most), (j) => link(j)));
+  if (near.length > most) {
+    const more = Math.min(near.length, most * 10);
+    links.append(make("button", { type: "button", class: "link", onclick: () => { links.replaceWith(neighbourLinks(near, more)); } }, `Show ${more === near.length ? "all" : more}`));
+  }
+  return links;
+}
+
+function fillFound() {
+  const { count: number, classes } = page.found, panel = panelOf("found");
+  const range = number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
+  const lead = !number ? "" : number.best === 0 ? `No class seems to be missing${range}.` : `${count(number.best, "class is", "classes are")} probably missing from the labels${range}.`;
+  panel.replaceChildren(make("p", { class: "lead" }, lead), ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
+}
+
+function card(found) {
+  const code = byKey.group.categories.findIndex((of) => !of.quiet && of.name === found.name), of = byKey.group.categories[code];
+  const facts = [count(found.size, "node", "nodes"), `mean probability ${percent(found.probability)}`];
+  if (found.nearest) facts.push(`most like ${found.nearest}`);
+  if (found.edgeRatio !== null) facts.push(`${percent(found.edgeRatio)} of its edges stay inside`);
+  const show = make("button", { type: "button", class: "link", onclick: () => { colourBy("group"); byKey.group.hidden.clear(); byKey.group.categories.forEach((other, k) => { if (k !== code) byKey.group.hidden.add(k); }); refresh(); } }, "Show only these");
+  return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, found.name),
+    make("div", { class: "chips", "aria-label": found.captionKind, role: "group" }, ...found.caption.map((word) => make("span", { class: "chip id" }, word))),
+    make("p", { class: "small soft" }, facts.join(" · ")),
+    make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...found.members.map((i) => link(i)), show));
+}
+
+/** Bars of how well each number of classes fits. */
+function curve(number) {
+  const high = Math.max(...number.curve.map(([, score]) => score)), low = Math.min(0, ...number.curve.map(([, score]) => score)), wide = 300 / number.curve.length;
+  const picture = drawn("svg", { class: "curve", viewBox: "0 0 300 84", role: "img", "aria-label": `How well each number of new classes fits: ${number.curve.map(([k, score]) => `${k}: ${score.toFixed(2)}`).join(", ")}` });
+  for (const [at, [k, score]] of number.curve.entries()) {
+    const tall = high > low ? (64 * (score - low)) / (high - low) : 64;
+    picture.append(drawn("rect", { x: at * wide + 3, y: 66 - tall, width: Math.max(1, wide - 6), height: tall, rx: 2, class: k === number.best ? "best" : "" }), drawn("text", { x: (at + 0.5) * wide, y: 80 }, String(k)));
+  }
+  return make("div", {}, make("h3", {}, "How well each number of new classes fits"), picture);
+}
+
+function fillAudit() {
+  const { audit, selfTest } = page, panel = panelOf("labels"), share = audit.nodes ? audit.labelled / audit.nodes : 0;
+  const parts = [make("p", { class: "lead" }, `${audit.labelled.toLocaleString("en")} of ${count(audit.nodes, "node has", "nodes have")} a label (${percent(share)}), in ${count(audit.classes.length, "class", "classes")}.`), bar(share)];
+  if (audit.expectedUnseen !== null) parts.push(make("p", { class: "small" }, `About ${count(Math.round(audit.expectedUnseen), "unlabelled node belongs", "unlabelled nodes belong")} to a class nobody labelled.`));
+  parts.push(...audit.warnings.map((text) => make("p", { class: "warning" }, text)));
+  parts.push(tableOf("Labelled classes", ["Class", "Labels", "Share"], audit.classes.map(([name, labels]) => [make("span", { class: "id" }, name), labels.toLocaleString("en"), percent(audit.labelled ? labels / audit.labelled : 0)]), [1, 2]));
+  if (audit.homophily !== null) parts.push(make("p", { class: "small soft" }, `${percent(audit.homophily)} of the edges between labelled nodes join the same class${audit.expectedHomophily === null ? "" : `; by chance it would be ${percent(audit.expectedHomophily)}`}.`));
+  if (selfTest) {
+    parts.push(make("h3", {}, "How far to trust it"), make("p", {}, selfTest.verdict));
+    if (selfTest.classes.length) parts.push(tableOf("Each labelled class hidden in turn (AUROC: 1 is perfect, 0.5 is chance)", ["Hidden class", "Labels", "AUROC"], selfTest.classes.map((c) => [make("span", { class: "id" }, c.name), c.labels, c.auroc.toFixed(2)]), [1, 2]));
+  }
+  panel.replaceChildren(...parts);
+}
+
+function fillSuggestions() {
+  const rows = page.suggestions, panel = panelOf("next");
+  panel.replaceChildren(make("p", { class: "lead" }, rows.length ? `Label these ${rows.length} first: each tells most about what is missing.` : "There is nothing left to suggest."),
+    make("button", { type: "button", id: "export", class: "primary", disabled: !rows.length, onclick: exportSuggestions }, "Save as CSV"),
+    make("ul", {}, ...rows.map((row, k) => make("li", { class: "card" }, make("div", {}, `${k + 1}. `, row.row === null ? make("span", { class: "id" }, row.node) : link(row.row)),
+      make("p", { class: "small" }, row.reason), make("p", { class: "small soft" }, [`hidden class: ${percent(row.probability)}`, row.likely ? `otherwise ${row.likely}` : ""].filter(Boolean).join(" · "))))));
+}
+
+function exportSuggestions() {
+  const header = ["node", "label", "reason", "unseen_probability", "likely_class", "group"];
+  const rows = page.suggestions.map((row) => [row.node, "", row.reason, row.probability.toFixed(4), row.likely, row.group]);
+  // The mark at the start tells spreadsheets that the text is UTF-8.
+  const address = URL.createObjectURL(new Blob(["\ufeff", csv([header, ...rows])], { type: "text/csv" }));
+  const anchor = make("a", { href: address, download: "suggested-nodes.csv" });
+  document.body.append(anchor);
+  anchor.click();
+  anchor.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  say(`${rows.length} nodes saved as suggested-nodes.csv`);
+}

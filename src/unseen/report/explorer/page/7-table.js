@@ -1,0 +1,54 @@
+// The table: everything the map shows, for those who rather read, sort, or cannot see a map.
+const PAGE = 50;
+const sorting = { column: -1, down: false, page: 0, order: null };
+const collator = new Intl.Collator(undefined, { numeric: true });
+const columns = [
+  { name: "Node", value: (i) => page.ids[i], show: (i) => link(i) },
+  ...(page.labels ? [{ name: "Label", value: (i) => listed(labelsOf(i), page.labels) }] : []),
+  ...(page.truth ? [{ name: "True label", value: (i) => listed(truthOf(i), page.truth) }] : []),
+  ...(byKey.predicted ? [{ name: byKey.predicted.name, value: (i) => named(byKey.predicted, i) }] : []),
+  ...(probability === null ? [] : [{ name: "Hidden class", number: true, value: (i) => chance(i) ?? -1, show: (i) => (chance(i) === null ? "" : percent(chance(i))) }]),
+  ...(byKey.group ? [{ name: "Group", value: (i) => named(byKey.group, i) }] : []),
+  ...(page.edges ? [{ name: "Neighbours", number: true, value: (i) => neighboursOf(i).length }] : []),
+];
+
+function sortedNodes() {
+  if (sorting.order === null) {
+    const shown = [...Array(n).keys()].filter(isShown);
+    if (sorting.column >= 0) {
+      const { value, number } = columns[sorting.column], keys = Array.from({ length: n }, (_, i) => value(i)), sign = sorting.down ? -1 : 1;
+      // Empty cells come last whichever way it is sorted.
+      const compare = number ? (a, b) => sign * (keys[a] - keys[b]) : (a, b) => (keys[a] === "") - (keys[b] === "") || sign * collator.compare(keys[a], keys[b]);
+      shown.sort((a, b) => compare(a, b) || a - b);
+    }
+    sorting.order = shown;
+  }
+  return sorting.order;
+}
+
+function sortBy(column) {
+  const first = columns[column].number === true;
+  Object.assign(sorting, { down: sorting.column === column ? !sorting.down : first, column, page: 0, order: null });
+  fillTable();
+  byId(`sort-${column}`).focus();
+  say(`Sorted by ${columns[column].name}, ${sorting.down ? "descending" : "ascending"}`);
+}
+
+function fillTable() {
+  if (byId("table-view").hidden) return;
+  const order = sortedNodes(), pages = Math.max(1, Math.ceil(order.length / PAGE));
+  sorting.page = Math.min(sorting.page, pages - 1);
+  const rows = order.slice(sorting.page * PAGE, (sorting.page + 1) * PAGE);
+  const head = columns.map((column, k) => {
+    const sorted = sorting.column === k;
+    return make("th", { scope: "col", class: column.number ? "number" : null, "aria-sort": sorted ? (sorting.down ? "descending" : "ascending") : null },
+      make("button", { type: "button", id: `sort-${k}`, onclick: () => sortBy(k) }, `${column.name}${sorted ? (sorting.down ? " ↓" : " ↑") : ""}`));
+  });
+  const body = rows.map((i) => make("tr", {}, ...columns.map((column) => make("td", { class: column.number ? "number" : null }, column.show ? column.show(i) : String(column.value(i))))));
+  const left = n - order.length;
+  const turn = (name, to, off) => make("button", { type: "button", disabled: off, onclick: () => { sorting.page = to; fillTable(); byId("table-view").querySelector(".scroll").scrollTop = 0; } }, name);
+  byId("table-view").replaceChildren(
+    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of nodes" }, make("table", {}, make("caption", { class: "away" }, "All nodes"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body))),
+    make("div", { class: "pager" }, turn("Previous", sorting.page - 1, sorting.page === 0), make("span", { id: "pages" }, `Page ${sorting.page + 1} of ${pages}`), turn("Next", sorting.page + 1, sorting.page >= pages - 1),
+      make("span", { class: "soft small" }, count(order.length, "node", "nodes") + (left ? `; ${left.toLocaleString("en")} switched off in the legend` : ""))));
+}

@@ -1,0 +1,139 @@
+// Everything that acts on the whole page: legend, search, theme, selection.
+function select(i, { move = false } = {}) {
+  state.selected = i;
+  fillNode();
+  if (i >= 0) {
+    openTab("node");
+    say(`${short(idOf(i), 100)} selected, ${count(neighboursOf(i).length, "neighbour", "neighbours")}`);
+  }
+  if (i >= 0 && move) goTo(i);
+  else redraw();
+}
+
+function refresh() {
+  sorting.order = null;
+  paint();
+  fillLegend();
+  fillTable();
+}
+
+function colourBy(key) {
+  state.colouring = byKey[key];
+  byId("colouring").value = key;
+  refresh();
+  fillPanels();
+}
+
+function fillLegend() {
+  const colouring = now(), legend = byId("legend"), focused = document.activeElement && document.activeElement.dataset.code;
+  const all = (off) => { colouring.hidden = new Set(off ? colouring.categories.keys() : []); refresh(); };
+  const items = colouring.categories.map((of, code) => [of, code]).filter(([, code]) => colouring.counts[code]);
+  legend.replaceChildren(...items.map(([of, code]) => make("button", {
+    type: "button", "aria-pressed": String(!colouring.hidden.has(code)), "data-code": String(code),
+    onclick: () => { if (!colouring.hidden.delete(code)) colouring.hidden.add(code); refresh(); },
+  }, swatch(of), make("span", { class: "id" }, short(of.caption ? `${of.name}: ${of.caption}` : of.name, 60)), make("span", { class: "count" }, colouring.counts[code].toLocaleString("en")))));
+  legend.prepend(make("button", { type: "button", "data-code": "all", onclick: () => all(false) }, "All"), make("button", { type: "button", "data-code": "none", onclick: () => all(true) }, "None"));
+  if (focused !== undefined && focused !== null) { const again = [...legend.children].find((item) => item.dataset.code === focused); if (again) again.focus(); }
+}
+
+// Search: a list that opens under the field, by the keys of the combobox pattern.
+const field = byId("search"), matches = byId("matches");
+let lowered = null, found = [], active = -1;
+
+function search() {
+  const wanted = field.value.trim().toLowerCase();
+  lowered ??= page.ids.map((text) => text.toLowerCase());
+  found = [];
+  if (wanted) {
+    const inside = [];
+    for (let i = 0; i < n && found.length < 12; i += 1) {
+      const at = lowered[i].indexOf(wanted);
+      if (lowered[i] === wanted) found.unshift(i);
+      else if (at === 0) found.push(i);
+      else if (at > 0 && inside.length < 12) inside.push(i);
+    }
+    // An exact hit may come after twelve that only begin alike.
+    const exact = lowered.indexOf(wanted);
+    if (exact >= 0 && !found.includes(exact)) found.unshift(exact);
+    found = [...found, ...inside].slice(0, 12);
+    say(found.length ? count(found.length, "node found", "nodes found") : "No node has this in its id");
+  }
+  active = found.length ? 0 : -1;
+  showMatches();
+}
+
+function showMatches() {
+  const open = found.length > 0;
+  matches.hidden = !open;
+  field.setAttribute("aria-expanded", open);
+  matches.replaceChildren(...found.map((i, k) => make("li", { role: "option", id: `match-${k}`, class: "id", "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); choose(k); } }, short(idOf(i), 120))));
+  if (open) field.setAttribute("aria-activedescendant", `match-${active}`);
+  else field.removeAttribute("aria-activedescendant");
+}
+
+function choose(k) {
+  const i = found[k];
+  field.value = page.ids[i];
+  found = [];
+  showMatches();
+  if (!isShown(i)) { now().hidden.delete(now().codes[i]); refresh(); }
+  select(i, { move: true });
+}
+
+field.addEventListener("input", search);
+field.addEventListener("blur", () => { found = []; showMatches(); });
+field.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step && found.length) { event.preventDefault(); active = (active + step + found.length) % found.length; showMatches(); }
+  else if (event.key === "Enter" && active >= 0 && found.length) { event.preventDefault(); choose(active); }
+  else if (event.key === "Escape") { found = []; showMatches(); }
+});
+
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  byId("theme").textContent = name === "dark" ? "Light" : "Dark";
+  byId("theme").setAttribute("aria-label", `Use ${name === "dark" ? "light" : "dark"} colours`);
+}
+const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+setTheme(prefersDark.matches ? "dark" : "light");
+prefersDark.addEventListener("change", () => { setTheme(prefersDark.matches ? "dark" : "light"); refresh(); fillPanels(); });
+byId("theme").addEventListener("click", () => { setTheme(themeName() === "dark" ? "light" : "dark"); refresh(); fillPanels(); });
+
+function showAs(table) {
+  byId("table-view").hidden = !table;
+  byId("map-view").hidden = table;
+  byId("show-table").setAttribute("aria-pressed", table);
+  byId("show-map").setAttribute("aria-pressed", !table);
+  if (table) fillTable();
+  else resize();
+}
+byId("show-map").addEventListener("click", () => showAs(false));
+byId("show-table").addEventListener("click", () => showAs(true));
+
+for (const colouring of colourings) {
+  colouring.counts = new Array(colouring.categories.length).fill(0);
+  for (const code of colouring.codes) colouring.counts[code] += 1;
+  byId("colouring").append(make("option", { value: colouring.key }, colouring.name));
+}
+byId("colouring").addEventListener("change", (event) => colourBy(event.target.value));
+byId("subtitle").textContent = page.subtitle;
+addTab("node", "Node");
+if (page.found) addTab("found", "New classes");
+if (page.audit) addTab("labels", "Labels");
+if (page.suggestions) addTab("next", "Label next");
+state.colouring = byKey[page.start] ?? colourings[0];
+byId("colouring").value = state.colouring.key;
+fillPanels();
+openTab(page.found ? "found" : page.audit ? "labels" : "node");
+fillLegend();
+new ResizeObserver(resize).observe(stage);
+resize();
+document.documentElement.dataset.renderer = renderer.kind;
+
+/** For the console and for tests: where a node is on the screen, and how long drawing takes. */
+window.explorer = {
+  where(node) { const i = page.ids.indexOf(node), box = stage.getBoundingClientRect(); return [box.left + screenX(px[i]), box.top + screenY(py[i])]; },
+  drawingTime(times = 5) { const start = performance.now(); for (let k = 0; k < times; k += 1) draw(); return (performance.now() - start) / times; },
+  view, csv,
+};
+document.documentElement.dataset.ready = "yes";

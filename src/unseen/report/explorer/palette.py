@@ -1,0 +1,47 @@
+"""Colours of the explorer page: told apart by colour-blind readers, and visible on both backgrounds.
+
+Classes take Okabe and Ito's hues, shaded until each has a contrast of at least 3 : 1 to the map (WCAG 2.2, 1.4.11) and
+no two come close to each other for readers who see no red, no green or no blue.
+Where there are more classes than colours, the colours come again in another shape.
+"""
+
+from __future__ import annotations
+
+MAP = {"light": "#fdfcfa", "dark": "#101419"}
+"""Backgrounds of the map."""
+CLASSES = {
+    "light": ("#1746a2", "#a83a00", "#00795a", "#d0509a", "#b58900", "#2c95d8", "#26262b"),
+    "dark": ("#5b8cff", "#d95f1a", "#1fc98a", "#d879b0", "#f7c53a", "#9adcff", "#ffffff"),
+}
+"""One tuple a theme; the same place is the same class in both."""
+STEPS = {
+    "light": ("#8792a3", "#6484b4", "#5669b8", "#6a43a8", "#7f1f8c", "#780046"),
+    "dark": ("#6b7683", "#7a74b8", "#b263ad", "#e26a80", "#f79b4b", "#fae267"),
+}
+"""From no to yes, away from the background: darker on light, lighter on dark."""
+QUIET = {"light": "#878b95", "dark": "#6f7783"}
+"""Nodes that the chosen colouring says nothing of."""
+SHAPES = ("circle", "triangle", "square", "diamond", "plus", "cross", "ring")
+"""Drawn by number; a page with more than 49 classes begins again."""
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast ratio of two colours as WCAG defines it, from 1 to 21.
+
+    Examples
+    --------
+    >>> contrast("#ffffff", "#000000")
+    21.0
+    """
+    darker, lighter = sorted(_luminance(colour) for colour in (first, second))
+    return round((lighter + 0.05) / (darker + 0.05), 2)
+
+
+def _luminance(colour: str) -> float:
+    red, green, blue = (linear(int(colour[k : k + 2], 16) / 255) for k in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def linear(value: float) -> float:
+    """Return the linear light of one sRGB channel, both from 0 to 1."""
+    return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,96 @@
+"""Features of single nodes in words: what a node has, or where it lies furthest from the average."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.graph import Features
+from unseen.report.explorer.content import Ints, Lists, Words
+
+MOST = 24
+"""Features told of a node that has them or has them not."""
+MOST_NUMBERS = 8
+"""Features told of a node that has a number for each."""
+BLOCK = 4096
+"""Rows of dense features that are looked at together."""
+
+
+def feature_words(features: Features, names: Sequence[str] | None) -> Words:
+    """Return the most telling features of every node: rare ones, strong ones, or unusual numbers.
+
+    Parameters
+    ----------
+    features : scipy sparse array or ndarray, shape (n, m)
+        Sparse ones, and dense ones that are half zeros or more, tell what a node has; others what is unusual.
+    names : sequence of str or None
+        One a column; columns are numbered where they have no names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = feature_words(np.array([[1.0, 0.0], [1.0, 1.0]]), ["common", "rare"])
+    >>> [words.lists.names[k] for k in words.lists.values]
+    ['common', 'rare', 'common']
+    """
+    called = [f"feature {k}" for k in range(features.shape[1])] if names is None else list(names)
+    mostly_zero = sp.issparse(features) or 2 * np.count_nonzero(features) <= features.size
+    binary = not sp.issparse(features) and bool(((features == 0) | (features == 1)).all())
+    if mostly_zero or binary:
+        return _had(sp.csr_array(features), called, named=names is not None)
+    return _unusual(np.asarray(features), called)
+
+
+def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Words:
+    rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
+    columns = features.indices.astype(np.int64)
+    values = features.data.astype(np.float64)
+    kept = values != 0
+    rows, columns, values = rows[kept], columns[kept], values[kept]
+    binary = bool((values == 1).all())
+    spread = np.bincount(columns, minlength=len(called))
+    strength = np.abs(values) * np.log1p(features.shape[0] / np.maximum(spread[columns], 1))
+    chosen = _strongest(rows, strength, MOST)
+    total = np.bincount(rows, minlength=features.shape[0])
+    rows, columns, values = rows[chosen], columns[chosen], values[chosen]
+    return Words(
+        "In words" if named else "Features",
+        _lists(rows, columns, features.shape[0], called),
+        total,
+        None if binary else values.astype(np.float32),
+    )
+
+
+def _unusual(features: npt.NDArray[Any], called: list[str]) -> Words:
+    n, m = features.shape
+    mean = features.mean(axis=0, dtype=np.float64)
+    spread = features.std(axis=0, dtype=np.float64)
+    scale = np.where(spread > 0, spread, 1.0)
+    most = min(MOST_NUMBERS, m)
+    best = np.empty((n, most), dtype=np.int64)
+    for start in range(0, n, BLOCK):
+        apart = np.abs((features[start : start + BLOCK] - mean) / scale)
+        best[start : start + BLOCK] = np.argsort(-apart, axis=1, kind="stable")[:, :most]
+    rows, columns = np.repeat(np.arange(n), most), best.ravel()
+    lists = _lists(rows, columns, n, called)
+    used = np.unique(columns)
+    numbers = features[rows, columns].astype(np.float32)
+    return Words("Furthest from the average", lists, np.full(n, m), numbers, mean[used])
+
+
+def _strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints:
+    """Return which entries are among the `most` strongest of their row, row by row, the strongest first."""
+    order = np.lexsort((-strength, rows))
+    counts = np.bincount(rows)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return order[place < most]
+
+
+def _lists(rows: Ints, columns: Ints, n: int, called: list[str]) -> Lists:
+    """Keep only the names that are told of some node."""
+    used, values = np.unique(columns, return_inverse=True)
+    return Lists(np.bincount(rows, minlength=n), values.astype(np.int64), tuple(called[k] for k in used))
