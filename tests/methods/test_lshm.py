@@ -50,9 +50,9 @@ def test_the_gradient_is_that_of_the_objective() -> None:
 def test_the_objective_falls_and_the_seen_classes_separate() -> None:
     data = unseen.planted_partition(300, 4, degree_within=8, degree_between=2, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
-    lshm = unseen.LSHM(n_components=32, random_state=0).fit(data.graph, split.seen_labels)
+    lshm = unseen.LSHM(n_components=32, lam=1.0, random_state=0).fit(data.graph, split.seen_labels)
     assert lshm.loss_history_[-1] < 0.2 * lshm.loss_history_[0]
-    assert len(lshm.loss_history_) == 200
+    assert len(lshm.loss_history_) == 100
     score = unseen.evaluate(lshm.embedding_, data.labels, split, random_state=0)
     assert score.micro_f1 > 0.8
 

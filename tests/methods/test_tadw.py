@@ -97,7 +97,7 @@ def test_a_node_without_edges_is_placed_by_its_features() -> None:
 def test_parameters_reach_their_use() -> None:
     graph = unseen.planted_partition(100, 3, random_state=0).graph
     base = unseen.TADW(n_components=8, random_state=0).fit_transform(graph).vectors
-    for change in ({"lam": 5.0}, {"max_iter": 1}, {"normalize_features": False}):
+    for change in ({"lam": 5.0}, {"max_iter": 1}, {"normalize_features": True}):
         other = unseen.TADW(n_components=8, random_state=0, **change).fit_transform(graph).vectors
         assert not np.allclose(base @ base.T, other @ other.T, atol=1e-3)
     with pytest.raises(

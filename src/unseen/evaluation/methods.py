@@ -39,6 +39,7 @@ def evaluate_method(
     *,
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     n_folds: int = 3,
+    n_refits: int | None = None,
     hide_classes: bool = False,
     random_state: RandomState = 0,
     **options: Any,
@@ -66,6 +67,9 @@ def evaluate_method(
         Values to try for parameters of the method; every combination is tried.
     n_folds : int
         Folds for these choices.
+    n_refits : int, optional
+        How many of these folds a method that uses labels is fitted for, where three fits more are too dear; all of
+        them if not given.
     hide_classes : bool
         Hide some of the seen classes, other ones in every fold, from the fits that choose a setting (not from their
         classifier): so a setting is chosen that serves classes the method was not told of. Without it the choice
@@ -97,6 +101,7 @@ def evaluate_method(
         split,
         param_grid=param_grid,
         n_folds=n_folds,
+        n_refits=n_refits,
         hide_classes=hide_classes,
         random_state=random_state,
         **options,
@@ -111,6 +116,7 @@ def fit_and_evaluate(
     *,
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     n_folds: int = 3,
+    n_refits: int | None = None,
     hide_classes: bool = False,
     random_state: RandomState = 0,
     **options: Any,
@@ -121,6 +127,9 @@ def fit_and_evaluate(
         raise InputError(msg)
     check_known(labels, split)
     settings = _settings(method, param_grid or {})
+    if n_refits is not None and (not isinstance(n_refits, (int, np.integer)) or n_refits < 1):
+        msg = f"`n_refits` must be an integer of at least 1, or None for all folds, got {n_refits!r}"
+        raise InputError(msg)
     if not method.uses_labels:
         chosen = _best_shared(method, graph, split.seen_labels, settings, n_folds, random_state, options)
         embedding = _embed(method, chosen, graph, None)
@@ -128,7 +137,7 @@ def fit_and_evaluate(
         return embedding, replace(score, params=chosen)
     with shared_work():
         scale = bool(options.get("scale"))
-        choice = _Choice(method, graph, labels, split, n_folds, random_state, scale)
+        choice = _Choice(method, graph, labels, split, n_folds, n_refits, random_state, scale)
         return _evaluate_refitted(choice, settings, hide_classes, options)
 
 
@@ -194,12 +203,13 @@ class _Choice:
         labels: Labels,
         split: Split,
         n_folds: int,
+        n_refits: int | None,
         random_state: RandomState,
         scale: bool,
     ) -> None:
         self.method, self.graph, self.labels, self.split = method, graph, labels, split
         self.random_state, self.scale = random_state, scale
-        self.folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)
+        self.folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
         self._fitted: dict[str, list[Embedding]] = {}
 
     def setting(self, settings: list[dict[str, Any]], hide_classes: bool) -> dict[str, Any]:
@@ -215,7 +225,7 @@ class _Choice:
 
     def candidate(self, setting: dict[str, Any]) -> float | None:
         """Return the candidate for C, of `GRID`, with the best micro F1 on L; None where L cannot be cut."""
-        if len(self.folds) < 2:
+        if not self.folds:
             return None
         return GRID[self._search(setting, self.labels, self.folds).place]
 

@@ -51,10 +51,10 @@ class LINE(Method):
 
     Notes
     -----
-    Step and epochs were chosen by micro F1 in three folds of the seen labels of one split (30 % labels; no test node, no
-    unseen class). Steps of 0.002, 0.005 and 0.02 gave a mean over Citeseer, Wiki and PPI of .479, .473 and .455 with
-    400 epochs, .459, .473 and .433 with 200, .470, .467 and .439 with 100. 0.002 is not better by more than chance, and
-    leaves small graphs (300 nodes) half trained.
+    Step and epochs were chosen by micro F1 in three folds of the seen labels of one split (30 % labels; no test node,
+    no unseen class). Steps of 0.002, 0.005 and 0.02 gave a mean over Citeseer, Wiki and PPI of .479, .473 and .455
+    with 400 epochs, .459, .473 and .433 with 200, .470, .467 and .439 with 100. 0.002 is not better by more than
+    chance, and leaves small graphs (300 nodes) half trained.
 
     Examples
     --------

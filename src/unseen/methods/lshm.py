@@ -46,7 +46,7 @@ class LSHM(Method):
     epochs : int
         Steps over the whole graph.
     learning_rate : float
-        First step of Adam; it falls linearly to zero.
+        First step of Adam, as a share of a typical entry of the start (1 / sqrt(columns)); it falls linearly to zero.
     random_state : None, int or Generator
         Seed of the start.
 
@@ -54,6 +54,13 @@ class LSHM(Method):
     ----------
     loss_history_ : list of float
         J before every step.
+
+    Notes
+    -----
+    Defaults were chosen by micro F1 in three folds of the seen labels of one split (30 % labels), in each of which
+    other classes were hidden from the method; no test node and no unseen class was looked at. Mean over Citeseer,
+    Wiki and PPI with the best of three weights each: step 0.07 .468 (100 epochs) and .465 (200), 0.2 .460 and .450,
+    0.7 .457 and .450. With step 0.07 and 100 epochs, weights of 0.01, 1 and 100 gave .410, .402 and .461.
 
     Examples
     --------
@@ -81,9 +88,9 @@ class LSHM(Method):
         self,
         *,
         n_components: int | None = None,
-        lam: float = 1.0,
-        epochs: int = 200,
-        learning_rate: float = 0.05,
+        lam: float = 100.0,
+        epochs: int = 100,
+        learning_rate: float = 0.07,
         random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
@@ -99,7 +106,7 @@ class LSHM(Method):
         vectors = l2_rows(keyed_uniform(keys, columns) - 0.5).astype(np.float32)
         weights = (rng.normal(size=(columns, objective.signs.shape[1])) / np.sqrt(columns)).astype(np.float32)
         bias = np.zeros(objective.signs.shape[1], dtype=np.float32)
-        adam = Adam([vectors, weights, bias], self.learning_rate)
+        adam = Adam([vectors, weights, bias], self.learning_rate / np.sqrt(columns))
         self.loss_history_ = []
         for epoch in range(self.epochs):
             loss, gradients = objective.gradient(vectors, weights, bias)

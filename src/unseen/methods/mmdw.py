@@ -30,6 +30,7 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.mfdw import MFDW
 from unseen.methods.parameters import Constraint, Interval
+from unseen.methods.sharing import shared
 from unseen.randomness import RandomState, child_seed
 
 Dense = npt.NDArray[np.floating[Any]]
@@ -102,8 +103,10 @@ class MMDW(Method):
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         columns = self._components(self.n_components, graph.n_nodes, f"there are {graph.n_nodes} nodes")
-        start = MFDW(n_components=columns, lam=self.lam, max_iter=START_ROUNDS, random_state=child_seed(rng))
-        U: Dense = start.fit_transform(graph).vectors
+        seed = child_seed(rng)
+        start = MFDW(n_components=columns, lam=self.lam, max_iter=START_ROUNDS, random_state=seed)
+        key = ("mmdw start", columns, self.lam, seed)
+        U: Dense = shared(graph, key, lambda: start.fit_transform(graph).vectors)
         self.loss_history_ = []
         rows, (known, classes) = labels.labelled, np.unique(labels.indicator.indices, return_inverse=True)
         if len(known) < 2:
@@ -113,7 +116,7 @@ class MMDW(Method):
                 len(known),
             )
             return U
-        walk = WalkMatrix(graph.adjacency)
+        walk = shared(graph, "walk", lambda: WalkMatrix(graph.adjacency))
         signs = np.where(classes[:, None] == np.arange(len(known)), 1.0, -1.0)
         seed = child_seed(rng)
         for _ in range(self.max_iter):

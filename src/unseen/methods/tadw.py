@@ -43,7 +43,9 @@ class TADW(Method):
     lam : float
         Weight of the regularisation.
     normalize_features : bool
-        Whether the reduced features get rows of length 1, so that no node weighs more for having more words.
+        Whether the reduced features get rows of length 1, so that no node weighs more for having more words. By
+        micro F1 in folds of the seen labels of one split it makes no difference with 30 % labels (mean over Citeseer,
+        Cora, Wiki and PPI .673 both ways) and costs two points with 10 % (Citeseer and Wiki, .640 against .665).
     max_iter : int
         Most rounds of the alternation.
     tol : float
@@ -81,7 +83,7 @@ class TADW(Method):
         *,
         n_components: int | None = None,
         lam: float = 0.2,
-        normalize_features: bool = True,
+        normalize_features: bool = False,
         max_iter: int = 20,
         tol: float = 1e-4,
         random_state: RandomState = None,
