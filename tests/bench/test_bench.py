@@ -29,16 +29,19 @@ def test_a_measurement_that_fails_says_which():
         isolated.measure("unseen.bench.isolated", "nothing", wrong=1)
 
 
-def test_the_scale_benchmark_reports_growth_and_parts():
-    tables = scale.run(sizes=(60, 120), contestants=scale.CONTESTANTS[:1], epochs=1)
-    assert [row[:2] for row in tables[0].rows] == [("rect-n", "60"), ("rect-n", "120")]
-    assert tables[0].rows[0][4] == ""
-    float(tables[0].rows[1][4])
-    assert [row[0] for row in tables[1].rows][-2:] == ["sum of the parts", "RECT-N"]
-    limited = scale.run(
-        sizes=(60, 120), contestants=[scale.Contestant("rect-n", {}, 100)], epochs=1, parts=False
-    )
-    assert len(limited[0].rows) == 1
+def test_the_scale_benchmark_leaves_out_what_is_too_large_and_knows_its_methods(monkeypatch):
+    asked = []
+
+    def fake(*_, **arguments):
+        asked.append(arguments["n"])
+        return isolated.Measured(1.0, 2.0, 1.0, {"neighbour_seconds": None})
+
+    monkeypatch.setattr(scale, "measure", fake)
+    limited = [scale.Contestant("rect-n", {}, 100)]
+    assert len(scale.run(sizes=(60, 120), contestants=limited, parts=False)[0].rows) == 1
+    assert asked == [60]
+    with pytest.raises(unseen.InputError, match=r"unknown method of the scalability test 'rsdn'.*'rsdne'"):
+        scale.run(methods=["rsdn"])
 
 
 def test_growth_of_a_quadratic_method_is_two():

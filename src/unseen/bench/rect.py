@@ -33,6 +33,7 @@ def run(*, repeats: int = 3, epochs: int = EPOCHS) -> list[Table]:
         "theirs MB",
         "ours MB",
         "share of memory",
+        "whole processes MB",
     )
     notes = (
         f"{epochs} epochs, two unseen classes, percentages are label rates; features and labels in memory, imports "

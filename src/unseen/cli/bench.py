@@ -26,6 +26,10 @@ def bench(
     name: Annotated[str, typer.Argument(help=f"One of: {', '.join(BENCHMARKS)}.")],
     repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
     sizes: Annotated[str | None, typer.Option(help="Numbers of nodes, separated by commas (scale).")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Which methods, separated by commas (scale); all if not given.")
+    ] = None,
+    epochs: options.Epochs = None,
     style: Annotated[
         str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")
     ] = "text",
@@ -43,6 +47,8 @@ def bench(
     asked = {
         "repeats": repeats,
         "sizes": None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")],
+        "methods": None if methods is None else options.names(methods),
+        "epochs": epochs,
     }
     given = {key: value for key, value in asked.items() if value is not None}
     for key in given:
