@@ -73,6 +73,9 @@ class Halo:
         self.receive = layout.counts(ids) if len(ids) else [0] * layout.comm.size
         asked, self.send = layout.comm.exchange_arrays(ids, self.receive)
         self.rows: Ints = asked - layout.first
+        crowded = -(-len(ids) // max(1, layout.own))
+        # in so many turns the foreign rows take no more memory than the own ones; all processes take as many
+        self.turns = int(layout.comm.gather(np.array([max(1, crowded)])).max())
 
     @property
     def size(self) -> int:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.comm.group import SOLO, Comm
 from unseen.linalg.blocks import map_blocks, row_cuts
 
 Dense = npt.NDArray[Any]
 
 
-def gram(V: Dense) -> npt.NDArray[np.float64]:
-    """Return V'V, the sum over blocks of rows taken in float64.
+def gram(V: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
+    """Return V'V, the sum over blocks of rows taken in float64, and over the processes that have rows of V.
 
     Examples
     --------
@@ -23,7 +24,7 @@ def gram(V: Dense) -> npt.NDArray[np.float64]:
     total = np.zeros((V.shape[1], V.shape[1]))
     for part in map_blocks(lambda start, stop: product(V[start:stop].T, V[start:stop]), row_cuts(len(V))):
         total += part
-    return total
+    return comm.sum_(total)
 
 
 def times(V: Dense, small: Dense) -> Dense:
@@ -60,18 +61,18 @@ def eigh(matrix: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.
     return np.asarray(values.numpy()), np.asarray(axes.numpy())
 
 
-def dot(a: Dense, b: Dense) -> float:
-    """Return the sum of the products of the entries; blocks are added in float64.
+def dot(a: Dense, b: Dense, comm: Comm = SOLO) -> float:
+    """Return the sum of the products of the entries; blocks are added in float64, and so are processes.
 
     Examples
     --------
     >>> dot(np.ones((3, 2), dtype=np.float32), np.full((3, 2), 2.0, dtype=np.float32))
     12.0
     """
-    return float(sum(map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), row_cuts(len(a)))))
+    return comm.total(float(sum(map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), row_cuts(len(a))))))
 
 
-def column_dots(a: Dense, b: Dense) -> npt.NDArray[np.float64]:
+def column_dots(a: Dense, b: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
     """Return the dot product of each column of `a` with the same column of `b`.
 
     Examples
@@ -82,7 +83,7 @@ def column_dots(a: Dense, b: Dense) -> npt.NDArray[np.float64]:
     total = np.zeros(a.shape[1])
     for start in range(0, len(a), 4096):
         total += np.einsum("ij,ij->j", a[start : start + 4096], b[start : start + 4096])
-    return total
+    return comm.sum_(total)
 
 
 def product(a: Dense, b: Dense) -> Dense:

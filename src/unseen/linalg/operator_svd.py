@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.comm.group import SOLO, Comm
 from unseen.linalg.dense import eigh, gram, times
 
 Dense = npt.NDArray[Any]
@@ -18,7 +19,14 @@ SMALL = 512
 
 
 def operator_svd(
-    matmat: Product, rmatmat: Product, start: Dense, k: int, *, n_iter: int = 12, tol: float = 1e-3
+    matmat: Product,
+    rmatmat: Product,
+    start: Dense,
+    k: int,
+    *,
+    n_iter: int = 12,
+    tol: float = 1e-3,
+    comm: Comm = SOLO,
 ) -> tuple[Dense, npt.NDArray[np.float64], Dense]:
     """Return U (n, k), the k largest singular values, and V (n, k), of the operator with these products.
 
@@ -37,6 +45,8 @@ def operator_svd(
         Rounds of iteration at most: more of them sharpen the smallest of the k values.
     tol : float
         Stop when a round adds less than this share to the sum of the k squared singular values.
+    comm : Comm
+        The processes over which the rows of everything are spread.
 
     Examples
     --------
@@ -45,29 +55,35 @@ def operator_svd(
     >>> s.round(6).tolist()
     [3.0, 2.0]
     """
-    n = len(start)
+    sizes = comm.gather(np.array([len(start)]))
+    n = int(sizes.sum())
     if n <= SMALL:
-        left, values, right = np.linalg.svd(np.asarray(matmat(np.eye(n)), dtype=np.float64))
-        return _signed(left[:, :k].astype(start.dtype), values[:k], right[:k].T.astype(start.dtype))
-    basis, _ = _orthonormal(matmat(start))
+        own = slice(int(sizes[: comm.rank].sum()), int(sizes[: comm.rank + 1].sum()))
+        whole = comm.gather(np.asarray(matmat(np.eye(n)[own]), dtype=np.float64))
+        left, values, right = np.linalg.svd(whole)
+        left, values, right = _signed(
+            left[:, :k].astype(start.dtype), values[:k], right[:k].T.astype(start.dtype)
+        )
+        return left[own], values, right[own]
+    basis, _ = _orthonormal(matmat(start), comm)
     caught = 0.0
     for _ in range(n_iter):
-        basis, squares = _orthonormal(matmat(_orthonormal(rmatmat(basis))[0]))
+        basis, squares = _orthonormal(matmat(_orthonormal(rmatmat(basis), comm)[0]), comm)
         before, caught = caught, float(squares[-k:].sum())
         if caught - before <= tol * caught:
             break
     back = rmatmat(basis)  # V S W' of the projected operator basis' M = W S V'
-    squares, W = eigh(gram(back))
+    squares, W = eigh(gram(back, comm))
     order = np.argsort(squares)[::-1][:k]
     values = np.sqrt(np.maximum(squares[order], 0.0))
     W = W[:, order]
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 1e-7 * max(values[0], 1e-300))
-    return _signed(times(basis, W), values, times(back, W * inverse))
+    return _signed(times(basis, W), values, times(back, W * inverse), comm)
 
 
-def _orthonormal(Y: Dense) -> tuple[Dense, npt.NDArray[np.float64]]:
+def _orthonormal(Y: Dense, comm: Comm) -> tuple[Dense, npt.NDArray[np.float64]]:
     """Return an orthonormal basis of the columns of Y, directions that vanish as zero columns, and their squares."""
-    values, axes = eigh(gram(Y))
+    values, axes = eigh(gram(Y, comm))
     largest = max(float(values[-1]), 0.0)
     inverse = np.zeros_like(values)
     np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=inverse, where=values > 1e-10 * largest)
@@ -75,8 +91,23 @@ def _orthonormal(Y: Dense) -> tuple[Dense, npt.NDArray[np.float64]]:
 
 
 def _signed(
-    U: Dense, values: npt.NDArray[np.float64], V: Dense
+    U: Dense, values: npt.NDArray[np.float64], V: Dense, comm: Comm = SOLO
 ) -> tuple[Dense, npt.NDArray[np.float64], Dense]:
-    largest = np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)[0]
+    largest = largest_entries(U, comm)
     sign = np.where(largest < 0, -1.0, 1.0).astype(U.dtype)
     return U * sign, values, V * sign
+
+
+def largest_entries(U: Dense, comm: Comm = SOLO) -> Dense:
+    """Return the entry of largest magnitude of every column.
+
+    Examples
+    --------
+    >>> largest_entries(np.array([[1.0, -2.0], [-3.0, 0.0]])).tolist()
+    [-3.0, -2.0]
+    """
+    found = np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)
+    everywhere = comm.gather(found)
+    return np.asarray(
+        np.take_along_axis(everywhere, np.argmax(np.abs(everywhere), axis=0)[None, :], axis=0)[0]
+    )

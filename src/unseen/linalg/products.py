@@ -18,21 +18,27 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.comm.halo import HaloMatrix
 from unseen.linalg.blocks import Cut, map_blocks
 
 Dense = npt.NDArray[np.floating[Any]]
 
 _BLOCK_WORK = 16_384
 """Entries and rows of a block, together: enough to be worth a call, few enough to stay in the cache."""
+_LEAST_COLUMNS = 32
+"""Columns of the vectors that processes send each other at a time, at least."""
 
 
-def spmm(matrix: sp.csr_array, vectors: Dense, *, out: Dense | None = None, add: bool = False) -> Dense:
+def spmm(
+    matrix: sp.csr_array | HaloMatrix, vectors: Dense, *, out: Dense | None = None, add: bool = False
+) -> Dense:
     """Return ``matrix @ vectors``, in float32 if `vectors` are float32, else in float64.
 
     Parameters
     ----------
-    matrix : scipy CSR array, shape (n, m)
-        Give it in the precision of `vectors`: otherwise its entries are converted at each call.
+    matrix : scipy CSR array, shape (n, m), or HaloMatrix
+        Give it in the precision of `vectors`: otherwise its entries are converted at each call. A matrix that is
+        spread over processes is multiplied by all of them at once, each giving its own rows of `vectors`.
     vectors : ndarray, shape (m, d)
         Dense block of vectors.
     out : ndarray, shape (n, d), optional
@@ -46,6 +52,8 @@ def spmm(matrix: sp.csr_array, vectors: Dense, *, out: Dense | None = None, add:
     >>> spmm(A, np.array([[1.0, 1.0], [3.0, 4.0]])).tolist()
     [[6.0, 8.0], [1.0, 1.0], [0.0, 0.0]]
     """
+    if isinstance(matrix, HaloMatrix):
+        return _spread_rows(matrix, vectors, out, add)
     shape = (matrix.shape[0], vectors.shape[1])
     if matrix.shape[1] != vectors.shape[0]:
         msg = f"cannot multiply a sparse matrix of shape {matrix.shape} with vectors of shape {vectors.shape}"
@@ -65,6 +73,18 @@ def spmm(matrix: sp.csr_array, vectors: Dense, *, out: Dense | None = None, add:
         return out
     multiply = _bags if precision == np.float32 else _scipy_rows
     multiply(matrix, vectors, out, add)
+    return out
+
+
+def _spread_rows(matrix: HaloMatrix, vectors: Dense, out: Dense | None, add: bool) -> Dense:
+    """Multiply own rows, some columns at a time, so that the rows of others do not fill the memory."""
+    own, columns = vectors.shape
+    if out is None:
+        out, add = np.empty((own, columns), dtype=vectors.dtype), False
+    width = -(-columns // max(1, min(matrix.halo.turns, columns // _LEAST_COLUMNS)))
+    for start in range(0, columns, width):
+        some = slice(start, start + width)
+        spmm(matrix.local, matrix.halo.extended(vectors[:, some]), out=out[:, some], add=add)
     return out
 
 

@@ -9,7 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.comm.group import SOLO, Comm
+from unseen.comm.halo import HaloMatrix
 from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.linalg.operator_svd import largest_entries
 from unseen.linalg.products import spmm
 
 Dense = npt.NDArray[Any]
@@ -21,7 +24,13 @@ OVERSAMPLING = 10
 
 
 def truncated_svd(
-    matrix: sp.csr_array | Dense, k: int, rng: np.random.Generator, *, n_iter: int = 7
+    matrix: sp.csr_array | HaloMatrix | Dense,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    n_iter: int = 7,
+    start: Dense | None = None,
+    comm: Comm = SOLO,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Return (U S, V') of the `k` largest singular values, in float32.
 
@@ -31,14 +40,18 @@ def truncated_svd(
 
     Parameters
     ----------
-    matrix : scipy CSR array or ndarray, shape (n, m)
-        The features.
+    matrix : scipy CSR array or ndarray, shape (n, m), or HaloMatrix
+        The features. A HaloMatrix is taken as symmetric; its columns are spread over processes as its rows are.
     k : int
         At most ``min(n, m)``.
     rng : Generator
         Gives the random directions.
     n_iter : int
         Rounds of iteration: more of them sharpen the smallest of the `k` values.
+    start : ndarray, shape (m, at least k), optional
+        Random directions to begin with, instead of those of `rng`; rows that stand for nodes can be keyed by them.
+    comm : Comm
+        The processes over which the rows are spread.
 
     Examples
     --------
@@ -47,24 +60,38 @@ def truncated_svd(
     [[3.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]
     """
     width = k + OVERSAMPLING
-    if width >= min(matrix.shape) or max(matrix.shape) <= SMALL:
-        return _signed(*_in_full(matrix, k))
-    forward, backward = _products(matrix)
-    start = rng.standard_normal((matrix.shape[1], width), dtype=np.float32)
-    basis = orthonormal(forward(start))
+    n = int(comm.total(matrix.shape[0]))
+    columns = comm if isinstance(matrix, HaloMatrix) else SOLO  # the processes over which these are spread
+    if width >= min(n, matrix.shape[1]) or max(n, matrix.shape[1]) <= SMALL:
+        return _in_full(matrix, k) if comm.size == 1 else _spread_in_full(matrix, k, comm)
+    forward, backward = _products(matrix, comm)
+    if start is None:
+        start = rng.standard_normal((matrix.shape[1], width), dtype=np.float32)
+    basis = orthonormal(forward(start[:, :width]), comm)
     for _ in range(n_iter):
-        basis = orthonormal(forward(orthonormal(backward(basis))))
+        basis = orthonormal(forward(orthonormal(backward(basis), columns)), comm)
     back = backward(basis)  # V S W' of basis' X = W S V'
-    squares, W = _eigh(_gram(back))
+    squares, W = _eigh(_gram(back, columns))
     order = np.argsort(squares)[::-1][:k]
     values = np.sqrt(np.maximum(squares[order], 0.0))
     W = W[:, order]
     axes = _times(back, W * _inverse(values)).T
     # X V rather than basis W S: the same where the iteration has converged, and what new rows will be given
-    return _signed(forward(np.ascontiguousarray(axes.T)), axes)
+    return _signed(forward(np.ascontiguousarray(axes.T)), axes, columns)
 
 
-def orthonormal(Y: Dense) -> Dense:
+def start_width(k: int) -> int:
+    """Return how many random directions a start for `k` singular values needs.
+
+    Examples
+    --------
+    >>> start_width(200)
+    210
+    """
+    return k + OVERSAMPLING
+
+
+def orthonormal(Y: Dense, comm: Comm = SOLO) -> Dense:
     """Return an orthonormal basis of the columns of a tall `Y`; directions that are not there become zero.
 
     It depends on Y'Y alone, so permuted rows give the permuted basis.
@@ -74,7 +101,7 @@ def orthonormal(Y: Dense) -> Dense:
     >>> orthonormal(np.array([[3.0], [4.0]], dtype=np.float32)).round(3).tolist()
     [[0.6000000238418579], [0.800000011920929]]
     """
-    gram = _gram(Y)
+    gram = _gram(Y, comm)
     inverse = _alone(lambda: _inverse_triangle(gram))
     if inverse is not None:
         return _times(Y, inverse)
@@ -113,13 +140,16 @@ def _inverse(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.divide(1.0, values, out=np.zeros_like(values), where=enough)
 
 
-def _products(matrix: sp.csr_array | Dense) -> Any:
+def _products(matrix: sp.csr_array | HaloMatrix | Dense, comm: Comm) -> Any:
+    if isinstance(matrix, HaloMatrix):
+        spread = matrix.astype(np.float32)
+        return (lambda V: spmm(spread, V)), (lambda V: spmm(spread, V))
     if isinstance(matrix, np.ndarray):
         dense = matrix.astype(np.float32)
-        return (lambda V: _times(dense, V)), (lambda V: _cross(dense, V).astype(np.float32))
+        return (lambda V: _times(dense, V)), (lambda V: _cross(dense, V, comm).astype(np.float32))
     single = sp.csr_array(matrix).astype(np.float32)
     transposed = single.T.tocsr()
-    return (lambda V: spmm(single, V)), (lambda V: spmm(transposed, V))
+    return (lambda V: spmm(single, V)), (lambda V: comm.sum_(spmm(transposed, V)))
 
 
 def _times(Y: Dense, W: Dense) -> Dense:
@@ -135,29 +165,52 @@ def _times(Y: Dense, W: Dense) -> Dense:
     return result.numpy()
 
 
-def _gram(Y: Dense) -> npt.NDArray[np.float64]:
-    return _cross(Y, Y)
+def _gram(Y: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
+    return _cross(Y, Y, comm)
 
 
-def _cross(Y: Dense, V: Dense) -> npt.NDArray[np.float64]:
+def _cross(Y: Dense, V: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
     import torch
 
     left, right = torch.from_numpy(Y), torch.from_numpy(V)
     total = np.zeros((Y.shape[1], V.shape[1]))
     for part in map_blocks(lambda a, b: (left[a:b].T @ right[a:b]).numpy(), row_cuts(len(Y))):
         total += part
-    return total
+    return comm.sum_(total)
 
 
-def _in_full(matrix: sp.csr_array | Dense, k: int) -> tuple[Dense, Dense]:
+def _spread_in_full(
+    matrix: sp.csr_array | HaloMatrix | Dense, k: int, comm: Comm
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Return the same as `_in_full` of the rows of all processes, own rows only."""
+    if isinstance(matrix, HaloMatrix):
+        own = np.zeros(matrix.shape)
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.local.indptr))
+        own[rows, matrix.columns()] = matrix.local.data
+    else:
+        own = np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
+    sizes = comm.gather(np.array([len(own)]))
+    if sizes.sum() <= SMALL:
+        first = int(sizes[: comm.rank].sum())
+        mine = slice(first, first + len(own))
+        scores, axes = _in_full(comm.gather(own), k)
+        return scores[mine], axes[:, mine] if isinstance(matrix, HaloMatrix) else axes
+    # many rows and few columns: the axes come from the small matrix X'X
+    squares, axes = _eigh(comm.sum_(own.T @ own))
+    axes = np.ascontiguousarray(axes[:, np.argsort(squares)[::-1][:k]])
+    return _signed(own @ axes, axes.T)
+
+
+def _in_full(matrix: sp.csr_array | Dense, k: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     import torch
 
     dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
     u, s, vt = _alone(lambda: torch.linalg.svd(torch.from_numpy(dense), full_matrices=False))
-    return (u[:, :k] * s[:k]).numpy(), vt[:k].numpy()
+    return _signed((u[:, :k] * s[:k]).numpy(), vt[:k].numpy())
 
 
-def _signed(scores: Dense, axes: Dense) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    largest = np.abs(axes).argmax(axis=1) if axes.size else np.zeros(len(axes), dtype=int)
-    signs = np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0) if axes.size else np.ones(len(axes))
+def _signed(
+    scores: Dense, axes: Dense, comm: Comm = SOLO
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    signs = np.where(largest_entries(axes.T, comm) < 0, -1.0, 1.0) if axes.size else np.ones(len(axes))
     return (scores * signs).astype(np.float32), (axes * signs[:, None]).astype(np.float32)

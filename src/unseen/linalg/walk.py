@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.comm.halo import HaloMatrix, comm_of
+from unseen.linalg.normalize import column_normalized, row_normalized
 from unseen.linalg.products import spmm
 
 Dense = npt.NDArray[Any]
@@ -29,13 +31,16 @@ class WalkMatrix:
 
     Parameters
     ----------
-    adjacency : scipy CSR array, shape (n, n)
+    adjacency : scipy CSR array, shape (n, n), or HaloMatrix
         Symmetric, not negative; self-loops and weights allowed. Its index arrays are shared, not copied.
+        Spread over processes, all of them call every method, with their own rows.
 
     Attributes
     ----------
     shape : tuple of int
         (n, n).
+    comm : Comm
+        The processes over which the rows are spread.
     explicit : bool
         Whether M itself is stored; decided from the degrees before anything is formed.
 
@@ -52,14 +57,18 @@ class WalkMatrix:
     1.125
     """
 
-    def __init__(self, adjacency: sp.csr_array) -> None:
-        self.shape: tuple[int, int] = (int(adjacency.shape[0]), int(adjacency.shape[0]))
-        counts = np.diff(adjacency.indptr).astype(np.float64)
-        n, nnz = adjacency.shape[0], adjacency.nnz
+    def __init__(self, adjacency: sp.csr_array | HaloMatrix) -> None:
+        self.comm = comm_of(adjacency)
+        self.shape: tuple[int, int] = (int(adjacency.shape[1]), int(adjacency.shape[1]))
+        spread = isinstance(adjacency, HaloMatrix)
+        indptr = adjacency.local.indptr if isinstance(adjacency, HaloMatrix) else adjacency.indptr
+        counts = np.diff(indptr).astype(np.float64)
+        n, nnz = self.shape[0], self.comm.total(adjacency.nnz)
         # sum of squared degrees = multiplications of Abar^2 = bound on its entries; a float cannot overflow.
-        self._squared_degrees = float(counts @ counts)
+        self._squared_degrees = self.comm.total(float(counts @ counts))
+        self._entries = nnz
         # Operator: two passes over nnz entries and two n-row results. Explicit: one pass, one result.
-        self.explicit: bool = self._squared_degrees <= nnz + 2 * n
+        self.explicit: bool = self._squared_degrees <= nnz + 2 * n and not spread
         self._forward, self._backward = _normalised_pair(adjacency)
         if self.explicit:
             self._forward = _half_sum(self._forward)
@@ -93,9 +102,11 @@ class WalkMatrix:
         """
         if self.explicit:
             return float(self._forward.data @ self._forward.data)
-        if cheap_only and self._squared_degrees > CHEAP_FACTOR * (self._forward.nnz + self.shape[0]):
+        if cheap_only and self._squared_degrees > CHEAP_FACTOR * (self._entries + self.shape[0]):
             return None
         abar = self._forward
+        if isinstance(abar, HaloMatrix):
+            return _spread_frobenius(abar)
         counts = np.diff(abar.indptr)
         pattern = sp.csr_array((np.ones(abar.nnz), abar.indices, abar.indptr), shape=self.shape)
         work = np.asarray(pattern @ counts)
@@ -128,22 +139,73 @@ class WalkMatrix:
             return matrix
         key = (side, dtype)
         if key not in self._cast:
-            self._cast[key] = sp.csr_array(
-                (matrix.data.astype(dtype), matrix.indices, matrix.indptr), shape=self.shape
-            )
+            self._cast[key] = _with_type(matrix, dtype)
         return self._cast[key]
 
 
-def _normalised_pair(adjacency: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+def _normalised_pair(adjacency: Any) -> tuple[Any, Any]:
     """Return Abar and its transpose; A is symmetric, so all three share one pattern."""
+    if isinstance(adjacency, HaloMatrix):
+        return row_normalized(adjacency), column_normalized(adjacency)
     degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64)
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree != 0)
-    indices, indptr = adjacency.indices, adjacency.indptr
-    forward = adjacency.data * np.repeat(inverse, np.diff(indptr))
-    backward = adjacency.data * inverse[indices]
+    forward = adjacency.data * np.repeat(inverse, np.diff(adjacency.indptr))
     return (
-        sp.csr_array((forward, indices, indptr), shape=adjacency.shape),
-        sp.csr_array((backward, indices, indptr), shape=adjacency.shape),
+        sp.csr_array((forward, adjacency.indices, adjacency.indptr), shape=adjacency.shape),
+        column_normalized(adjacency),
+    )
+
+
+def _with_type(matrix: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(matrix, HaloMatrix):
+        return matrix.astype(dtype)
+    return sp.csr_array((matrix.data.astype(dtype), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _spread_frobenius(abar: HaloMatrix) -> float:
+    """Return ||M||^2 of own rows, added up over the processes: for blocks of rows, fetch the rows they lead to."""
+    comm, halo, local = abar.comm, abar.halo, abar.local
+    own, n = abar.shape
+    columns = abar.columns()
+    counts = halo.extended(np.diff(local.indptr).astype(np.int64))
+    # the work of a row is the entries of all the rows its own entries lead to
+    work = np.concatenate([[0], np.cumsum(np.asarray(counts)[local.indices])])[local.indptr]
+    turns = int(comm.sum_(np.array([1 + int(work[-1]) // BLOCK_ENTRIES]))[0])  # enough for any of them
+    cuts = np.searchsorted(work, np.linspace(0, work[-1], turns + 1)[1:-1])
+    total = 0.0
+    for start, stop in pairwise([0, *cuts.tolist(), own]):
+        first, last = local.indptr[start], local.indptr[stop]
+        rows = sp.csr_array(
+            (local.data[first:last], columns[first:last], local.indptr[start : stop + 1] - first),
+            shape=(stop - start, n),
+        )
+        middle = np.unique(rows.indices)
+        reached = _fetched(abar, columns, middle)
+        steps = sp.csr_array(
+            (rows.data, np.searchsorted(middle, rows.indices), rows.indptr), shape=(stop - start, len(middle))
+        )
+        block = rows + steps @ reached
+        total += float(block.data @ block.data)
+    return comm.total(total) / 4
+
+
+def _fetched(abar: HaloMatrix, columns: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> sp.csr_array:
+    """Return the named rows of a spread matrix, wherever they are; all processes ask together."""
+    comm, layout, local = abar.comm, abar.halo.layout, abar.local
+    asked, given = comm.exchange_arrays(wanted, layout.counts(wanted))
+    rows = asked - layout.first
+    sizes = np.diff(local.indptr).astype(np.int64)[rows]
+    place = np.repeat(local.indptr[rows] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(
+        sizes.sum()
+    )
+    ends = np.cumsum([0, *given])
+    entries = [int(sizes[a:b].sum()) for a, b in pairwise(ends)]
+    came = [
+        comm.exchange_arrays(array, counts)[0]
+        for array, counts in ((sizes, given), (columns[place], entries), (local.data[place], entries))
+    ]
+    return sp.csr_array(
+        (came[2], came[1], np.concatenate([[0], np.cumsum(came[0])])), shape=(len(wanted), layout.n)
     )
 
 

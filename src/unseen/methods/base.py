@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from unseen.comm.graph_part import GraphPart, processes
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Graph
@@ -122,7 +123,7 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
                 labels = one_a_node(labels, graph.node_ids, what="labels")
             labels = Labels.from_values(labels, graph.node_ids)
         labels = labels.aligned(graph)
-        if self.needs_labels and not len(labels.labelled):
+        if self.needs_labels and not processes(graph).total(len(labels.labelled)):
             msg = (
                 f"{self.name} learns from labels and there are none; label some nodes or take another method"
             )
@@ -154,7 +155,7 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
 
 def _check_graph(graph: Graph) -> None:
-    if not isinstance(graph, Graph):
+    if not isinstance(graph, (Graph, GraphPart)):
         msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
         raise InputError(msg)
     if graph.n_nodes == 0:

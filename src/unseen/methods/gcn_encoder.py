@@ -16,6 +16,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from unseen.comm.group import SOLO, Comm
+from unseen.comm.halo import HaloMatrix
 from unseen.errors import InputError
 from unseen.linalg.blocks import Cut, map_blocks, row_cuts
 from unseen.linalg.keyed import keyed_uniform
@@ -40,11 +42,13 @@ def to_tensor(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
 
 def blocks_of(tensor: torch.Tensor) -> list[Cut]:
     """Return the row blocks to work on: some thousand rows each on the processor, all at once on a GPU."""
-    return [(0, len(tensor))] if tensor.is_cuda else row_cuts(len(tensor))
+    return [(0, len(tensor))] if tensor.is_cuda else row_cuts(len(tensor)) or [(0, 0)]
 
 
 class SparseProduct:
     """A sparse matrix on a device, to be multiplied with blocks of vectors.
+
+    One that is spread over processes is multiplied by all of them at once, each with its own rows.
 
     Examples
     --------
@@ -53,16 +57,19 @@ class SparseProduct:
     [[6.0]]
     """
 
-    def __init__(self, matrix: sp.csr_array, device: torch.device) -> None:
+    def __init__(self, matrix: sp.csr_array | HaloMatrix, device: torch.device) -> None:
         self.shape = matrix.shape
-        self.matrix = sp.csr_array(
-            (matrix.data.astype(np.float32), matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape
+        self.halo = matrix.halo if isinstance(matrix, HaloMatrix) else None
+        held = matrix.local if isinstance(matrix, HaloMatrix) else matrix
+        own = sp.csr_array(
+            (held.data.astype(np.float32), held.indices.copy(), held.indptr.copy()), shape=held.shape
         )
+        self.matrix = own if self.halo is None else HaloMatrix(own, self.halo)
         self.on_gpu = None
         if device.type != "cpu":
-            parts = (self.matrix.indptr, self.matrix.indices, self.matrix.data)
+            parts = (own.indptr, own.indices, own.data)
             indptr, indices, data = (torch.from_numpy(part).to(device) for part in parts)
-            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=matrix.shape)
+            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=own.shape)
 
     def __call__(
         self, V: torch.Tensor, *, out: torch.Tensor | None = None, add: bool = False
@@ -71,6 +78,10 @@ class SparseProduct:
         if self.on_gpu is None:
             made = spmm(self.matrix, V.numpy(), out=None if out is None else out.numpy(), add=add)
             return torch.from_numpy(made)
+        if self.halo is not None:
+            wanted = V[torch.from_numpy(self.halo.rows).to(V.device)]
+            came = self.halo.layout.comm.exchange(wanted, self.halo.send, self.halo.receive)
+            V = torch.cat([V, came])
         product = self.on_gpu @ V
         if out is None:
             return product
@@ -87,13 +98,19 @@ class Input:
     [[0.0], [6.0]]
     """
 
-    def __init__(self, features: sp.csr_array | npt.NDArray[Any] | None, device: torch.device) -> None:
+    def __init__(
+        self,
+        features: sp.csr_array | HaloMatrix | npt.NDArray[Any] | None,
+        device: torch.device,
+        transposed: HaloMatrix | None = None,
+    ) -> None:
         self.sparse = self.transposed = self.dense = None
         if isinstance(features, np.ndarray):
             self.dense = to_tensor(features, device)
         elif features is not None:
             self.sparse = SparseProduct(features, device)
-            self.transposed = SparseProduct(features.T.tocsr(), device)
+            back = features.T.tocsr() if transposed is None else transposed  # type: ignore[union-attr]
+            self.transposed = SparseProduct(back, device)
 
     def times(self, W: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
         """Return X W; of identity features that is W itself."""
@@ -187,6 +204,17 @@ class Encoder:
 
     The starting weights are taken over, not copied, where they are float32 already.
 
+    Parameters
+    ----------
+    weights : sequence of ndarray
+        Starting weights, one matrix a layer.
+    device : torch.device
+        Where to compute.
+    comm : Comm
+        The processes over which the rows of the graph are spread.
+    spread : bool
+        Whether the first weights have a row a node, so that each process holds its own of them too.
+
     Examples
     --------
     >>> encoder = Encoder([np.eye(2)], torch.device("cpu"))
@@ -194,8 +222,15 @@ class Encoder:
     [[1.0, -1.0]]
     """
 
-    def __init__(self, weights: Sequence[npt.NDArray[Any]], device: torch.device) -> None:
-        self.device = device
+    def __init__(
+        self,
+        weights: Sequence[npt.NDArray[Any]],
+        device: torch.device,
+        *,
+        comm: Comm = SOLO,
+        spread: bool = False,
+    ) -> None:
+        self.device, self.comm, self.spread = device, comm, spread
         # at a million nodes a copy of the weights would be felt, so an array is taken over as it is
         self.layers = [
             Layer(torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32)).to(device)) for W in weights
@@ -250,6 +285,8 @@ class Encoder:
                 dQ = layer.Q = ahat(dU, out=layer.Q if len(layer.Q) else None)
             H = self.layers[number - 1].U if number else None
             by_W = features.transposed_times(dQ) if H is None else gram(H, dQ)
+            for gradient in (by_b, by_slope) if self.spread and not number else (by_W, by_b, by_slope):
+                self.comm.sum_(gradient)
             gradients = [by_W, by_b, by_slope, *gradients]
             if number:
                 dU = times(dQ, layer.W.T.contiguous())
@@ -269,9 +306,14 @@ def xavier(rows: int, columns: int, rng: np.random.Generator) -> npt.NDArray[np.
     return (drawn * 2 - 1) * np.float32(bound)
 
 
-def keyed_xavier(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.float32]:
-    """Return the same for rows that stand for nodes: each row depends on its node's key, not on its place."""
-    bound = math.sqrt(6.0 / (len(keys) + columns))
+def keyed_xavier(
+    keys: npt.NDArray[np.uint64], columns: int, rows: int | None = None
+) -> npt.NDArray[np.float32]:
+    """Return the same for rows that stand for nodes: each row depends on its node's key, not on its place.
+
+    `rows` says how many there are of which these are some.
+    """
+    bound = math.sqrt(6.0 / ((len(keys) if rows is None else rows) + columns))
     drawn = np.empty((len(keys), columns), dtype=np.float32)
 
     def draw(start: int, stop: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from unseen.comm.graph_part import processes
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -126,7 +127,7 @@ class RECT(RectMethod):
         self.semantic_: RECTL | None = None
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         self.loss_history_ = {}
-        if not len(labels.labelled):
+        if not processes(graph).total(len(labels.labelled)):
             logger.warning(
                 "%s: there are no labels, so the vectors are those of %s alone",
                 self.name,

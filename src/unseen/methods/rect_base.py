@@ -12,13 +12,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from unseen.comm.graph_part import GraphPart, processes
+from unseen.comm.halo import HaloMatrix
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError
 from unseen.graph import Features, Graph
 from unseen.labels import Labels
 from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.keyed import node_keys
-from unseen.linalg.normalize import gcn_normalized
+from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
 from unseen.methods.base import Method
 from unseen.methods.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
 from unseen.methods.parameters import Constraint, Interval, OneOf
@@ -117,9 +119,9 @@ class RectMethod(Method):
         if source == "features":
             weights = [xavier(columns, widths[0], rng)]
         else:
-            weights = [keyed_xavier(node_keys(graph.node_ids, seed), widths[0])]
+            weights = [keyed_xavier(node_keys(graph.node_ids, seed), widths[0], graph.n_nodes)]
         weights += [xavier(a, b, rng) for a, b in pairwise(widths)]
-        return Encoder(weights, pick_device(self.device))
+        return Encoder(weights, pick_device(self.device), comm=processes(graph), spread=source != "features")
 
     def _columns_of(self, graph: Graph) -> Features:
         """Return the features of a new graph, or say why there can be none."""
@@ -145,6 +147,9 @@ class RectMethod(Method):
     ) -> npt.NDArray[np.float32]:
         """Train `weights` with Adam and return the vectors at the end."""
         adam = Adam(weights, self.learning_rate)
+        state = {f"weight{k}": weight for k, weight in enumerate(weights)}
+        state |= {f"first{k}": moment for k, moment in enumerate(adam.first)}
+        state |= {f"second{k}": moment for k, moment in enumerate(adam.second)}
         found: list[torch.Tensor] = []
 
         def evaluate() -> float:
@@ -160,6 +165,8 @@ class RectMethod(Method):
             callbacks=self.callbacks,
             tol=self.tol,
             best_of=weights if self.keep_best else (),
+            state=state,
+            resumed=lambda done: setattr(adam, "steps", done),
         )
         self.loss_history_ = history.losses
         self.stopped_by_ = history.stopped_by
@@ -174,7 +181,7 @@ class RectMethod(Method):
     stopped_by_: str
 
 
-def layer_input(graph: Graph, source: str, device: torch.device) -> Input:
+def layer_input(graph: Graph | GraphPart, source: str, device: torch.device) -> Input:
     """Return the row-normalised features as the first layer takes them; of identity there is nothing to store."""
     if source == "identity":
         return Input(None, device)
@@ -182,10 +189,12 @@ def layer_input(graph: Graph, source: str, device: torch.device) -> Input:
     if features is None:
         msg = "`features` is 'features', but the graph has none"
         raise InputError(msg)
+    if isinstance(features, HaloMatrix):
+        return Input(row_normalized(features), device, column_normalized(features))
     return Input(rows_to_one(features), device)
 
 
-def propagation(graph: Graph, device: torch.device) -> SparseProduct:
+def propagation(graph: Graph | GraphPart, device: torch.device) -> SparseProduct:
     """Return Ahat on the device."""
     return SparseProduct(gcn_normalized(graph.adjacency), device)
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from unseen.comm.graph_part import processes
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
 from unseen.labels import Labels
@@ -25,7 +26,7 @@ from unseen.linalg.blocks import map_blocks, row_cuts
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import gcn_normalized
 from unseen.linalg.products import spmm
-from unseen.linalg.svd import orthonormal, truncated_svd
+from unseen.linalg.svd import orthonormal, start_width, truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.parameters import Constraint, Interval, OneOf
@@ -151,15 +152,16 @@ class RECTL(RectMethod):
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
         Z, self.axes_ = self._reduced(graph, rng)
-        self.class_vectors_ = describe_classes(Z, labels, self.readout)
+        comm = processes(graph)
+        self.class_vectors_ = describe_classes(Z, labels, self.readout, comm)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
         if self.input == "svd":
             weights = [xavier(a, b, rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
-            self.encoder_ = Encoder(weights, device)
+            self.encoder_ = Encoder(weights, device, comm=comm)
         else:
             self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
         F = xavier(widths[-1], Z.shape[1], rng)
-        head = SemanticLoss(shares_of(labels), self.class_vectors_, F, device)
+        head = SemanticLoss(shares_of(labels), self.class_vectors_, F, device, comm)
         if self.input == "svd" and len(widths) == 1:
             return self._fit_on_labelled_rows(graph, labels, Z, head)
         features = Input(Z, device) if self.input == "svd" else layer_input(graph, self.source_, device)
@@ -224,7 +226,7 @@ def reduced_features(
     seed = child_seed(rng)
     columns: Features | None = graph.adjacency if source == "adjacency" else graph.features
     n = graph.n_nodes
-    most = n if source == "identity" or columns is None else min(columns.shape)
+    most = n if source == "identity" or columns is None else min(n, columns.shape[1])
     if asked is not None and asked > most:
         msg = f"`svd_components` is {asked}, but at most {most} are possible: that is the smaller side of the features"
         raise InputError(msg)
@@ -236,16 +238,24 @@ def reduced_features(
             k,
             SVD_COMPONENTS,
         )
+    comm = processes(graph)
     if source != "identity" and columns is not None:
-        return truncated_svd(columns, k, np.random.default_rng(seed), n_iter=SVD_ROUNDS)
+        start = keyed_directions(graph, seed, start_width(k)) if source == "adjacency" else None
+        rng = np.random.default_rng(seed)
+        return truncated_svd(columns, k, rng, n_iter=SVD_ROUNDS, start=start, comm=comm)
+    return np.asarray(orthonormal(keyed_directions(graph, seed, k), comm), dtype=np.float32), None
+
+
+def keyed_directions(graph: Graph, seed: int, columns: int) -> npt.NDArray[np.float32]:
+    """Return random numbers around zero, one row a node, that depend on the node's id and the seed alone."""
     keys = node_keys(graph.node_ids, seed)
-    directions = np.empty((n, k), dtype=np.float32)
+    directions = np.empty((len(keys), columns), dtype=np.float32)
 
     def draw(start: int, stop: int) -> None:
-        directions[start:stop] = keyed_uniform(keys[start:stop], k) - 0.5
+        directions[start:stop] = keyed_uniform(keys[start:stop], columns) - 0.5
 
-    map_blocks(draw, row_cuts(n))
-    return np.asarray(orthonormal(directions), dtype=np.float32), None
+    map_blocks(draw, row_cuts(len(keys)))
+    return directions
 
 
 def project(features: Features, axes: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -13,8 +13,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from unseen.comm.group import SOLO, Comm
+from unseen.comm.halo import HaloMatrix, comm_of
 from unseen.linalg.blocks import map_blocks
-from unseen.linalg.normalize import row_normalized
+from unseen.linalg.normalize import column_normalized, row_normalized
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.gcn_encoder import (
     Layer,
@@ -44,12 +46,13 @@ class StructureLoss:
     0.5
     """
 
-    def __init__(self, adjacency: sp.csr_array, device: torch.device) -> None:
-        abar = row_normalized(adjacency)
+    def __init__(self, adjacency: sp.csr_array | HaloMatrix, device: torch.device) -> None:
+        self.comm = comm_of(adjacency)
+        self.n = int(adjacency.shape[1])
         # As WalkMatrix does, but on the device and in memory that is kept: at a million nodes, getting
         # memory for every product costs as much as the product.
-        self.forward = SparseProduct(abar, device)
-        self.backward = SparseProduct(sp.csr_array(abar.T.tocsr()), device)
+        self.forward = SparseProduct(row_normalized(adjacency), device)
+        self.backward = SparseProduct(column_normalized(adjacency), device)
         constant = WalkMatrix(adjacency).frobenius_squared()
         self.has_constant = constant is not None
         self.constant = constant or 0.0
@@ -72,9 +75,9 @@ class StructureLoss:
 
     def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Return the loss, its gradient by U, which the next call overwrites, and those by `weights`."""
-        squared = gram(U, U)
+        squared = self.comm.sum_(gram(U, U))
         walked = self.symmetric(U)
-        n = len(U)
+        n = self.n
 
         def work(start: int, stop: int) -> float:
             u, w = U[start:stop], walked[start:stop].mul_(0.25)
@@ -82,7 +85,7 @@ class StructureLoss:
             w.neg_().addmm_(u, squared).mul_(4.0 / n)
             return inner
 
-        trace = sum(map_blocks(work, blocks_of(U)))
+        trace = self.comm.total(sum(map_blocks(work, blocks_of(U))))
         quartic = float((squared.double() ** 2).sum())
         return (self.constant - 2 * trace + quartic) / n, walked, []
 
@@ -105,6 +108,8 @@ class SemanticLoss:
         Starting weights.
     device : torch.device
         Where to compute.
+    comm : Comm
+        The processes over which the labelled nodes are spread.
 
     Attributes
     ----------
@@ -124,8 +129,10 @@ class SemanticLoss:
         C: npt.NDArray[np.floating],
         F: npt.NDArray[np.floating],
         device: torch.device,
+        comm: Comm = SOLO,
     ) -> None:
         n = R.shape[0]
+        self.comm = comm
         if R.shape[1] > C.shape[1]:  # more classes than dimensions: the descriptions of the nodes are shorter
             parts, C = R @ C, np.eye(C.shape[1])
         else:
@@ -135,7 +142,7 @@ class SemanticLoss:
         self.T = to_tensor(np.column_stack([np.zeros((n, len(F))), parts, np.ones(n)]), device)
         self.H = self.T[:, : len(F)]
         self._minus_C = to_tensor(-C, device)
-        self._scale = 2.0 / n
+        self._scale = 2.0 / comm.total(n)
 
     @property
     def weights(self) -> list[torch.Tensor]:
@@ -155,7 +162,7 @@ class SemanticLoss:
 
     def end(self, parts: list[torch.Tensor]) -> tuple[float, list[torch.Tensor]]:
         """Return the loss and the gradients by F and c, from what :meth:`rows` gave for all rows."""
-        by_Y = sum_in_order(parts) @ self._Y
+        by_Y = self.comm.sum_(sum_in_order(parts)) @ self._Y
         loss = float(torch.sum((self._Y * by_Y).double())) * self._scale / 2
         by_Y.mul_(self._scale)
         return max(loss, 0.0), [by_Y[: len(self.F)], by_Y[-1]]  # rounding could make a perfect fit negative
@@ -207,7 +214,7 @@ class LabelledRows:
 
         squares, *by_layer = zip(*map_blocks(work, blocks_of(self.Z)), strict=True)
         loss, by_head = head.end(list(squares))
-        by_W, by_slope = (sum_in_order(list(parts)) for parts in by_layer)
+        by_W, by_slope = (head.comm.sum_(sum_in_order(list(parts))) for parts in by_layer)
         return loss, [by_W[:-1], by_W[-1], by_slope, *by_head]
 
 

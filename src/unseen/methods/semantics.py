@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.comm.group import SOLO, Comm
 from unseen.errors import InputError
 from unseen.labels import Labels
 
@@ -16,15 +17,18 @@ Dense = npt.NDArray[Any]
 Readout = str | Callable[[Dense], Dense]
 
 READOUTS: dict[str, Callable[[Dense], Dense]] = {
-    "mean": lambda rows: rows.mean(axis=0),
+    "mean": lambda rows: rows.mean(axis=0, dtype=np.float64),
     "median": lambda rows: np.median(rows, axis=0),
 }
 
 
-def describe_classes(features: Dense, labels: Labels, readout: Readout) -> npt.NDArray[np.float32]:
+def describe_classes(
+    features: Dense, labels: Labels, readout: Readout, comm: Comm = SOLO
+) -> npt.NDArray[np.float32]:
     """Return one description a class of `labels`: the readout of its labelled nodes' features.
 
-    Classes without a labelled node get zeros; nothing refers to them.
+    Classes without a labelled node get zeros; nothing refers to them. Where the nodes are spread over processes,
+    means come from sums, and for any other readout the rows of a class meet at every process.
 
     Examples
     --------
@@ -34,11 +38,16 @@ def describe_classes(features: Dense, labels: Labels, readout: Readout) -> npt.N
     """
     summarise = READOUTS[readout] if isinstance(readout, str) else readout
     members = labels.indicator.T.tocsr()
+    if comm.size > 1 and readout == "mean":
+        sums = comm.sum_(np.ascontiguousarray(members.astype(np.float64) @ features, dtype=np.float64))
+        counts = comm.sum_(np.diff(members.indptr).astype(np.float64))
+        return np.asarray(sums / np.maximum(counts, 1.0)[:, None], dtype=np.float32)
     found = np.zeros((len(labels.classes), features.shape[1]), dtype=np.float32)
     for number, name in enumerate(labels.classes):
         rows = members.indices[members.indptr[number] : members.indptr[number + 1]]
-        if len(rows):
-            found[number] = _checked(summarise(features[np.sort(rows)]), features.shape[1], name)
+        chosen = comm.gather(features[np.sort(rows)])
+        if len(chosen):
+            found[number] = _checked(summarise(chosen), features.shape[1], name)
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ import torch
 
 from unseen.errors import InputError, UnseenError, logger
 from unseen.linalg.blocks import map_blocks
+from unseen.methods.keeping import keeper
 
 PATIENCE = 10
 """Epochs over which the loss must fall by `tol` for training to go on."""
@@ -82,6 +83,8 @@ def run_epochs(
     callbacks: Iterable[Callback] | None = None,
     tol: float = 0.0,
     best_of: Sequence[torch.Tensor] = (),
+    state: Mapping[str, torch.Tensor] | None = None,
+    resumed: Callable[[int], object] = lambda done: None,  # noqa: ARG005
 ) -> History:
     """Call `evaluate` and `update` in turn, `epochs` times, unless something ends it before.
 
@@ -99,6 +102,10 @@ def run_epochs(
         Stop when the loss has fallen by less than this share of itself in the last ten epochs; 0: never.
     best_of : sequence of tensors
         Weights to put back to where the loss was lowest when Ctrl-C is pressed. Empty: Ctrl-C is not caught.
+    state : mapping of str to tensor, optional
+        Everything that changes from epoch to epoch, for a keeper (:mod:`unseen.methods.keeping`).
+    resumed : function
+        Told how many epochs were done before, where a keeper has put back an earlier state.
 
     Examples
     --------
@@ -111,9 +118,12 @@ def run_epochs(
     callbacks = checked_callbacks(callbacks)
     losses: list[float] = []
     best: list[torch.Tensor] = []
+    done = _resume(method, state, losses)
+    if done:
+        resumed(done)
     start = said = time.monotonic()
     try:
-        for number in range(1, epochs + 1):
+        for number in range(done + 1, epochs + 1):
             loss = evaluate()
             if not math.isfinite(loss):
                 msg = (
@@ -125,6 +135,7 @@ def run_epochs(
                 best = _copied(best_of, best)
             losses.append(loss)
             update()
+            _offer(method, number, state, losses, last=number == epochs)
             now = time.monotonic()
             told = Epoch(method, number, epochs, loss, now - start, vectors)
             if now - said >= SAY_EVERY and number < epochs:
@@ -151,6 +162,26 @@ def run_epochs(
         logger.warning("%s: interrupted after %d epochs; the best state is kept", method, len(losses))
         return History(losses, "interrupt")
     return History(losses, "")
+
+
+def _resume(method: str, state: Mapping[str, torch.Tensor] | None, losses: list[float]) -> int:
+    kept = None if state is None else keeper().resume(method)
+    if kept is None or state is None:
+        return 0
+    done, arrays = kept
+    losses[:] = arrays["losses"].tolist()
+    for name, tensor in state.items():
+        tensor.copy_(torch.from_numpy(arrays[name]).to(tensor.device).view_as(tensor))
+    return done
+
+
+def _offer(
+    method: str, number: int, state: Mapping[str, torch.Tensor] | None, losses: list[float], *, last: bool
+) -> None:
+    if state is None:
+        return
+    arrays = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+    keeper().offer(method, number, {**arrays, "losses": np.array(losses)}, last=last)
 
 
 def checked_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:

@@ -1,0 +1,146 @@
+"""Methods on the parts of a graph give the vectors of one process, whatever the number of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.comm import Comm
+from unseen.comm.graph_part import GraphPart
+from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
+from unseen.linalg.products import spmm
+from unseen.linalg.walk import WalkMatrix
+from unseen.scale.load import load_parts
+from unseen.scale.partition import partition
+
+from .conftest import on_ranks
+
+rng = np.random.default_rng(1)
+
+
+@pytest.fixture(scope="module")
+def planted() -> unseen.Dataset:
+    return unseen.planted_partition(700, 3, random_state=0)
+
+
+def _write(data: unseen.Dataset, folder: Path, parts: int, *, features: str | None = None) -> Path:
+    """Partition a data set, its nodes in their order."""
+    adjacency = sp.triu(data.graph.adjacency).tocoo()
+    ids = [f"n{k}" for k in range(data.graph.n_nodes)]
+    edges = {"src": [ids[k] for k in adjacency.row], "dst": [ids[k] for k in adjacency.col]}
+    pq.write_table(pa.table({**edges, "weight": adjacency.data}), folder / "edges.parquet")
+    pq.write_table(pa.table({"node": ids}), folder / "nodes.parquet")
+    codes = data.labels.codes
+    labelled = [(ids[k], str(codes[k])) for k in range(0, len(ids), 3)]
+    pq.write_table(
+        pa.table({"node": [n for n, _ in labelled], "label": [c for _, c in labelled]}),
+        folder / "labels.parquet",
+    )
+    path = None
+    if features == "sparse":
+        X = sp.random_array((len(ids), 400), density=0.05, rng=np.random.default_rng(0), format="csr")
+        path = folder / "features.npz"
+        parts_of = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+        np.savez(path, ids=np.array(ids), format=np.array(b"csr"), **parts_of)
+    elif features == "dense":
+        path = folder / "features.parquet"
+        X = np.random.default_rng(0).standard_normal((len(ids), 20)).astype(np.float32)
+        pq.write_table(pa.table({"node": ids, "x": list(X)}), path)
+    target = folder / f"parts-{parts}"
+    sources = {"nodes": folder / "nodes.parquet", "labels": folder / "labels.parquet"}
+    partition(folder / "edges.parquet", target, parts=parts, features=path, **sources)
+    return target
+
+
+def _on_parts(folder: Path, size: int, work: Callable[[Any, Any], Any]) -> list[Any]:
+    def run(comm: Comm) -> Any:
+        graph, labels, _ = load_parts(folder, comm)
+        return work(graph, labels)
+
+    return on_ranks(size, run)
+
+
+def _whole(folder: Path) -> tuple[unseen.Graph, unseen.Labels]:
+    found = _on_parts(folder, 1, lambda graph, labels: (graph, labels))[0]
+    assert isinstance(found[0], unseen.Graph)
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_products_of_parts_are_those_of_the_whole(planted: unseen.Dataset, tmp_path: Path, size: int) -> None:
+    folder = _write(planted, tmp_path, 5)
+    A = _whole(folder)[0].adjacency
+    V = rng.standard_normal((A.shape[0], 70)).astype(np.float32)
+
+    def work(graph: GraphPart, _: Any) -> Any:
+        part, layout = graph.adjacency, graph.adjacency.halo.layout
+        own = slice(layout.first, layout.first + layout.own)
+        made = [
+            spmm(f(part).astype(np.float32), V[own])
+            for f in (gcn_normalized, row_normalized, column_normalized)
+        ]
+        walk = WalkMatrix(part)
+        back = part.halo.collected(part.halo.extended(V[own]))
+        counts = part.halo.collected(part.halo.extended(np.ones((layout.own, 1))))
+        return [*made, walk.symmetric(V[own]), back / counts], walk.frobenius_squared()
+
+    found = _on_parts(folder, size, work)
+    expected = [spmm(f(A).astype(np.float32), V) for f in (gcn_normalized, row_normalized, column_normalized)]
+    for k, wanted in enumerate(expected):
+        assert np.array_equal(np.concatenate([rows[k] for rows, _ in found]), wanted)  # the same bits
+    walk = WalkMatrix(A)
+    assert np.allclose(np.concatenate([rows[3] for rows, _ in found]), walk.symmetric(V), atol=1e-6)
+    assert np.allclose(np.concatenate([rows[4] for rows, _ in found]), V, atol=1e-6)
+    assert [norm for _, norm in found] == pytest.approx([walk.frobenius_squared()] * size, rel=1e-12)
+
+
+CASES = [
+    ("rect-n", {"n_components": 24}, "sparse"),
+    ("rect-n", {"n_components": 24}, None),
+    ("rect-n", {"n_components": 24, "features": "identity"}, None),
+    ("rect-n", {"n_components": 24, "hidden": (16,)}, "dense"),
+    ("rect-l", {"n_components": 24, "svd_components": 30}, "sparse"),
+    ("rect-l", {"n_components": 24}, "dense"),
+    ("rect-l", {"n_components": 24, "svd_components": 30}, None),
+    ("rect-l", {"n_components": 24, "svd_components": 30, "input": "raw", "readout": "median"}, "sparse"),
+    ("rect-l", {"n_components": 24, "svd_components": 10, "features": "identity"}, None),
+    ("rect", {"n_components": 48, "svd_components": 30}, "sparse"),
+    ("mfdw", {"n_components": 24}, None),
+    ("mfdw", {"n_components": 24, "init": "uniform", "solver": "gradient"}, None),
+    ("rsdne-light", {"n_components": 24, "n_candidates": 20}, None),
+]
+
+
+def differences(found: np.ndarray, expected: np.ndarray) -> tuple[float, float]:
+    """Return the relative Frobenius difference and the largest one of an entry."""
+    gap = found.astype(np.float64) - expected
+    return float(np.linalg.norm(gap) / np.linalg.norm(expected)), float(np.abs(gap).max())
+
+
+@pytest.mark.parametrize(("name", "params", "features"), CASES)
+def test_parts_train_to_the_vectors_of_the_whole(
+    planted: unseen.Dataset, tmp_path: Path, name: str, params: dict[str, Any], features: str | None
+) -> None:
+    folder = _write(planted, tmp_path, 3, features=features)
+
+    def fit(graph: Any, labels: Any) -> Any:
+        return unseen.make_method(name, **params, random_state=0).fit(graph, labels)
+
+    whole = fit(*_whole(folder))
+    parts = _on_parts(folder, 3, fit)
+    ids = np.concatenate([part.embedding_.node_ids for part in parts])
+    assert ids.tolist() == whole.embedding_.node_ids.tolist()
+    found = np.concatenate([part.embedding_.vectors for part in parts])
+    relative, largest = differences(found, whole.embedding_.vectors)
+    assert relative <= 1e-4
+    assert largest <= 1e-3
+    history = [part.loss_history_ for part in parts]
+    assert history[0] == history[1]
