@@ -12,7 +12,7 @@ import unseen
 from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.appnp import _held_out, _Propagation
 from unseen.methods.gnn_common import PropagationLayer, Targets
-from unseen.methods.gnn_sparse import SparseMatrix
+from unseen.methods.gnn_sparse import SparseMatrix, keep_mask, thinned_spread
 
 CPU = torch.device("cpu")
 
@@ -63,23 +63,41 @@ def test_the_propagation_is_pytorch_geometrics() -> None:
     )
 
 
-def test_every_step_drops_from_the_whole_adjacency(monkeypatch: pytest.MonkeyPatch) -> None:
+def dropped_matrices(ahat: SparseMatrix, steps: int, generator: torch.Generator) -> list[torch.Tensor]:
+    """Return, dense, the thinned adjacency of each step that a generator in this state leads to."""
+    mask, scale = keep_mask(steps * ahat.matrix.values().numel(), 0.5, generator)
+    made = []
+    for kept in mask.view(steps, -1):
+        values = ahat.matrix.values() * kept * scale
+        parts = (ahat.matrix.crow_indices(), ahat.matrix.col_indices(), values)
+        made.append(torch.sparse_csr_tensor(*parts, size=ahat.matrix.shape, check_invariants=True).to_dense())
+    return made
+
+
+def test_every_step_drops_other_edges_of_the_whole_adjacency() -> None:
     ahat = SparseMatrix.from_scipy(gcn_normalized(planted().adjacency))
-    layer = _Propagation(K=10, alpha=0.1, normalize=False)
-    kept = []
-    original = layer.message_and_aggregate
-
-    def watch(adj_t: torch.Tensor, x: torch.Tensor, transposed: torch.Tensor) -> torch.Tensor:
-        kept.append(int(adj_t.values().count_nonzero()) / ahat.matrix.values().numel())
-        return original(adj_t, x, transposed)
-
-    monkeypatch.setattr(layer, "message_and_aggregate", watch)
-    layer(torch.ones(90, 2), ahat, 0.5, torch.Generator().manual_seed(0))
-    assert len(kept) == 10
-    assert all(0.4 < share < 0.6 for share in kept)
+    dropped = dropped_matrices(ahat, 10, torch.Generator().manual_seed(0))
+    whole = ahat.matrix.values().numel()
+    assert all(0.4 < int(A.count_nonzero()) / whole < 0.6 for A in dropped)
+    x = torch.randn(90, 2, generator=torch.Generator().manual_seed(1))
+    z = x
+    for A in dropped:
+        z = 0.9 * A @ z + 0.1 * x
+    found = thinned_spread(x, ahat, 10, 0.1, 0.5, torch.Generator().manual_seed(0))
+    torch.testing.assert_close(found, z, rtol=1e-4, atol=1e-5)
 
 
-def test_the_gradient_goes_back_through_the_edges_that_were_kept() -> None:
+def test_the_gradient_goes_back_through_the_edges_that_were_kept_in_each_step() -> None:
+    ahat = SparseMatrix.from_scipy(gcn_normalized(planted(20).adjacency))
+    x = torch.randn(20, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    upstream = torch.randn(20, 3, generator=torch.Generator().manual_seed(2))
+    thinned_spread(x, ahat, 2, 0.1, 0.5, torch.Generator().manual_seed(0)).backward(upstream)
+    first, second = dropped_matrices(ahat, 2, torch.Generator().manual_seed(0))
+    whole = 0.9 * second @ (0.9 * first + 0.1 * torch.eye(20)) + 0.1 * torch.eye(20)
+    torch.testing.assert_close(x.grad, whole.T @ upstream, rtol=1e-4, atol=1e-5)
+
+
+def test_the_gradient_goes_back_through_a_matrix_that_is_not_symmetric() -> None:
     ahat = SparseMatrix.from_scipy(gcn_normalized(planted(20).adjacency)).dropped(
         0.5, torch.Generator().manual_seed(0)
     )

@@ -60,11 +60,10 @@ def test_a_sparse_product_and_its_gradient_are_the_dense_ones() -> None:
     np.testing.assert_allclose(weight.grad, x.toarray().T @ upstream.numpy(), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("thin", [True, False])
-def test_dropping_entries_keeps_matrix_and_transpose_together(thin: bool) -> None:
+def test_dropping_entries_keeps_matrix_and_transpose_together() -> None:
     x = sp.random_array((60, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
     generator = torch.Generator().manual_seed(0)
-    thinned = SparseMatrix.from_scipy(x).dropped(0.25, generator, thin=thin)
+    thinned = SparseMatrix.from_scipy(x).dropped(0.25, generator)
     forward, backward = thinned.matrix.to_dense().numpy(), thinned.transposed.to_dense().numpy()
     np.testing.assert_array_equal(forward, backward.T)
     kept = forward != 0
