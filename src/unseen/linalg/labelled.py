@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.comm.halo import HaloMatrix
 from unseen.linalg.products import spmm
 
 Dense = npt.NDArray[Any]
@@ -82,10 +83,10 @@ class LabelledWalk:
 
     Parameters
     ----------
-    adjacency : scipy CSR array, shape (n, n)
-        Symmetric, not negative.
+    adjacency : scipy CSR array, shape (n, n), or HaloMatrix
+        Symmetric, not negative. Spread over processes, all of them call every method, with their own rows.
     groups : Groups
-        Which nodes are labelled, and how.
+        Which nodes are labelled, and how; of own nodes.
 
     Attributes
     ----------
@@ -102,7 +103,13 @@ class LabelledWalk:
     [[0.25, 0.375, 0.0], [0.375, 0.5, 0.375], [0.0, 0.375, 0.25]]
     """
 
-    def __init__(self, adjacency: sp.csr_array, groups: Groups) -> None:
+    def __init__(self, adjacency: sp.csr_array | HaloMatrix, groups: Groups) -> None:
+        self._halo = None
+        if isinstance(adjacency, HaloMatrix):
+            # a middle node is looked at where it is: its neighbours are own nodes and those of the halo
+            self._halo = adjacency.halo
+            groups = Groups(self._halo.extended(groups.of_node), None)
+            adjacency = adjacency.local
         self.shape: tuple[int, int] = (int(adjacency.shape[0]), int(adjacency.shape[0]))
         degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64)
         self._inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree != 0)
@@ -110,7 +117,7 @@ class LabelledWalk:
         bound = float(counts @ counts) + adjacency.nnz
         self.explicit: sp.csr_array | None = None
         self._cast: dict[Any, list[sp.csr_array]] = {}
-        if bound <= EXPLICIT_FACTOR * (adjacency.nnz + self.shape[0]):
+        if self._halo is None and bound <= EXPLICIT_FACTOR * (adjacency.nnz + self.shape[0]):
             self.explicit = self._formed(adjacency, groups)
             self.degree = np.asarray(self.explicit.sum(axis=1))
         else:
@@ -135,10 +142,13 @@ class LabelledWalk:
 
     def _core(self, V: Dense) -> Dense:
         matrices = self._matrices(V.dtype)
-        result = spmm(matrices[0], V)
+        if self._halo is not None:
+            V = self._halo.extended(V)
+        first = spmm(matrices[0], V)
+        result = first if self._halo is None else np.zeros_like(V)
         for back, K, F in zip(matrices[1::3], matrices[2::3], matrices[3::3], strict=True):
             spmm(back, spmm(K, spmm(F, V)), out=result, add=True)
-        return result
+        return result if self._halo is None else first + self._halo.collected(result)
 
     def _matrices(self, dtype: np.dtype[Any]) -> list[sp.csr_array]:
         if dtype not in self._cast:
@@ -184,7 +194,8 @@ def _middle_factors(
     width = groups.count + 1
     key = middle * width + (groups.of_node[adjacency.indices] + 1)
     pairs, row = np.unique(key, return_inverse=True)
-    F = sp.csr_array((adjacency.data * root[middle], (row, adjacency.indices)), shape=(len(pairs), n))
+    shape = (len(pairs), adjacency.shape[1])
+    F = sp.csr_array((adjacency.data * root[middle], (row, adjacency.indices)), shape=shape)
     pair_middle, pair_group = pairs // width, pairs % width - 1
     left, right = _pairs_at_same_middle(pair_middle, pair_group, groups)
     K = sp.csr_array((np.ones(len(left)), (left, right)), shape=(len(pairs), len(pairs)))

@@ -128,8 +128,12 @@ def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int) -> Neighbo
     return _joined(map_blocks(search, _each(blocks)))
 
 
-def draw_candidates(groups: Groups, keys: npt.NDArray[np.uint64], count: int) -> sp.csr_array:
+def draw_candidates(
+    groups: Groups, keys: npt.NDArray[np.uint64], count: int, *, only: npt.NDArray[np.bool_] | None = None
+) -> sp.csr_array:
     """Draw `count` different nodes of the same class for every labelled node, all where there are fewer.
+
+    `only` leaves out the rows where it is False.
 
     The nodes that share a label stand in a circle, in the random order of their keys, and a node's candidates
     stand at `count` random distances from it. Every set of candidates is as likely as every other, and it
@@ -148,6 +152,8 @@ def draw_candidates(groups: Groups, keys: npt.NDArray[np.uint64], count: int) ->
         else:
             rng = np.random.default_rng(int(keys[circle[0]]))
             offsets = rng.choice(size - 1, count, replace=False) + 1
+        if only is not None:
+            members = members[only[members]]
         chosen = circle[(rank[members][:, None] + offsets) % size]
         rows.append(np.repeat(members, len(offsets)))
         columns.append(chosen.ravel())
