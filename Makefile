@@ -20,6 +20,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 pytest: $(VENV)/.dev
+	$(BIN)/python tools/fetch_axe.py
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal --durations=15
 
 $(BIN)/python:

@@ -1,0 +1,432 @@
+"""The explorer page in a real browser: what a reader sees, clicks and types, and that nothing leaves the page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.report.explorer import Subject, write_explorer
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+AXE = Path(sys.prefix) / "axe.min.js"
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--enable-unsafe-swiftshader",
+    "--window-size=1366,900",
+]
+PATIENCE = 20
+
+
+def missing(what: str) -> None:
+    """Skip on a user's machine; fail where the browser has been promised."""
+    if os.environ.get("UNSEEN_BROWSER") == "required":
+        pytest.fail(f"{what}, and UNSEEN_BROWSER=required")
+    pytest.skip(what)
+
+
+class Browser:
+    """One browser for all tests; every test loads the page afresh."""
+
+    def __init__(self, driver: Any, page: Path, downloads: Path) -> None:
+        self.driver, self.page, self.downloads = driver, page, downloads
+
+    def load(self, tail: str = "", page: Path | None = None) -> None:
+        self.driver.get("about:blank")  # a changed fragment alone would not load the page again
+        self.driver.get((page or self.page).as_uri() + tail)
+        self.until("return document.documentElement.dataset.ready === 'yes'")
+
+    def js(self, code: str, *args: object) -> Any:
+        return self.driver.execute_script(code, *args)
+
+    def until(self, code: str, *args: object) -> Any:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            value = self.js(code, *args)
+            if value:
+                return value
+            time.sleep(0.05)
+        return pytest.fail(f"never true: {code}")
+
+    def text(self, selector: str) -> str:
+        return str(self.js("return document.querySelector(arguments[0]).innerText", selector))
+
+    def click(self, selector: str) -> None:
+        from selenium.webdriver.common.by import By
+
+        self.driver.find_element(By.CSS_SELECTOR, selector).click()
+
+    def press(self, *keys: str) -> None:
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def click_node(self, node: str) -> None:
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+        x, y = self.js("return explorer.where(arguments[0])", node)
+        builder = ActionBuilder(self.driver)
+        builder.pointer_action.move_to_location(round(x), round(y)).click()
+        builder.perform()
+        ActionChains(self.driver).reset_actions()
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+@pytest.fixture(scope="module")
+def browser(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="install the dev extra for selenium")
+    if CHROMIUM is None or DRIVER is None:
+        missing("no chromium with chromedriver here")
+    folder = tmp_path_factory.mktemp("browser")
+    page = write_explorer(subject, folder / "page.html", title="What do <b>the labels</b> miss?")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder / "downloads")})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.set_page_load_timeout(PATIENCE)
+    driver.set_script_timeout(PATIENCE)
+    try:
+        yield Browser(driver, page, folder / "downloads")
+    finally:
+        driver.quit()
+
+
+def test_loads_without_complaint_and_asks_for_nothing(browser: Browser) -> None:
+    browser.load()  # the browser's own first page is gone now
+    browser.driver.get_log("performance")
+    browser.complaints()
+    browser.load()
+    for key in ("label", "predicted", "probability", "group", "truth"):
+        browser.js(
+            "const s = document.getElementById('colouring'); s.value = arguments[0]; "
+            "s.dispatchEvent(new Event('change'))",
+            key,
+        )
+    for tab in ("node", "found", "labels", "next"):
+        browser.click(f"#tab-{tab}")
+    browser.click("#show-table")
+    assert browser.complaints() == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.driver.get_log("performance")]
+    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    assert asked == [browser.page.as_uri()]
+    assert not any(e["method"] == "Network.webSocketCreated" for e in events)
+
+
+def test_the_policy_stops_what_would_leave_the_page(browser: Browser) -> None:
+    browser.load()
+    broken = browser.driver.execute_async_script(
+        """
+        const done = arguments[0], seen = new Set();
+        document.addEventListener("securitypolicyviolation", (event) => seen.add(event.effectiveDirective));
+        fetch("http://127.0.0.1:9/").catch(() => {});
+        const image = new Image(); image.src = "http://127.0.0.1:9/a.png";
+        const script = document.createElement("script"); script.textContent = "window.hacked = 3";
+        document.body.append(script);
+        document.body.setAttribute("style", "color: red");
+        setTimeout(() => done([...seen].sort()), 300);
+        """
+    )
+    assert broken == ["connect-src", "img-src", "script-src-elem", "style-src-attr"]
+    assert browser.js("return window.hacked") is None
+    browser.complaints()
+
+
+def test_hostile_names_are_shown_as_text(browser: Browser, subject: Subject) -> None:
+    browser.load()
+    assert browser.text("h1") == "What do <b>the labels</b> miss?"
+    ids = [str(node) for node in subject.embedding.node_ids[:9]]
+    browser.click("#show-table")
+    shown = browser.js(
+        "return [...document.querySelectorAll('#table-view td .id')].map((e) => e.textContent)"
+    )
+    assert shown[:9] == [node or "(empty id)" for node in ids]
+    browser.click("#show-map")
+    for node in ids[:2]:
+        browser.click_node(node)
+        assert browser.js("return document.querySelector('#panel-node h2').textContent") == node
+    browser.click_node(ids[0])
+    assert browser.text("#panel-node .chips") == "<b>red</b>"
+    assert "</script>one" in browser.text("#panel-node dl")
+    browser.click("#tab-found")
+    assert browser.js("return [...document.querySelectorAll('.card .chip')].map((e) => e.textContent)") == [
+        "</script>",
+        "blue",
+    ]
+    browser.click("#tab-labels")
+    assert "<i>Few labels.</i>" in browser.text("#panel-labels")
+    assert "Trust it <b>a little</b>." in browser.text("#panel-labels")
+    assert browser.js("return window.hacked") is None
+    assert (
+        browser.js("return document.querySelectorAll('img, iframe, object, #panel b, #legend b').length") == 0
+    )
+
+
+@pytest.mark.parametrize("tail", ["#canvas", "#webgl"])
+def test_points_are_drawn_and_found_by_a_click(browser: Browser, tail: str) -> None:
+    browser.load(tail)
+    if tail == "#webgl" and browser.js("return document.documentElement.dataset.renderer") != "webgl":
+        pytest.skip("this browser has no WebGL 2")
+    assert browser.js("return document.documentElement.dataset.renderer") == tail[1:]
+    # Read the pixels where a node is, and where none can be.
+    pixels = browser.js(
+        """
+        const canvas = document.getElementById("points"), copy = document.createElement("canvas");
+        copy.width = canvas.width; copy.height = canvas.height;
+        const pen = copy.getContext("2d", { willReadFrequently: true }), box = canvas.getBoundingClientRect();
+        explorer.drawingTime(1);
+        pen.drawImage(canvas, 0, 0);
+        const [x, y] = explorer.where("node30");
+        const ratio = canvas.width / box.width;
+        const on = (v, from) => Math.round((v - from) * ratio);
+        const at = (x, y) => [...pen.getImageData(on(x, box.left), on(y, box.top), 1, 1).data];
+        return [at(x, y), at(box.left + 3, box.top + 3)];
+        """
+    )
+    assert np.abs(np.subtract(pixels[0][:3], (0x17, 0x46, 0xA2))).max() < 45  # the first class, light theme
+    assert pixels[1][3] == 0 or pixels[1][:3] == [0xFD, 0xFC, 0xFA]
+    browser.click_node("node30")
+    assert browser.text("#panel-node h2") == "node30"
+    assert "Neighbours (2)" in browser.text("#panel-node")
+    near = browser.js(
+        "return [...document.querySelectorAll('#panel-node .links .id')].map((e) => e.textContent)"
+    )
+    assert near == ["node27", "node33"]
+    assert browser.complaints() == [] or tail == "#webgl"
+
+
+def test_a_node_tells_its_probability_and_why(browser: Browser) -> None:
+    browser.load()
+    browser.click_node("node29")
+    told = browser.text("#panel-node")
+    assert "90 %" in told
+    assert "new-1: </script>, blue" in told
+    assert "No labelled class fits it" in told
+    assert "Of 2 neighbours, none have a label and 2 probably belong to a hidden class" in told
+
+
+def test_search_by_keys_alone(browser: Browser) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    browser.load()
+    browser.js("document.getElementById('search').focus()")
+    browser.press("NODE5")
+    assert browser.js("return document.querySelectorAll('#matches [role=option]').length") == 10
+    assert (
+        browser.js("return document.getElementById('search').getAttribute('aria-activedescendant')")
+        == "match-0"
+    )
+    browser.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
+    assert browser.text("#panel-node h2") == "node52"
+    browser.until("return explorer.view.scale > 2 * explorer.view.fit")
+    browser.js("const f = document.getElementById('search'); f.value = ''; f.focus()")
+    browser.press("no such node")
+    assert browser.js("return document.getElementById('matches').hidden") is True
+    assert "No node" in browser.text("#status")
+
+
+def test_the_map_and_tabs_by_keys_alone(browser: Browser) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    browser.load()
+    browser.js("document.getElementById('stage').focus()")
+    start = browser.js("return {...explorer.view}")
+    browser.press("+", Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+    moved = browser.js("return {...explorer.view}")
+    assert moved["scale"] == pytest.approx(1.4 * start["scale"])
+    assert moved["x"] > start["x"]
+    assert moved["y"] > start["y"]
+    browser.press("0", Keys.ENTER)
+    assert browser.js("return explorer.view.scale") == start["scale"]
+    assert browser.text("#panel-node h2") != ""
+    browser.press(Keys.ESCAPE)
+    assert "Click a node" in browser.text("#panel-node")
+    browser.js("document.getElementById('tab-node').focus()")
+    browser.press(Keys.ARROW_RIGHT)
+    assert browser.js("return document.activeElement.id") == "tab-found"
+    assert browser.js("return document.getElementById('panel-node').hidden") is True
+    # Tab reaches every control once, and comes out at the end again.
+    reached = browser.js(
+        """
+        return [...document.querySelectorAll("button, select, input, [tabindex]")]
+          .filter((e) => e.tabIndex >= 0 && e.checkVisibility()).map((e) => e.id || e.textContent)
+        """
+    )
+    for name in ("search", "colouring", "show-map", "show-table", "theme", "stage", "zoom-in", "tab-found"):
+        assert name in reached
+
+
+def test_the_legend_switches_classes_off_and_on(browser: Browser) -> None:
+    browser.load()
+    browser.js(
+        "document.getElementById('colouring').value = 'truth'; "
+        "document.getElementById('colouring').dispatchEvent(new Event('change'))"
+    )
+    three = "#legend [data-code='2']"
+    assert browser.text(three).split() == ["three", "40"]
+    browser.click(three)
+    assert (
+        browser.js("return document.querySelector(arguments[0]).getAttribute('aria-pressed')", three)
+        == "false"
+    )
+    browser.click_node("node29")
+    assert "Click a node" in browser.text("#panel-node") or browser.text("#panel-node h2") != "node29"
+    browser.click("#show-table")
+    assert "80 nodes; 40 switched off" in browser.text(".pager")
+    browser.click("#legend [data-code='none']")
+    assert "0 nodes" in browser.text(".pager")
+    browser.click("#legend [data-code='all']")
+    assert "120 nodes" in browser.text(".pager")
+
+
+def test_the_table_sorts_and_turns_pages(browser: Browser) -> None:
+    browser.load()
+    browser.click("#show-table")
+    assert browser.text("#pages") == "Page 1 of 3"
+    browser.click(".pager button:last-of-type")
+    assert browser.text("#pages") == "Page 2 of 3"
+    column = browser.js(
+        "return [...document.querySelectorAll('#table-view th')].findIndex((e) => e.innerText.startsWith('In a'))"
+    )
+    browser.click(f"#sort-{column}")
+    cells = "return [...document.querySelectorAll('tbody tr')].map((e) => e.children[arguments[0]].innerText)"
+    assert browser.js(cells, column)[:40] == ["90 %"] * 40
+    assert browser.js("return document.querySelectorAll('th[aria-sort=descending]').length") == 1
+    assert browser.js("return document.activeElement.id") == f"sort-{column}"
+    browser.click("#sort-0")
+    names = browser.js(cells, 0)
+    assert [name for name in names if name.startswith("node")][:3] == ["node9", "node10", "node11"]
+    browser.click("#table-view tbody .link")
+    assert browser.text("#panel-node h2") == names[0]
+
+
+def test_suggestions_are_exported_without_formulas(browser: Browser, subject: Subject) -> None:
+    browser.load()
+    browser.click("#tab-next")
+    browser.click("#export")
+    target = browser.downloads / "suggested-nodes.csv"
+    end = time.monotonic() + PATIENCE
+    while not target.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    with target.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["node", "label", "reason", "unseen_probability", "likely_class", "group"]
+    assert len(rows) == len(subject.suggestions)
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    back = [re.sub(r"^'(?=[=+\-@])", "", row[0]) for row in rows]
+    assert back == [str(s.node) for s in subject.suggestions]
+    odd = [["\tx", "\rx", "=1", "+1", "-1", "@1", 'say "hi"', None, 0.5]]
+    wanted = ["'\tx", "'\rx", "'=1", "'+1", "'-1", "'@1", 'say "hi"', "", "0.5"]
+    assert next(csv.reader([browser.js("return explorer.csv(arguments[0])", odd)], strict=True)) == wanted
+
+
+def test_dark_and_light(browser: Browser) -> None:
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    emulate = browser.driver.execute_cdp_cmd
+    emulate("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    try:
+        browser.load()
+        dark = browser.js(ground)
+        assert browser.js("return document.documentElement.dataset.theme") == "dark"
+        browser.click("#theme")
+        assert browser.js("return document.documentElement.dataset.theme") == "light"
+        assert browser.js(ground) != dark
+    finally:
+        emulate("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_no_motion_for_readers_who_want_none(browser: Browser) -> None:
+    emulate = browser.driver.execute_cdp_cmd
+    jump = """
+        document.getElementById("show-table").click(); document.getElementById("show-map").click();
+        document.querySelector("#tab-found").click(); document.querySelector(".card .link").click();
+        return explorer.view.scale / explorer.view.fit
+    """
+    browser.load()
+    assert browser.js(jump) < 1.5  # on its way
+    emulate(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+    )
+    try:
+        browser.load()
+        assert browser.js(jump) == pytest.approx(2.5)
+    finally:
+        emulate("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_a_phone_has_no_sideways_scroll(browser: Browser) -> None:
+    emulate = browser.driver.execute_cdp_cmd
+    phone = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    emulate("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        browser.load()
+        wide = "return document.documentElement.scrollWidth"
+        assert browser.js(wide) <= 360
+        for tab in ("node", "labels", "next", "found"):
+            browser.js("document.getElementById(arguments[0]).click()", f"tab-{tab}")
+            assert browser.js(wide) <= 360
+        browser.js("document.getElementById('show-table').click()")
+        assert browser.js(wide) <= 360
+        small = browser.js(
+            "return [...document.querySelectorAll('button')].filter((e) => e.checkVisibility())"
+            ".filter((e) => e.getBoundingClientRect().height < 24).map((e) => e.textContent)"
+        )
+        assert small == []
+    finally:
+        emulate("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
+    if not AXE.exists():
+        missing("axe-core is not here; `make test` fetches it with npm")
+    browser.load()
+    if theme == "dark":
+        browser.click("#theme")
+    browser.js(AXE.read_text("utf-8"))
+    found = []
+    for step in ("", "#tab-found", "#tab-labels", "#tab-next", "#show-table"):
+        if step:
+            browser.click(step)
+        else:
+            browser.click_node("node29")
+        found += browser.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then((r) => done(r.violations.map("
+            "(v) => [v.id, v.impact, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])))"
+        )
+    assert found == []
+
+
+def test_fifty_thousand_points_are_drawn_in_time(browser: Browser, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    labels = unseen.Labels.from_values((np.arange(50_000) % 9).tolist())
+    subject = Subject(unseen.Embedding(rng.normal(size=(50_000, 2))), labels=labels)
+    page = write_explorer(subject, tmp_path / "big.html", title="Many nodes")
+    assert page.stat().st_size < 2e6
+    browser.load("#canvas", page)
+    best = min(browser.js("return explorer.drawingTime(3)") for _ in range(5))
+    assert best < 100  # milliseconds; about 15 on an idle core
