@@ -53,17 +53,24 @@ def _common(
     pass
 
 
-def run(argv: list[str]) -> int:
+def run(
+    argv: list[str],
+    program: typer.Typer = app,
+    name: str = "unseen",
+    *,
+    who: str = "unseen: ",
+    level: int = logging.INFO,
+) -> int:
     """Run one command and return its exit code; no user ever sees a traceback without asking for it."""
-    set_level(logging.INFO)
+    set_level(level)
     try:
-        app(argv, prog_name="unseen", standalone_mode=True)
+        program(argv, prog_name=name, standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            return _failed("interrupted; no half-written file was left behind")
+            return _failed("interrupted; no half-written file was left behind", who)
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:
-        return _failed(str(error))
+        return _failed(str(error), who)
     except BrokenPipeError:
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
@@ -71,18 +78,19 @@ def run(argv: list[str]) -> int:
         return 1
     except MemoryError:
         return _failed(
-            "out of memory; try fewer columns (--dim), or a method with less memory (unseen methods)"
+            "out of memory; try fewer columns (--dim), or a method with less memory (unseen methods)", who
         )
     except Exception as error:  # noqa: BLE001  # the last line of defence
         return _failed(
             f"unexpected {type(error).__name__}: {error} "
-            "(this is a bug in unseen; -v shows the traceback, please report it)"
+            "(this is a bug in unseen; -v shows the traceback, please report it)",
+            who,
         )
     return 0
 
 
-def _failed(sentence: str) -> int:
+def _failed(sentence: str, who: str) -> int:
     if is_verbose():
         traceback.print_exc(file=sys.stderr)
-    say("unseen: " + " ".join(sentence.split()))
+    say(who + " ".join(sentence.split()))
     return 1

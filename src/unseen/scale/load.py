@@ -50,18 +50,12 @@ def load_parts(
     Graph(3 nodes, 2 edges, no features)
     """
     meta = read_meta(folder)
-    if comm.size > len(meta.parts):
-        msg = (
-            f"{str(folder)!r} has {len(meta.parts)} parts and {comm.size} processes were started; "
-            f"start at most {len(meta.parts)}, or partition again with --parts {comm.size}"
-        )
-        raise InputError(msg)
-    shares = np.array_split(np.arange(len(meta.parts)), comm.size)
-    mine = [int(k) for k in shares[comm.rank]]
+    split = shares(meta, folder, comm.size)
+    mine = [int(k) for k in split[comm.rank]]
     if verify:
         for k in mine:
             verify_part(folder, k, meta.parts[k])
-    starts = tuple(meta.parts[share[0]].start for share in shares)
+    starts = tuple(meta.parts[share[0]].start for share in split)
     layout = Layout((*starts, meta.n_nodes), comm)
     inside = [part_folder(folder, k) for k in mine]
     ids = _ids(inside)
@@ -77,6 +71,17 @@ def load_parts(
         return graph, None if labels is None else labels.aligned(graph), meta
     part = GraphPart(halo_matrix(layout, indptr, columns, weights), features, ids, meta.squared_degrees)
     return part, labels, meta
+
+
+def shares(meta: Meta, folder: Path, size: int) -> list[Array]:
+    """Return which parts each of `size` processes gets."""
+    if size > len(meta.parts):
+        msg = (
+            f"{str(folder)!r} has {len(meta.parts)} parts and {size} processes were started; "
+            f"start at most {len(meta.parts)}, or partition again with --parts {size}"
+        )
+        raise InputError(msg)
+    return np.array_split(np.arange(len(meta.parts)), size)
 
 
 def _ids(inside: list[Path]) -> IdArray:

@@ -1,0 +1,77 @@
+"""`python -m unseen.scale`: train on a partition, in one process or in those that torchrun started."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unseen.cli import options
+
+app = typer.Typer(
+    name="unseen.scale",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command()
+def scale(
+    parts: Annotated[Path, typer.Argument(help="Folder that `unseen partition` wrote.")],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="Folder for the vectors, as Parquet parts.", show_default=False),
+    ],
+    method: Annotated[
+        str, typer.Option("-m", "--method", help="rect-l, rect-n, rect, mfdw or rsdne-light.")
+    ] = "rect",
+    dim: options.Dim = None,
+    epochs: options.Epochs = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="Further parameter of the method, name=value; repeatable.")
+    ] = None,
+    seed: options.Seed = 0,
+    device: options.Device = None,
+    threads: options.Threads = None,
+    checkpoint_every: Annotated[
+        int, typer.Option(help="Epochs between two checkpoints; 0: none.", min=0)
+    ] = 10,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds to wait for another process before giving up.", min=1)
+    ] = 300,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train on the parts of a graph and write a vector for every node.
+
+    Alone it trains on the whole graph; started by torchrun, each process trains on its own parts.
+    """
+    from unseen.comm.group import connect
+    from unseen.scale.train import train
+
+    asked: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
+    params = {name: value for name, value in asked.items() if value is not None}
+    if method in ("mfdw", "rsdne-light") and epochs is not None:
+        params["max_iter"] = params.pop("epochs")
+    params |= options.parse_parameters(param or [])
+    with connect(timeout) as comm:
+        train(parts, output, comm, method=method, params=params, seed=seed, checkpoint_every=checkpoint_every)
+
+
+def main(argv: list[str]) -> int:
+    """Run the command and return its exit code; a message names the process it comes from."""
+    from unseen.cli.app import run
+
+    rank, size = (
+        int(os.environ.get(name, default)) for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"))
+    )
+    who = f"unseen: process {rank}: " if size > 1 else "unseen: "
+    # process 0 tells for all; the others are silent unless something is wrong
+    return run(
+        argv, app, "python -m unseen.scale", who=who, level=logging.INFO if rank == 0 else logging.ERROR
+    )

@@ -1,0 +1,134 @@
+"""States of a training on disk: a folder for each step, which counts once its COMMIT file is there.
+
+``rect-n-000050/`` holds one ``rank-0.npz`` a process. Process 0 writes ``COMMIT`` after all of them have written, so
+that a crash at any moment leaves a whole older step or a whole new one, never a mixture.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.comm.group import Comm
+from unseen.errors import InputError, OutputError, logger
+from unseen.io.files import atomic_path, make_folder
+from unseen.methods.keeping import Arrays
+
+COMMIT = "COMMIT"
+
+
+class Checkpoints:
+    """A keeper (see :mod:`unseen.methods.keeping`) that stores every so many steps, all processes together.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the steps are; all processes see it.
+    comm : Comm
+        The processes.
+    job : str
+        Names graph, method, parameters and number of processes; states of another job are not resumed.
+    every : int
+        Steps between two checkpoints; 0 keeps nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unseen.comm import SOLO
+    >>> checkpoints = Checkpoints(Path(tempfile.mkdtemp()), SOLO, "a job", every=5)
+    >>> checkpoints.offer("rect-n", 5, {"weight": np.ones(2)}, last=False)
+    >>> step, arrays = checkpoints.resume("rect-n")
+    >>> step, arrays["weight"].tolist()
+    (5, [1.0, 1.0])
+    """
+
+    def __init__(self, folder: Path, comm: Comm, job: str, every: int) -> None:
+        self.folder, self.comm, self.job, self.every = folder, comm, job, every
+
+    def resume(self, stage: str) -> tuple[int, dict[str, npt.NDArray[Any]]] | None:
+        """Return the newest committed step of a stage and its arrays, None where there is none."""
+        if not self.every:
+            return None
+        steps = self._committed(stage) if self.comm.rank == 0 else []
+        step = self.comm.agreed(max(steps, default=-1))
+        if step < 0:
+            return None
+        path = self._step(stage, step) / self._file
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            msg = f"the checkpoint {str(path)!r} cannot be read ({error}); remove {str(self.folder)!r} to begin anew"
+            raise InputError(msg) from None
+        if self.comm.rank == 0:
+            logger.info("%s: going on after step %d, from %s", stage, step, self.folder)
+        return step, arrays
+
+    def offer(self, stage: str, step: int, arrays: Arrays, *, last: bool) -> None:
+        """Store the state if it is time to."""
+        if not self.every or (step % self.every and not last):
+            return
+        place = self._step(stage, step)
+        make_folder(place)
+        problem: OutputError | None = None
+        try:
+            with atomic_path(place / self._file) as temporary, temporary.open("wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+        except OutputError as error:
+            problem = error
+        together(self.comm, problem, "could not write its checkpoint")
+        if self.comm.rank:
+            return
+        about = {"job": self.job, "stage": stage, "step": step, "processes": self.comm.size}
+        with atomic_path(place / COMMIT) as temporary:
+            temporary.write_text(json.dumps(about))
+        for older in self.folder.glob(f"{stage}-*"):
+            if older != place:
+                shutil.rmtree(older, ignore_errors=True)
+
+    def clear(self) -> None:
+        """Remove what other jobs have left here, and unfinished steps; to be called before anything is resumed."""
+        if self.comm.rank == 0 and self.folder.is_dir():
+            for place in self.folder.iterdir():
+                about = _about(place)
+                if about is None or about.get("job") != self.job:
+                    if about is not None:
+                        logger.info("the checkpoint %s is of another job and is removed", place)
+                    shutil.rmtree(place, ignore_errors=True)
+        self.comm.barrier()
+
+    def _committed(self, stage: str) -> list[int]:
+        found = [_about(place) for place in self.folder.glob(f"{stage}-*")]
+        return [int(a["step"]) for a in found if a and a.get("job") == self.job and a.get("stage") == stage]
+
+    def _step(self, stage: str, step: int) -> Path:
+        return self.folder / f"{stage}-{step:06d}"
+
+    @property
+    def _file(self) -> str:
+        return f"rank-{self.comm.rank}.npz"
+
+
+def together(comm: Comm, problem: Exception | None, what: str) -> None:
+    """Raise a process's own problem there, and elsewhere say which process has one; nobody is left waiting."""
+    troubled = comm.gather(np.array([problem is not None]))
+    if problem is not None:
+        raise problem
+    if troubled.any():
+        msg = f"process {int(np.argmax(troubled))} {what}; its own message says why"
+        raise OutputError(msg)
+
+
+def _about(place: Path) -> dict[str, Any] | None:
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads((place / COMMIT).read_text(encoding="utf-8"))
+        if isinstance(found, dict):
+            return found
+    return None

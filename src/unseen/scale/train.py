@@ -1,0 +1,123 @@
+"""Train a method on a partition: one process, or one of several, by the very function that trains on a graph."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import unseen
+from unseen.comm.group import Comm
+from unseen.embedding import Embedding
+from unseen.errors import InputError, UnseenError, logger
+from unseen.methods.keeping import kept_by
+from unseen.methods.registry import make_method
+from unseen.scale.checkpoints import Checkpoints, together
+from unseen.scale.layout import Meta, read_meta, verify_part
+from unseen.scale.load import load_parts, shares
+from unseen.scale.vectors import CHECKPOINTS, check_output, write_vectors
+
+METHODS = ("rect-l", "rect-n", "rect", "mfdw", "rsdne-light")
+"""Methods that train on parts."""
+EVERY = 10
+
+
+def train(
+    folder: Path,
+    output: Path,
+    comm: Comm,
+    *,
+    method: str,
+    params: dict[str, Any],
+    seed: int = 0,
+    checkpoint_every: int = EVERY,
+) -> Embedding:
+    r"""Train on the parts in `folder`, write the vectors to `output`, and return the rows of this process.
+
+    Parameters
+    ----------
+    folder : Path
+        A partition.
+    output : Path
+        Folder for the Parquet parts; checkpoints are kept in it until the end.
+    comm : Comm
+        The processes, see :func:`unseen.comm.connect`.
+    method : str
+        One of METHODS.
+    params : dict
+        Keyword arguments of the method.
+    seed : int
+        Seed of everything random.
+    checkpoint_every : int
+        Epochs (or rounds) between two checkpoints; 0: none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unseen.comm import SOLO
+    >>> from unseen.scale.partition import partition
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("src,dst\na,b\nb,c\n")
+    >>> _ = partition(folder / "edges.csv", folder / "parts", parts=2)
+    >>> train(folder / "parts", folder / "vectors", SOLO, method="rect-n", params={"n_components": 2, "epochs": 3})
+    Embedding(3 nodes, 2 columns, by rect-n)
+    """
+    if method not in METHODS:
+        known = ", ".join(METHODS)
+        msg = f"{method!r} does not train on parts; {known} do, and unseen embed runs every method on one machine"
+        raise InputError(msg)
+    estimator = make_method(method, **params, random_state=seed)
+    meta = _checked(folder, output, comm)
+    start = time.monotonic()
+    graph, labels, _ = load_parts(folder, comm, verify=False)
+    if comm.rank == 0:
+        logger.info(
+            "%s: %s nodes, %s edges, %d processes, loaded in %.1f s",
+            folder,
+            f"{meta.n_nodes:,}",
+            f"{meta.n_edges:,}",
+            comm.size,
+            time.monotonic() - start,
+        )
+    checkpoints = Checkpoints(
+        output / CHECKPOINTS, comm, _job(meta, method, params, seed, comm), checkpoint_every
+    )
+    checkpoints.clear()
+    with kept_by(checkpoints):
+        embedding = estimator.fit_transform(graph, labels)  # type: ignore[arg-type]  # a part is taken as a graph
+    write_vectors(embedding, output, comm)
+    if comm.rank == 0:
+        shutil.rmtree(output / CHECKPOINTS, ignore_errors=True)
+        logger.info(
+            "%s: %s vectors of %d columns in %.1f s, written to %s",
+            method,
+            f"{meta.n_nodes:,}",
+            embedding.vectors.shape[1],
+            time.monotonic() - start,
+            output,
+        )
+    return embedding
+
+
+def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
+    """Look at everything that can be wrong with the files, all processes together, before the first exchange."""
+    problem: UnseenError | None = None
+    meta: Meta | None = None
+    try:
+        meta = read_meta(folder)
+        for k in shares(meta, folder, comm.size)[comm.rank]:
+            verify_part(folder, int(k), meta.parts[int(k)])
+        check_output(output)
+    except UnseenError as error:
+        problem = error
+    together(comm, problem, "cannot begin")
+    assert meta is not None
+    return meta
+
+
+def _job(meta: Meta, method: str, params: dict[str, Any], seed: int, comm: Comm) -> str:
+    about = [meta.fingerprint(), method, sorted(params.items()), seed, comm.size, unseen.__version__]
+    return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()[:16]
