@@ -1,4 +1,4 @@
-"""Put axe-core into the virtual environment: it judges the explorer page in the browser tests, and ships with nothing."""
+"""Put axe-core into the virtual environment: it judges the explorer page in the browser tests."""
 
 from __future__ import annotations
 

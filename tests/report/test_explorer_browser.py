@@ -313,7 +313,8 @@ def test_the_table_sorts_and_turns_pages(browser: Browser) -> None:
         "return [...document.querySelectorAll('#table-view th')].findIndex((e) => e.innerText.startsWith('In a'))"
     )
     browser.click(f"#sort-{column}")
-    cells = "return [...document.querySelectorAll('tbody tr')].map((e) => e.children[arguments[0]].innerText)"
+    rows = "document.querySelectorAll('#table-view tbody tr')"
+    cells = f"return [...{rows}].map((e) => e.children[arguments[0]].innerText)"
     assert browser.js(cells, column)[:40] == ["90 %"] * 40
     assert browser.js("return document.querySelectorAll('th[aria-sort=descending]').length") == 1
     assert browser.js("return document.activeElement.id") == f"sort-{column}"

@@ -63,7 +63,9 @@ def by_probability(probability: npt.NDArray[np.float64]) -> Colouring:
     steps = [Category(name, step=k) for k, name in enumerate(STEP_NAMES)]
     codes: Ints = np.searchsorted(EDGES, np.nan_to_num(probability), side="right") + 1
     codes = np.where(np.isnan(probability), 0, codes)
-    return Colouring("probability", "Probability of a hidden class", (Category("labelled", quiet=True), *steps), codes)
+    return Colouring(
+        "probability", "Probability of a hidden class", (Category("labelled", quiet=True), *steps), codes
+    )
 
 
 def plain(n: int) -> Colouring:

@@ -51,7 +51,8 @@ def map_of(
     if n < FEW or reduced.shape[1] == 0:
         return _circle(n)
     if reduced.shape[1] <= 2:
-        return np.c_[reduced, np.zeros((n, 2 - reduced.shape[1]))]
+        flat: npt.NDArray[np.float64] = np.c_[reduced, np.zeros((n, 2 - reduced.shape[1]))]
+        return flat
     tsne = require_tsne()(
         perplexity=min(PERPLEXITY, (n - 1) / 3),
         early_exaggeration_iter=EARLY,
@@ -110,4 +111,5 @@ def _reduced(
 
 def _circle(n: int) -> npt.NDArray[np.float64]:
     angle = 2 * np.pi * np.arange(n) / max(n, 1)
-    return np.c_[np.cos(angle), np.sin(angle)]
+    places: npt.NDArray[np.float64] = np.c_[np.cos(angle), np.sin(angle)]
+    return places

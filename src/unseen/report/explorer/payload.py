@@ -53,7 +53,12 @@ def payload(page: Page) -> str:
         "audit": page.audit,
         "selfTest": page.self_test,
         "suggestions": None if page.suggestions is None else list(page.suggestions),
-        "palette": {"classes": palette.CLASSES, "steps": palette.STEPS, "quiet": palette.QUIET},
+        "palette": {
+            "classes": palette.CLASSES,
+            "steps": palette.STEPS,
+            "quiet": palette.QUIET,
+            "map": palette.MAP,
+        },
         "shapes": palette.SHAPES,
     }
     # Signs beyond ASCII leave as \uXXXX, line separators and halves of surrogate pairs among them.

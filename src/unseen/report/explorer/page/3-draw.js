@@ -42,6 +42,17 @@ function distance(shape, x, y) {
   }
 }
 
+/** Whether WebGL 2 runs on a graphics card; done in software it is far slower than plain pixels. */
+function hasGraphicsCard() {
+  const probe = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
+  if (!probe) return false;
+  const told = probe.getExtension("WEBGL_debug_renderer_info");
+  const name = String(probe.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : probe.RENDERER));
+  const lose = probe.getExtension("WEBGL_lose_context");
+  if (lose) lose.loseContext();
+  return !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 function webglRenderer(canvas) {
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   if (!gl) return null;
@@ -95,19 +106,19 @@ function webglRenderer(canvas) {
   };
 }
 
+/** Points as pixels of an image: on a machine without graphics hardware faster than WebGL or paths. */
 function pixelRenderer(canvas) {
-  const context = canvas.getContext("2d");
-  let scene = null, image = null;
-  const stamps = new Map();
-  const stamp = (shape, radius) => {
+  const context = canvas.getContext("2d", { alpha: false });
+  let scene = null, image = null, stamps = new Map();
+  const stamp = (shape, radius, width) => {
     const key = shape * 1000 + Math.round(radius * 4);
     if (!stamps.has(key)) {
-      const half = Math.ceil(radius), cover = [];
+      const half = Math.ceil(radius), at = [], cover = [];
       for (let y = -half; y <= half; y += 1) for (let x = -half; x <= half; x += 1) {
         const inside = Math.min(1, Math.max(0, (1 - distance(shape, x / radius, y / radius)) * radius + 0.5));
-        if (inside > 0.02) cover.push(x, y, inside);
+        if (inside > 0.02) { at.push(4 * (y * width + x)); cover.push(inside); }
       }
-      stamps.set(key, Float32Array.from(cover));
+      stamps.set(key, { half, at: Int32Array.from(at), cover: Float32Array.from(cover) });
     }
     return stamps.get(key);
   };
@@ -116,24 +127,21 @@ function pixelRenderer(canvas) {
     scene(given) { scene = given; },
     draw(view, grow) {
       const { width, height } = canvas;
-      if (!width || !height) return;
-      if (image === null || image.width !== width || image.height !== height) image = context.createImageData(width, height);
-      const out = image.data;
-      out.fill(0);
+      if (image === null || image.width !== width || image.height !== height) { image = context.createImageData(width, height); stamps = new Map(); }
+      const out = image.data, { colour } = scene, [red, green, blue] = rgb(page.palette.map[themeName()]);
+      new Uint32Array(out.buffer).fill((255 << 24) | (blue << 16) | (green << 8) | red);
+      let shape = -1, radius = -1, mark = null;
       for (const i of scene.order) {
-        const cx = Math.round((px[i] - view.x) * view.scaleX + width / 2);
-        const cy = Math.round((py[i] - view.y) * view.scaleY + height / 2);
-        if (cx < -20 || cy < -20 || cx > width + 20 || cy > height + 20) continue;
-        const cover = stamp(scene.shape[i], scene.radius[i] * grow);
-        const r = scene.colour[4 * i], g = scene.colour[4 * i + 1], b = scene.colour[4 * i + 2], a = scene.colour[4 * i + 3];
-        for (let k = 0; k < cover.length; k += 3) {
-          const x = cx + cover[k], y = cy + cover[k + 1];
-          if (x < 0 || y < 0 || x >= width || y >= height) continue;
-          const at = 4 * (y * width + x), over = (cover[k + 2] * a) / 255, under = (out[at + 3] / 255) * (1 - over), total = over + under;
-          out[at] = (r * over + out[at] * under) / total;
-          out[at + 1] = (g * over + out[at + 1] * under) / total;
-          out[at + 2] = (b * over + out[at + 2] * under) / total;
-          out[at + 3] = 255 * total;
+        if (scene.shape[i] !== shape || scene.radius[i] !== radius) { shape = scene.shape[i]; radius = scene.radius[i]; mark = stamp(shape, radius * grow, width); }
+        const { half, at, cover } = mark;
+        const x = Math.round((px[i] - view.x) * view.scaleX + width / 2), y = Math.round((py[i] - view.y) * view.scaleY + height / 2);
+        if (x < half || y < half || x >= width - half || y >= height - half) continue;
+        const start = 4 * (y * width + x), r = colour[4 * i], g = colour[4 * i + 1], b = colour[4 * i + 2], a = colour[4 * i + 3] / 255;
+        for (let k = 0; k < at.length; k += 1) {
+          const spot = start + at[k], share = cover[k] * a;
+          out[spot] += (r - out[spot]) * share;
+          out[spot + 1] += (g - out[spot + 1]) * share;
+          out[spot + 2] += (b - out[spot + 2]) * share;
         }
       }
       context.putImageData(image, 0, 0);

@@ -1,8 +1,19 @@
 // The map: what is in view, what lies under the pointer, and what is drawn on top of the points.
-const stage = byId("stage"), points = byId("points"), overlay = byId("overlay"), tip = byId("tip");
+const stage = byId("stage"), overlay = byId("overlay"), tip = byId("tip");
+let points = byId("points");
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
-// "#canvas" at the end of the address draws without WebGL, for machines whose graphics misbehave.
-const renderer = (location.hash === "#canvas" ? null : webglRenderer(points)) ?? pixelRenderer(points);
+// "#canvas" at the end of the address draws without WebGL, for machines whose graphics misbehave; "#webgl" with it at any price.
+const wantsWebgl = location.hash === "#webgl" || (location.hash !== "#canvas" && hasGraphicsCard());
+let renderer = (wantsWebgl ? webglRenderer(points) : null) ?? pixelRenderer(points);
+points.addEventListener("webglcontextlost", () => {
+  // The card was taken away (sleep, a driver's restart): a canvas cannot change its kind, so another takes its place.
+  const other = make("canvas", { "aria-hidden": "true" });
+  points.replaceWith(other);
+  points = other;
+  renderer = pixelRenderer(points);
+  document.documentElement.dataset.renderer = renderer.kind;
+  resize();
+});
 const state = { colouring: colourings[0], selected: -1, hover: -1, only: null };
 const now = () => state.colouring;
 const view = { x: 0.5, y: 0.5, scale: 1, fit: 1 };
@@ -56,7 +67,8 @@ function places(colouring) {
     const of = source.categories[code];
     found.push({ ...best, of, text: short(of.caption ? `${of.name}: ${of.caption}` : of.name, 44), size: source.counts[code] });
   });
-  return found.sort((a, b) => b.size - a.size).slice(0, 40);
+  // Found classes are named before all others.
+  return found.sort((a, b) => !!b.of.caption - !!a.of.caption || b.size - a.size).slice(0, 40);
 }
 
 // t-SNE keeps neighbourhoods, not distances, so a map may be a little wider than tall, or taller than wide.
@@ -129,9 +141,10 @@ function drawNames(pen, ink, ground) {
   pen.lineJoin = "round";
   pen.font = "600 13px system-ui, sans-serif";
   for (const name of labels) {
-    const wide = pen.measureText(name.text).width / 2 + 5, x = Math.min(size.width - wide - 3, Math.max(wide + 3, screenX(name.x))), y = screenY(name.y);
-    if (Math.abs(x - screenX(name.x)) > 60 || y < 8 || y > size.height - 8) continue;
-    if (taken.some((t) => Math.abs(t.x - x) < t.wide + wide && Math.abs(t.y - y) < 19)) continue;
+    const wide = pen.measureText(name.text).width / 2 + 5, x = Math.min(size.width - wide - 3, Math.max(wide + 3, screenX(name.x)));
+    const free = (at) => at > 10 && at < size.height - 10 && !taken.some((t) => Math.abs(t.x - x) < t.wide + wide && Math.abs(t.y - at) < 19);
+    const y = [0, 19, -19, 38, -38].map((step) => screenY(name.y) + step).find(free);
+    if (y === undefined || Math.abs(x - screenX(name.x)) > 60) continue;
     taken.push({ x, y, wide });
     pen.strokeStyle = ground;
     pen.lineWidth = 5;

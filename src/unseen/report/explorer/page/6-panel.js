@@ -104,7 +104,7 @@ function fillFound() {
   const { count: number, classes } = page.found, panel = panelOf("found");
   const range = number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
   const lead = !number ? "" : number.best === 0 ? `No class seems to be missing${range}.` : `${count(number.best, "class is", "classes are")} probably missing from the labels${range}.`;
-  panel.replaceChildren(make("p", { class: "lead" }, lead), ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
+  panel.replaceChildren(make("h2", { class: "lead" }, lead), ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
 }
 
 function card(found) {
@@ -132,7 +132,7 @@ function curve(number) {
 
 function fillAudit() {
   const { audit, selfTest } = page, panel = panelOf("labels"), share = audit.nodes ? audit.labelled / audit.nodes : 0;
-  const parts = [make("p", { class: "lead" }, `${audit.labelled.toLocaleString("en")} of ${count(audit.nodes, "node has", "nodes have")} a label (${percent(share)}), in ${count(audit.classes.length, "class", "classes")}.`), bar(share)];
+  const parts = [make("h2", { class: "lead" }, `${audit.labelled.toLocaleString("en")} of ${count(audit.nodes, "node has", "nodes have")} a label (${percent(share)}), in ${count(audit.classes.length, "class", "classes")}.`), bar(share)];
   if (audit.expectedUnseen !== null) parts.push(make("p", { class: "small" }, `About ${count(Math.round(audit.expectedUnseen), "unlabelled node belongs", "unlabelled nodes belong")} to a class nobody labelled.`));
   parts.push(...audit.warnings.map((text) => make("p", { class: "warning" }, text)));
   parts.push(tableOf("Labelled classes", ["Class", "Labels", "Share"], audit.classes.map(([name, labels]) => [make("span", { class: "id" }, name), labels.toLocaleString("en"), percent(audit.labelled ? labels / audit.labelled : 0)]), [1, 2]));
@@ -146,7 +146,7 @@ function fillAudit() {
 
 function fillSuggestions() {
   const rows = page.suggestions, panel = panelOf("next");
-  panel.replaceChildren(make("p", { class: "lead" }, rows.length ? `Label these ${rows.length} first: each tells most about what is missing.` : "There is nothing left to suggest."),
+  panel.replaceChildren(make("h2", { class: "lead" }, rows.length ? `Label these ${rows.length} first: each tells most about what is missing.` : "There is nothing left to suggest."),
     make("button", { type: "button", id: "export", class: "primary", disabled: !rows.length, onclick: exportSuggestions }, "Save as CSV"),
     make("ul", {}, ...rows.map((row, k) => make("li", { class: "card" }, make("div", {}, `${k + 1}. `, row.row === null ? make("span", { class: "id" }, row.node) : link(row.row)),
       make("p", { class: "small" }, row.reason), make("p", { class: "small soft" }, [`hidden class: ${percent(row.probability)}`, row.likely ? `otherwise ${row.likely}` : ""].filter(Boolean).join(" · "))))));

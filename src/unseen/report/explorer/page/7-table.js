@@ -7,7 +7,7 @@ const columns = [
   ...(page.labels ? [{ name: "Label", value: (i) => listed(labelsOf(i), page.labels) }] : []),
   ...(page.truth ? [{ name: "True label", value: (i) => listed(truthOf(i), page.truth) }] : []),
   ...(byKey.predicted ? [{ name: byKey.predicted.name, value: (i) => named(byKey.predicted, i) }] : []),
-  ...(probability === null ? [] : [{ name: "Hidden class", number: true, value: (i) => chance(i) ?? -1, show: (i) => (chance(i) === null ? "" : percent(chance(i))) }]),
+  ...(probability === null ? [] : [{ name: "In a hidden class", number: true, value: (i) => chance(i) ?? -1, show: (i) => (chance(i) === null ? "" : percent(chance(i))) }]),
   ...(byKey.group ? [{ name: "Group", value: (i) => named(byKey.group, i) }] : []),
   ...(page.edges ? [{ name: "Neighbours", number: true, value: (i) => neighboursOf(i).length }] : []),
 ];

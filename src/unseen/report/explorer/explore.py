@@ -1,0 +1,92 @@
+"""From what a user has to the subject of a page: vectors, findings and suggestions, as far as the labels allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from unseen.embedding import Embedding
+from unseen.errors import InputError, logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.methods.registry import make_method
+from unseen.randomness import RandomState, as_generator, child_seed
+from unseen.report.explorer.build import Subject, common_rows, labels_of, subgraph
+
+METHOD = "smoothfeats"
+"""Where vectors come from when there is nothing to discover and no method was named."""
+
+
+def explore(
+    graph: Graph | None,
+    labels: Labels | None = None,
+    *,
+    embedding: Embedding | None = None,
+    method: str | None = None,
+    truth: Labels | None = None,
+    budget: int = 20,
+    random_state: RandomState = 0,
+    on_step: Callable[[int, int], None] | None = None,
+) -> Subject:
+    """Learn vectors where none are given, discover what the labels miss, and choose nodes to label next.
+
+    Parameters
+    ----------
+    graph : Graph or None
+        None where there is an embedding alone.
+    labels : Labels, optional
+        What is known. Without labels, or with labels for all nodes, there is nothing to discover.
+    embedding : Embedding, optional
+        Vectors made by any tool, for the nodes that it has.
+    method : str, optional
+        Method to make vectors with; the default of :func:`unseen.discover` if not given.
+    truth : Labels, optional
+        Labels that were hidden on purpose: shown to the reader, kept from everything else.
+    budget : int
+        Number of nodes to suggest.
+    random_state : None, int or Generator
+        Seed.
+    on_step : callable, optional
+        Told how far discovery is.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> subject = explore(unseen.planted_partition(40, 2, random_state=0).graph)
+    >>> subject.embedding
+    Embedding(40 nodes, 40 columns, by smoothfeats)
+    """
+    if graph is None and embedding is None:
+        msg = "there is nothing to explore: give a graph, an embedding or both"
+        raise InputError(msg)
+    rng = as_generator(random_state)
+    whole = graph if graph is not None else _edgeless(embedding)  # type: ignore[arg-type]
+    common = whole
+    if embedding is not None and graph is not None:
+        common = subgraph(whole, embedding.node_ids[common_rows(embedding, graph)])
+    known = None if labels is None else labels_of(labels, common.node_ids)
+    n_labelled = 0 if known is None else len(known.labelled)
+    if known is None or n_labelled in (0, common.n_nodes):
+        if n_labelled:
+            logger.info(
+                "all %d nodes have a label, so there is nothing to discover; --unseen and --label-rate hide some",
+                n_labelled,
+            )
+        vectors = embedding or make_method(method or METHOD, random_state=child_seed(rng)).fit_transform(
+            whole, labels
+        )
+        return Subject(vectors, graph, labels, truth)
+    from unseen.discovery.discover import discover
+    from unseen.discovery.suggest import suggest
+
+    seed = child_seed(rng)
+    found = discover(common, known, method=embedding or method, random_state=seed, on_step=on_step)
+    chosen = suggest(common, known, budget=budget, discovery=found, random_state=seed) if budget else None
+    return Subject(embedding or found.embedding, graph, labels, truth, found, chosen)
+
+
+def _edgeless(embedding: Embedding) -> Graph:
+    n = len(embedding.node_ids)
+    return Graph(sp.csr_array((n, n), dtype=np.float64), node_ids=embedding.node_ids)

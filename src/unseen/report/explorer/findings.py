@@ -1,0 +1,147 @@
+"""What discovery found, for the panel and for the nodes drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unseen.ids import IdArray, match_ids
+from unseen.labels import Labels
+from unseen.report.explorer.content import Evidence, Ints
+
+if TYPE_CHECKING:
+    from unseen.discovery.result import Discovery, Suggestion
+
+TYPICAL = 10
+"""Members told of a found class."""
+SENTENCES = {
+    "no_class_fits": ("no labelled class fits it", "a labelled class fits it well"),
+    "unlike_labelled": ("labels are rare among nodes like it", "many nodes like it are labelled"),
+    "neighbourhood": ("its neighbours look new too", "its neighbours look like labelled classes"),
+}
+"""What a high and a low rank of each part of the evidence mean."""
+
+
+def rows_of(nodes: Sequence[Any], ids: IdArray) -> Ints:
+    """Return the row of each node among `ids`, -1 where it is not there.
+
+    Examples
+    --------
+    >>> from unseen.ids import as_ids
+    >>> rows_of([3, 9], as_ids([1, 3])).tolist()
+    [1, -1]
+    """
+    wanted = np.empty(len(nodes), dtype=object)
+    wanted[:] = [str(node) for node in nodes]
+    return match_ids(wanted, ids)
+
+
+class Judged:
+    """What discovery says of the nodes drawn, in their order."""
+
+    def __init__(self, found: Discovery, ids: IdArray, labels: Labels | None) -> None:
+        rows = match_ids(ids, found.nodes.column("node").to_numpy(zero_copy_only=False))
+        inside = rows >= 0
+
+        def column(name: str) -> list[Any]:
+            values = found.nodes.column(name).to_pylist()
+            return [values[row] if row >= 0 else None for row in rows.tolist()]
+
+        self.classes = found.classes
+        self.probability = np.array([np.nan if p is None else p for p in column("unseen_probability")])
+        self.likely: list[str | None] = column("likely_class")
+        self.group: list[str | None] = column("group")
+        if labels is not None:
+            for row in labels.labelled.tolist():  # what is known needs no guess
+                self.likely[row] = labels.classes[labels.indicator.indices[labels.indicator.indptr[row]]]
+        parts = [part for part in SENTENCES if part in found.evidence.column_names]
+        ranks = np.full((len(ids), len(parts)), np.nan)
+        for k, part in enumerate(parts):
+            values = np.array([np.nan if v is None else v for v in found.evidence.column(part).to_pylist()])
+            ranks[inside, k] = values[rows[inside]]
+        self.evidence = Evidence(tuple(SENTENCES[part] for part in parts), ranks)
+
+
+def found_classes(found: Discovery, ids: IdArray) -> dict[str, Any]:
+    """Return how many classes were found and what is told of each; members as rows of the page."""
+    classes = []
+    for each in found.classes:
+        rows = rows_of(each.members[:TYPICAL], ids)
+        classes.append(
+            {
+                "name": each.name,
+                "size": each.size,
+                "caption": list(each.caption),
+                "captionKind": each.caption_kind,
+                "members": rows[rows >= 0].tolist(),
+                "nearest": each.nearest_seen,
+                "edgeRatio": _number(each.edge_ratio),
+                "probability": _number(each.probability),
+            }
+        )
+    count = found.count
+    curve = [[int(k), float(score)] for k, score in count.curve if np.isfinite(score)]
+    return {
+        "count": {"best": count.best, "low": count.low, "high": count.high, "curve": curve},
+        "classes": classes,
+    }
+
+
+def audit_of(found: Discovery | None, labels: Labels | None) -> dict[str, Any] | None:
+    """Return what the labels cover; without discovery, their counts alone."""
+    if found is not None:
+        audit = found.audit
+        return {
+            "classes": [[name, int(count)] for name, count in audit.classes],
+            "nodes": audit.n_nodes,
+            "labelled": audit.n_labelled,
+            "homophily": _number(audit.homophily),
+            "expectedHomophily": _number(audit.expected_homophily),
+            "expectedUnseen": _number(audit.expected_unseen),
+            "warnings": list(audit.warnings),
+        }
+    if labels is None:
+        return None
+    return {
+        "classes": [
+            [name, count] for name, count in zip(labels.classes, labels.counts.tolist(), strict=True)
+        ],
+        "nodes": labels.n_nodes,
+        "labelled": len(labels.labelled),
+        "homophily": None,
+        "expectedHomophily": None,
+        "expectedUnseen": None,
+        "warnings": [],
+    }
+
+
+def self_test_of(found: Discovery) -> dict[str, Any]:
+    """Return how far the probabilities can be trusted."""
+    test = found.self_test
+    judged = [c for c in test.classes if np.isfinite(c.auroc)]
+    classes = [{"name": c.name, "labels": c.n_labels, "auroc": float(c.auroc)} for c in judged]
+    return {"verdict": test.verdict, "classes": classes}
+
+
+def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[dict[str, Any]]:
+    """Return the suggestions, each with its row of the page."""
+    rows = rows_of([s.node for s in suggestions], ids).tolist()
+    return [
+        {
+            "node": str(s.node),
+            "row": row if row >= 0 else None,
+            "reason": s.reason,
+            "probability": _number(s.unseen_probability) or 0.0,
+            "likely": s.likely_class,
+            "group": s.group,
+        }
+        for s, row in zip(suggestions, rows, strict=True)
+    ]
+
+
+def _number(value: float | None) -> float | None:
+    if value is None:
+        return None
+    return round(float(value), 4) if np.isfinite(value) else None
