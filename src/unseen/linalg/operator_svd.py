@@ -82,12 +82,12 @@ def operator_svd(
 
 
 def _orthonormal(Y: Dense, comm: Comm) -> tuple[Dense, npt.NDArray[np.float64]]:
-    """Return an orthonormal basis of the columns of Y, directions that vanish as zero columns, and their squares."""
+    """Make Y an orthonormal basis of its columns, directions that vanish zero; return it, and their squares."""
     values, axes = eigh(gram(Y, comm))
     largest = max(float(values[-1]), 0.0)
     inverse = np.zeros_like(values)
     np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=inverse, where=values > 1e-10 * largest)
-    return times(Y, axes * inverse), values
+    return times(Y, axes * inverse, out=Y), values
 
 
 def _signed(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.comm.halo import HaloMatrix, comm_of
+from unseen.linalg.blocks import map_blocks, row_cuts
 from unseen.linalg.normalize import column_normalized, row_normalized
 from unseen.linalg.products import spmm
 
@@ -128,9 +129,13 @@ class WalkMatrix:
         result = spmm(matrix, V)
         if not self.explicit:
             # (Abar + Abar^2) V = Abar (V + Abar V): one temporary of the size of V.
-            result += V
+            def mean(start: int, stop: int) -> None:
+                block = result[start:stop]
+                block += V[start:stop]
+                block *= 0.5
+
+            map_blocks(mean, row_cuts(len(V)))
             result = spmm(matrix, result)
-            result *= 0.5
         return result
 
     def _as(self, side: str, dtype: np.dtype[Any]) -> sp.csr_array:

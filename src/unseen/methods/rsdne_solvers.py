@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.comm.group import SOLO, Comm
 from unseen.errors import logger
-from unseen.linalg.blocks import map_blocks
-from unseen.linalg.dense import column_dots, dot, eigh, gram, times
+from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.linalg.dense import dot, eigh, gram, product, times
 from unseen.linalg.labelled import LabelledWalk
 from unseen.linalg.neighbours import Neighbours
 from unseen.linalg.products import spmm
@@ -25,11 +26,10 @@ from unseen.linalg.walk import WalkMatrix
 
 Dense = npt.NDArray[Any]
 Small = npt.NDArray[np.float64]
-Apply = Callable[[Dense], Dense]
+Apply = Callable[..., Dense]
+"""Product with a matrix: of a V and memory for the result, which it need not use."""
 Report = Callable[[int, float, Dense], bool]
 
-COLUMN_BLOCK = 64
-"""The U step takes at most this many columns at a time: they do not depend on each other."""
 NEW_ROW_STEPS = 30
 """Conjugate-gradient steps for rows that were not there at fit time; they have no better start than zero."""
 PROMISED = 0.1
@@ -43,8 +43,9 @@ class Smoothing:
     alpha: float
     inter: LabelledWalk | None = None
     S: sp.csr_array | None = None
+    dtype: npt.DTypeLike = np.float64
     degree: npt.NDArray[np.float64] = field(init=False)
-    merged: sp.csr_array | None = field(init=False)
+    laplacian: sp.csr_array | None = field(init=False)
 
     def __post_init__(self) -> None:
         degree = np.zeros(1)
@@ -52,30 +53,44 @@ class Smoothing:
             degree = degree + self.inter.degree
         if self.S is not None:
             degree = degree + np.asarray(self.S.sum(axis=1), dtype=np.float64)
-        both = self.inter is not None and self.inter.explicit is not None and self.S is not None
-        joined = sp.csr_array(self.inter.explicit.astype(self.S.dtype) + self.S) if both else None  # type: ignore[union-attr]
         object.__setattr__(self, "degree", self.alpha * degree)
-        object.__setattr__(self, "merged", joined)
+        object.__setattr__(self, "laplacian", self._written_out())
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to smooth."""
         return self.inter is None and self.S is None
 
-    def apply(self, V: Dense) -> Dense:
-        """Return alpha (L_s + L_w) V."""
+    def _written_out(self) -> sp.csr_array | None:
+        """Return alpha (L_s + L_w) as one matrix, or None where W is an operator only."""
+        if self.inter is not None and self.inter.explicit is None:
+            return None
+        explicit = None if self.inter is None else self.inter.explicit
+        parts = [part for part in (explicit, self.S) if part is not None]
+        if not parts:
+            return None
+        joined = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        made = sp.csr_array(sp.diags_array(self.degree) - self.alpha * joined).astype(self.dtype)
+        made.sort_indices()
+        return made
+
+    def apply(self, V: Dense, out: Dense | None = None) -> Dense:
+        """Return alpha (L_s + L_w) V; `out` is memory that may be used for it."""
         if self.empty:
             return np.zeros_like(V)
-        if self.merged is not None:
-            joined = spmm(self.merged, V)
-        elif self.inter is not None:
-            joined = self.inter.symmetric(V)
-            if self.S is not None:
-                spmm(self.S, V, out=joined, add=True)
-        else:
-            joined = spmm(self.S, V)
-        joined *= -self.alpha
-        joined += self.degree.astype(V.dtype)[:, None] * V
+        if self.laplacian is not None:
+            return spmm(self.laplacian, V, out=out)
+        assert self.inter is not None
+        joined = self.inter.symmetric(V)
+        if self.S is not None:
+            spmm(self.S, V, out=joined, add=True)
+
+        def difference(start: int, stop: int) -> None:
+            block = joined[start:stop]
+            block *= -self.alpha
+            block += self.degree[start:stop].astype(V.dtype)[:, None] * V[start:stop]
+
+        map_blocks(difference, row_cuts(len(V)))
         return joined
 
 
@@ -110,7 +125,7 @@ class Objective:
             return Smoothing(0.0)
         chosen = None if self.choose is None else self.choose(U)
         S = None if chosen is None or not len(chosen.rows) else chosen.symmetric(self.walk.shape[0], U.dtype)
-        return Smoothing(self.alpha, self.inter, S)
+        return Smoothing(self.alpha, self.inter, S, U.dtype)
 
     def cost(self, U: Dense, Ht: Dense, MtU: Dense, smoothed: Dense, gram_u: Small, gram_h: Small) -> float:
         """Return J; `MtU` is M'U, `smoothed` alpha (L_s + L_w) U, and the last two are U'U and HH'."""
@@ -193,42 +208,71 @@ def u_step(
     """
     values, axes = eigh(gram_h)
     shift = (np.maximum(values, 0.0) + objective.lam).astype(U.dtype)
-    target = objective.walk.matmat(times(Ht, axes))
+    residual = objective.walk.matmat(times(Ht, axes))
     if smoothing.empty:
-        target /= shift
-        return times(target, axes.T)
-    rotated, residual = times(U, axes), times(smoothed, axes)
-    np.subtract(target, residual, out=residual)
-    residual -= rotated * shift
+        return times(residual, (axes / shift).T, out=residual)
+    rotated, axes = times(U, axes), axes.astype(U.dtype)
 
-    def solve_columns(start: int, stop: int) -> None:
-        x, r = (np.ascontiguousarray(part[:, start:stop]) for part in (rotated, residual))
-        conjugate_gradients(smoothing.apply, shift[start:stop], smoothing.degree, x, r, cg_steps)
-        rotated[:, start:stop] = x
+    def subtract(start: int, stop: int) -> None:
+        block = residual[start:stop]
+        block -= product(smoothed[start:stop], axes)
+        block -= rotated[start:stop] * shift
 
-    map_blocks(solve_columns, column_cuts(U.shape[1]))
-    return times(rotated, axes.T)
+    map_blocks(subtract, row_cuts(len(U)))
+    conjugate_gradients(
+        smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, objective.walk.comm
+    )
+    return times(rotated, axes.T, out=rotated)
 
 
 def conjugate_gradients(
-    apply: Apply, shift: Dense, degree: npt.NDArray[np.float64], x: Dense, r: Dense, steps: int
+    apply: Apply,
+    shift: Dense,
+    degree: npt.NDArray[np.float64],
+    x: Dense,
+    r: Dense,
+    steps: int,
+    comm: Comm = SOLO,
 ) -> None:
-    """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual."""
-    diagonal = degree.astype(x.dtype)[:, None] + shift
-    z = r / diagonal
-    p = z.copy()
-    rz = column_dots(r, z)
-    for step in range(steps):
-        product = apply(p)
-        product += p * shift
-        length = _ratio(rz, column_dots(p, product)).astype(x.dtype)
-        x += length * p
-        if step < steps - 1:
-            r -= length * product
-            np.divide(r, diagonal, out=z)
-            before, rz = rz, column_dots(r, z)
-            p *= _ratio(rz, before).astype(x.dtype)
-            p += z
+    """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual.
+
+    Everything but the products is done in three passes a step over blocks of rows that stay in the cache.
+    """
+    degree = degree.astype(x.dtype)
+    p, product = np.zeros_like(x), np.empty_like(x)
+    ratio = length = np.zeros(x.shape[1], dtype=x.dtype)
+
+    def preconditioned(start: int, stop: int) -> Dense:
+        return r[start:stop] / (degree[start:stop, None] + shift)
+
+    def first(start: int, stop: int) -> Small:
+        return _dots(r[start:stop], preconditioned(start, stop))
+
+    def turn(start: int, stop: int) -> None:
+        block = p[start:stop]
+        block *= ratio
+        block += preconditioned(start, stop)
+
+    def bend(start: int, stop: int) -> Small:
+        block = product[start:stop]
+        block += p[start:stop] * shift
+        return _dots(p[start:stop], block)
+
+    def move(start: int, stop: int) -> Small:
+        x[start:stop] += length * p[start:stop]
+        r[start:stop] -= length * product[start:stop]
+        return first(start, stop)
+
+    def summed(function: Callable[[int, int], Small]) -> Small:
+        return comm.sum_(np.sum(map_blocks(function, row_cuts(len(x))), axis=0, initial=0.0))
+
+    before, rz = np.zeros(x.shape[1]), summed(first)
+    for _ in range(steps):
+        ratio = _ratio(rz, before).astype(x.dtype)
+        map_blocks(turn, row_cuts(len(x)))
+        product = apply(p, product)
+        length = _ratio(rz, summed(bend)).astype(x.dtype)
+        before, rz = rz, summed(move)
 
 
 def h_step(objective: Objective, MtU: Dense, gram_u: Small) -> Dense:
@@ -315,7 +359,7 @@ def new_rows(
     rotated, right = times(U, axes), walk.matmat(times(context, axes))
     degree = alpha * walk.symmetric(np.ones((len(U), 1)))[:, 0]
 
-    def pulled(P: Dense) -> Dense:
+    def pulled(P: Dense, _: Dense | None = None) -> Dense:
         joined = degree.astype(P.dtype)[:, None] * P - P.dtype.type(alpha) * walk.symmetric(P)
         return np.where(fixed, 0, joined)
 
@@ -325,12 +369,6 @@ def new_rows(
         r = np.where(fixed, 0, right - x * shift) - pulled(x)
         conjugate_gradients(pulled, shift, degree, x, r, NEW_ROW_STEPS)
     return np.where(fixed, U, times(x, axes.T))
-
-
-def column_cuts(columns: int) -> list[tuple[int, int]]:
-    """Cut columns into blocks of equal size of at most COLUMN_BLOCK."""
-    size = -(-columns // -(-columns // COLUMN_BLOCK))
-    return [(start, min(start + size, columns)) for start in range(0, columns, size)]
 
 
 def _armijo(rate: float, slope: Dense, bend: float, lam: float) -> float:
@@ -345,3 +383,8 @@ def _armijo(rate: float, slope: Dense, bend: float, lam: float) -> float:
 def _ratio(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return a / b, 0 where b is 0: a column that is solved stays as it is."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
+
+
+def _dots(a: Dense, b: Dense) -> Small:
+    found: Small = np.einsum("ij,ij->j", a, b).astype(np.float64)
+    return found
