@@ -16,6 +16,8 @@ USUAL = (1.5, -1.0)
 """Slope and offset where nothing can be learned: about the mean of what other graphs gave."""
 TRUST = 20.0
 """How many nodes of each kind `USUAL` counts for."""
+MIN_SLOPE = 0.3
+"""However badly the test went, the order of the scores is kept."""
 MAX_ODDS = 1e3
 """No score speaks louder than this."""
 N_BINS = 10
@@ -72,11 +74,13 @@ def fit_curve(scores: Floats, new: Mask, weights: Floats) -> Curve:
         ) + 2 * pull * away
 
     found = scipy.optimize.minimize(loss, np.array(USUAL), jac=True, method="L-BFGS-B")
-    return Curve(float(max(found.x[0], 0.0)), float(found.x[1]))
+    return Curve(float(max(found.x[0], MIN_SLOPE)), float(found.x[1]))
 
 
-def probabilities(odds: Floats, *, max_iter: int = 500) -> tuple[Floats, float]:
+def probabilities(odds: Floats, *, at_most: float = 1.0, max_iter: int = 500) -> tuple[Floats, float]:
     """Return the probability of each node, and the share of new ones that makes them most likely (by EM).
+
+    Where that share would exceed `at_most`, all odds are lowered until it does not.
 
     Examples
     --------
@@ -93,6 +97,13 @@ def probabilities(odds: Floats, *, max_iter: int = 500) -> tuple[Floats, float]:
         if abs(moved - share) < 1e-6:
             break
         share = moved
+    if share > at_most:
+        low, high = 1e-9, 1.0
+        for _ in range(60):  # the mean grows with the factor: halve the interval, on a log scale
+            factor = np.sqrt(low * high)
+            share = float(np.mean(factor * odds / (factor * odds + 1)))
+            low, high = (low, factor) if share > at_most else (factor, high)
+        return factor * odds / (factor * odds + 1), share
     return share * odds / (share * odds + 1 - share), share
 
 

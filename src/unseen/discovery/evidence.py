@@ -67,7 +67,7 @@ def gather(space: Space, indicator: Mask) -> Evidence:
     >>> bool(evidence.unlike[data.labels.codes == 1].mean() > evidence.unlike[data.labels.codes == 0].mean())
     True
     """
-    labelled = indicator.any(axis=1)
+    labelled: Mask = np.asarray(indicator.any(axis=1))
     rate = labelled.mean()
     foretold = _foretold_labels(space, labelled, LABEL_RIDGE * (1 - rate) / rate)
     usual = max(float(foretold[labelled].mean()), 0.5 * rate)

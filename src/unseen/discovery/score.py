@@ -68,11 +68,22 @@ def make_scoring(
     views = np.column_stack([getattr(evidence, name) for name in VIEWS])[~labelled]
     spread = views.std(axis=0)
     reach = label_reach(evidence, labelled)
-    corner = 0.0 if reach is None else float(np.clip((reach - REACH_FROM) / (REACH_TO - REACH_FROM), 0, 1))
+    corner = corner_share(reach)
     weights = (1 - corner) * RANDOM_WEIGHTS + corner * CORNER_WEIGHTS
     weights = np.where(spread > 1e-9, weights, 0.0)
     neighbours = row_normalized(adjacency) if homophilous else None
     return Scoring(views.mean(axis=0), np.where(spread > 1e-9, spread, 1.0), weights, neighbours), reach
+
+
+def corner_share(reach: float | None) -> float:
+    """Return how much the labels are taken to come from a corner, from 0 to 1.
+
+    Examples
+    --------
+    >>> corner_share(0.5), corner_share(0.9)
+    (0.0, 1.0)
+    """
+    return 0.0 if reach is None else float(np.clip((reach - REACH_FROM) / (REACH_TO - REACH_FROM), 0, 1))
 
 
 def label_reach(evidence: Evidence, labelled: Mask) -> float | None:

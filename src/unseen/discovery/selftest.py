@@ -19,10 +19,14 @@ from unseen.discovery.result import HiddenClass, SelfTest
 from unseen.discovery.score import REACH_FROM, Scoring
 from unseen.discovery.space import Floats, Space
 
+Respace = Callable[[Mask, list[int]], Space]
+
 HELD_OUT = 0.25
 """Share of the other classes' labels that is hidden beside a class."""
 MAX_TURNS = 20
 """At most so many classes are hidden in turn, those with most labels: enough to calibrate by."""
+MAX_REFITS = 5
+"""The same where each turn trains a method anew."""
 FEW = 3
 """A class with fewer labels is not hidden: its AUROC would be an accident."""
 GOOD, FAIR = 0.9, 0.75
@@ -51,19 +55,24 @@ def take_turns(
     scoring: Scoring,
     reach: float | None,
     rng: np.random.Generator,
+    *,
+    respace: Respace | None = None,
     on_step: Callable[[int, int], None] | None = None,
 ) -> list[Turn]:
-    """Hide the labelled classes one after another and score their nodes as if nobody had labelled them."""
+    """Hide the labelled classes one after another and score their nodes as if nobody had labelled them.
+
+    `respace` makes the space anew from the labels that are left, for vectors that were learned from labels.
+    """
     alone = indicator.sum(axis=1) == 1
     sizes = (indicator & alone[:, None]).sum(axis=0)
-    order = np.argsort(-sizes, kind="stable")[:MAX_TURNS]
+    order = np.argsort(-sizes, kind="stable")[: MAX_TURNS if respace is None else MAX_REFITS]
     columns = sorted(int(k) for k in order if sizes[k] >= FEW)
     if indicator.shape[1] < 2:
         return []
     by_block = reach is not None and reach > REACH_FROM
     turns = []
     for done, k in enumerate(columns):
-        turn = _turn(space, indicator, k, scoring, by_block, rng)
+        turn = _turn(space, indicator, k, scoring, by_block, rng, respace)
         if turn is not None:
             turns.append(turn)
         if on_step:
@@ -72,7 +81,13 @@ def take_turns(
 
 
 def _turn(
-    space: Space, indicator: Mask, column: int, scoring: Scoring, by_block: bool, rng: np.random.Generator
+    space: Space,
+    indicator: Mask,
+    column: int,
+    scoring: Scoring,
+    by_block: bool,
+    rng: np.random.Generator,
+    respace: Respace | None,
 ) -> Turn | None:
     kept = np.delete(indicator, column, axis=1)
     hidden = np.flatnonzero(indicator.any(axis=1) & ~kept.any(axis=1))
@@ -81,7 +96,10 @@ def _turn(
         return None
     world = kept.copy()
     world[held] = False
-    world = world[:, world.any(axis=0)]
+    columns = np.flatnonzero(world.any(axis=0))
+    world = world[:, columns]
+    if respace is not None:
+        space = respace(world, np.delete(np.arange(indicator.shape[1]), column)[columns].tolist())
     scores = scoring.score(gather(space, world))
     rows = np.r_[hidden, held]
     return Turn(column, scores[rows], np.arange(len(rows)) < len(hidden))

@@ -67,14 +67,24 @@ class Space:
 
 def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
     """Return the space of an embedding, whatever the length and number of its columns."""
-    given = embedding.vectors
-    if given.shape[1] > MAX_COLUMNS or sp.issparse(given):
-        given = truncated_svd(given, min(MAX_COLUMNS, *given.shape), rng)[0]
-    vectors = l2_rows(np.asarray(given, dtype=np.float32))
+    vectors = unit_vectors(embedding.vectors, rng)
     centred = vectors - vectors.mean(axis=0)
     squares, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     rotated = centred @ axes[:, ::-1].astype(np.float32)
     return Space(vectors, rotated, np.maximum(squares[::-1], 0.0), _clusterings(vectors, rng))
+
+
+def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Matrix:
+    """Return vectors of length 1 and at most `MAX_COLUMNS` columns.
+
+    Examples
+    --------
+    >>> unit_vectors(sp.csr_array(np.diag([3.0, 4.0])), np.random.default_rng(0)).round(3).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    if vectors.shape[1] > MAX_COLUMNS or sp.issparse(vectors):
+        vectors = truncated_svd(vectors, min(MAX_COLUMNS, *vectors.shape), rng)[0]
+    return l2_rows(np.asarray(vectors, dtype=np.float32))
 
 
 def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:

@@ -1,0 +1,233 @@
+"""From a graph and its labels to what the labels miss: the steps, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.discovery.audit import Homophily, make_audit, measure_homophily
+from unseen.discovery.calibration import probabilities
+from unseen.discovery.count import count_classes
+from unseen.discovery.evidence import Evidence, Mask, gather
+from unseen.discovery.groups import describe, sort_into_groups
+from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
+from unseen.discovery.score import Scoring, corner_share, make_scoring
+from unseen.discovery.selftest import judge, learn_curve, take_turns
+from unseen.discovery.space import Floats, Space, make_space
+from unseen.embedding import Embedding
+from unseen.errors import InputError, logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.methods.base import Method
+from unseen.methods.registry import METHODS, make_method, method_class
+from unseen.methods.smoothfeats import SmoothFeats
+from unseen.randomness import RandomState, as_generator, child_seed
+from unseen.splits import check_labels
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+OnStep = Callable[[int, int], None]
+CORNER_SHARE = 0.3
+"""Share of new nodes assumed at most where labels come from a corner, since there it cannot be learned."""
+
+
+def discover(
+    graph: Graph,
+    labels: Labels,
+    *,
+    method: str | Method | Embedding | None = None,
+    n_classes: int | None = None,
+    random_state: RandomState = None,
+    on_step: OnStep | None = None,
+) -> Discovery:
+    """Find out which nodes belong to classes nobody labelled, how many such classes there are, and what they are about.
+
+    Parameters
+    ----------
+    graph : Graph
+        The nodes, with features or without.
+    labels : Labels
+        What is known: at least one class, and at least one node without a label.
+    method : str, Method or Embedding, optional
+        Where vectors come from: a registry name, an estimator, or vectors that are there already. When not given,
+        `smoothfeats`; without smoothing where the labels show that linked nodes do not share classes. A method
+        that learns from labels is trained again for each class that the self-test hides.
+    n_classes : int, optional
+        Number of new classes to sort the new nodes into, instead of the one found.
+    random_state : None, int or Generator
+        Seed of everything random.
+    on_step : callable, optional
+        Told the number of steps done and their total.
+
+    Returns
+    -------
+    Discovery
+        With `nodes`, `classes`, `count`, `self_test` and `audit`.
+
+    Notes
+    -----
+    Where labels were drawn at random from the labelled classes, nodes without labels around them are the strongest
+    sign of a missing class. Labels from one corner of their classes do not allow that conclusion; `audit` says so
+    and the sign is not used then.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(300, 5, random_state=0)
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
+    >>> found = unseen.discover(data.graph, split.seen_labels, random_state=0)
+    >>> found.count.best, found.classes[0].caption[0][:3]
+    (1, 'c4_')
+    """
+    known = _checked(graph, labels)
+    if n_classes is not None and (
+        isinstance(n_classes, bool) or not isinstance(n_classes, int) or n_classes < 0
+    ):
+        msg = f"`n_classes` must be None or an integer of at least 0, got {n_classes!r}"
+        raise InputError(msg)
+    rng = as_generator(random_state)
+    homophily = measure_homophily(graph, known)
+    estimator = _estimator(method, homophily, child_seed(rng))
+    embedding, notes = _vectors(graph, known, estimator)
+    space = make_space(embedding, rng)
+    inhabited = known.counts > 0
+    names = tuple(name for name, here in zip(known.classes, inhabited, strict=True) if here)
+    indicator = known.indicator[:, np.flatnonzero(inhabited)].toarray()
+    unlabelled = ~indicator.any(axis=1)
+    evidence = gather(space, indicator)
+    scoring, reach = make_scoring(evidence, ~unlabelled, graph.adjacency, homophilous=homophily.holds)
+    learns = isinstance(estimator, Method) and estimator.uses_labels
+    respace = _respace(graph, estimator, names, rng) if learns else None
+    turns = take_turns(space, indicator, scoring, reach, rng, respace=respace, on_step=on_step)
+    odds = learn_curve(turns).odds(scoring.score(evidence)[unlabelled])
+    p = np.zeros(graph.n_nodes)
+    p[unlabelled] = probabilities(odds, at_most=1 - corner_share(reach) * (1 - CORNER_SHARE))[0]
+    new = np.flatnonzero(unlabelled & (p > CERTAIN))
+    likely = evidence.scores.argmax(axis=1)
+    count = count_classes(space, new, np.where(unlabelled & (p > CERTAIN), -1, likely), rng)
+    k = count.best if n_classes is None else n_classes
+    groups = sort_into_groups(space, new, p[new], k, child_seed(rng))
+    test = judge(turns, names, known.counts[inhabited])
+    return Discovery(
+        nodes=_nodes(graph, unlabelled, p, likely, names, groups),
+        classes=describe(graph, space, groups, p, indicator, names),
+        count=count,
+        self_test=test,
+        audit=make_audit(graph, known, homophily, reach, float(p.sum()), test, notes),
+        embedding=embedding,
+        evidence=_evidence(graph, unlabelled, evidence, scoring),
+    )
+
+
+def _checked(graph: Graph, labels: Labels) -> Labels:
+    if not isinstance(graph, Graph):
+        msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
+        raise InputError(msg)
+    check_labels(labels)
+    known = labels.aligned(graph)
+    if not len(known.labelled):
+        msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
+        raise InputError(msg)
+    if len(known.labelled) == graph.n_nodes:
+        msg = (
+            f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
+            "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
+        )
+        raise InputError(msg)
+    return known
+
+
+def vectors_of(graph: Graph, labels: Labels | None, method: Any, seed: int) -> Embedding:
+    """Return the vectors that `method` stands for, as :func:`discover` takes it."""
+    return _vectors(graph, labels, _estimator(method, Homophily(None, None, 0), seed))[0]
+
+
+def _estimator(method: Any, homophily: Homophily, seed: int) -> Method | Embedding:
+    if method is None:
+        return SmoothFeats(steps=10 if homophily.holds else 0, random_state=seed)
+    if isinstance(method, str):
+        return make_method(method, random_state=seed)
+    if isinstance(method, (Method, Embedding)):
+        return method
+    msg = f"`method` must be a method's name, a method or an Embedding, got {type(method).__name__}"
+    raise InputError(msg)
+
+
+def _vectors(graph: Graph, labels: Labels | None, made_by: Method | Embedding) -> tuple[Embedding, list[str]]:
+    """Return the vectors to work with, and what there is to say about them."""
+    if isinstance(made_by, Method):
+        embedding = made_by.fit_transform(graph, labels)
+        logger.debug("discovery works with %r", embedding)
+        return embedding, []
+    given = Embedding(made_by.rows(graph.node_ids), graph.node_ids, made_by.method, made_by.params)
+    if made_by.method in METHODS and method_class(made_by.method).uses_labels:
+        note = (
+            f"The vectors given were made by {made_by.method}, which learns from labels: the self-test looks better "
+            "than it should, unless they had not seen these."
+        )
+        return given, [note]
+    return given, []
+
+
+def _respace(
+    graph: Graph, estimator: Any, names: tuple[str, ...], rng: np.random.Generator
+) -> Callable[[Mask, list[int]], Space]:
+    """Return how to make the space anew for other labels, so that the self-test never sees what it hides."""
+    from sklearn.base import clone
+
+    def make(world: Mask, columns: list[int]) -> Space:
+        labels = Labels(world, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
+        return make_space(clone(estimator).fit_transform(graph, labels), rng)
+
+    return make
+
+
+def _nodes(
+    graph: Graph,
+    unlabelled: Mask,
+    p: Floats,
+    likely: npt.NDArray[np.int64],
+    names: tuple[str, ...],
+    groups: list[npt.NDArray[np.int64]],
+) -> pa.Table:
+    group = np.full(graph.n_nodes, None, dtype=object)
+    for number, rows in enumerate(groups, start=1):
+        group[rows] = f"new-{number}"
+    return pa.table(
+        {
+            "node": _ids(graph, unlabelled),
+            "unseen_probability": pa.array(p[unlabelled], pa.float64()),
+            "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
+            "group": pa.array(group[unlabelled], pa.string()),
+        }
+    )
+
+
+def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scoring) -> pa.Table:
+    """Return how the parts of the score rank the unlabelled nodes."""
+    weights = dict(zip(("unlike", "sparse", "misfit", "far"), scoring.weights / scoring.spread, strict=True))
+    parts: dict[str, Floats | None] = {
+        "no_class_fits": weights["misfit"] * evidence.misfit + weights["far"] * evidence.far,
+        "unlike_labelled": weights["unlike"] * evidence.unlike + weights["sparse"] * evidence.sparse,
+        "neighbourhood": scoring.around(scoring.own(evidence)) if scoring.neighbours is not None else None,
+    }
+    columns = {part: _ranks(parts[part], unlabelled) for part in EVIDENCE}
+    return pa.table({"node": _ids(graph, unlabelled), **columns})
+
+
+def _ranks(values: Floats | None, rows: Mask) -> pa.Array:
+    from scipy.stats import rankdata
+
+    if values is None or not np.ptp(values[rows]):
+        return pa.nulls(int(rows.sum()), pa.float64())
+    return pa.array((rankdata(values[rows]) - 0.5) / rows.sum(), pa.float64())
+
+
+def _ids(graph: Graph, rows: Mask) -> pa.Array:
+    return pa.array(
+        graph.node_ids[rows].tolist(), pa.int64() if graph.node_ids.dtype == np.int64 else pa.string()
+    )

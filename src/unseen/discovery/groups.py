@@ -1,0 +1,79 @@
+"""The found classes: likely new nodes sorted into groups, each with a caption and what it is near to."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.discovery.captions import caption
+from unseen.discovery.evidence import Mask
+from unseen.discovery.result import FoundClass
+from unseen.discovery.space import Floats, Matrix, Space
+from unseen.graph import Graph
+from unseen.linalg.normalize import l2_rows
+
+Rows = npt.NDArray[np.int64]
+
+
+def sort_into_groups(space: Space, rows: Rows, weights: Floats, k: int, seed: int) -> list[Rows]:
+    """Return `k` groups of the given nodes, or as many as differ, the largest first.
+
+    k-means in which likely members count more.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> from unseen.discovery.space import make_space
+    >>> vectors = np.repeat(np.eye(2), [6, 4], axis=0)
+    >>> space = make_space(unseen.Embedding(vectors), np.random.default_rng(0))
+    >>> [len(group) for group in sort_into_groups(space, np.arange(10), np.ones(10), 2, 0)]
+    [6, 4]
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    if not len(rows) or k < 1:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # fewer different vectors than groups: fewer groups
+        machine = KMeans(min(k, len(rows)), n_init=10, random_state=seed)
+        place = machine.fit_predict(space.vectors[rows], sample_weight=weights)
+    groups = [rows[place == g] for g in range(place.max() + 1)]
+    return sorted((g for g in groups if len(g)), key=lambda g: (-len(g), int(g[0])))
+
+
+def describe(
+    graph: Graph, space: Space, groups: list[Rows], p: Floats, indicator: Mask, classes: tuple[str, ...]
+) -> tuple[FoundClass, ...]:
+    """Return the found classes with size, caption, typical members and nearest labelled class."""
+    centres = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+    return tuple(
+        _described(graph, space, rows, p, centres, classes, f"new-{number}")
+        for number, rows in enumerate(groups, start=1)
+    )
+
+
+def _described(
+    graph: Graph, space: Space, rows: Rows, p: Floats, centres: Matrix, classes: tuple[str, ...], name: str
+) -> FoundClass:
+    mean = l2_rows((p[rows] @ space.centred[rows])[None, :])[0]
+    typical = rows[np.argsort(-(l2_rows(space.centred[rows]) @ mean) * p[rows], kind="stable")]
+    near = centres @ mean
+    words, kind = caption(graph, rows)
+    edges = graph.adjacency[rows]
+    total = float(edges.sum())
+    return FoundClass(
+        name=name,
+        size=len(rows),
+        caption=words,
+        caption_kind=kind,
+        members=tuple(graph.node_ids[typical].tolist()),
+        nearest_seen=classes[int(near.argmax())] if len(near) else None,
+        nearest_similarity=float(near.max()) if len(near) else None,
+        edge_ratio=float(edges[:, rows].sum()) / total if total else None,
+        probability=float(p[rows].mean()),
+    )

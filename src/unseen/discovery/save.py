@@ -1,0 +1,87 @@
+"""Writing what was found: nodes as Parquet or text, everything else as JSON; whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import InputError
+from unseen.io.files import AnyPath, atomic_path, require_writable
+from unseen.io.sources import data_suffix
+
+if TYPE_CHECKING:
+    from unseen.discovery.result import Discovery, Suggestion
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+SUFFIXES = (".parquet", *DELIMITERS, ".json")
+
+
+def check_target(path: AnyPath) -> None:
+    """Raise the error that writing `path` would end in, before any work is done."""
+    suffix = data_suffix(Path(path))
+    if suffix not in SUFFIXES:
+        msg = f"{path}: the suffix {suffix or '(none)'!r} names no format; use {', '.join(SUFFIXES[:-1])} or .json"
+        raise InputError(msg)
+    if str(path).lower().endswith(".gz") and suffix not in DELIMITERS:
+        msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"
+        raise InputError(msg)
+    require_writable(path)
+
+
+def save_discovery(found: Discovery, path: AnyPath) -> None:
+    """Write the nodes, or for .json everything else with all members of the found classes."""
+    check_target(path)
+    if data_suffix(Path(path)) == ".json":
+        _write_text(path, _json(found.to_json(every_member=True)))
+    else:
+        _write_table(found.nodes, path)
+
+
+def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
+    """Write suggested nodes, one row each, as a table or as JSON."""
+    import pyarrow as pa
+
+    check_target(path)
+    rows = [suggestion.to_dict() for suggestion in suggestions]
+    if data_suffix(Path(path)) == ".json":
+        _write_text(path, _json(rows))
+        return
+    columns = ("node", "reason", "unseen_probability", "likely_class", "group")
+    _write_table(pa.table({name: [row[name] for row in rows] for name in columns}), path)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write_table(table: Any, path: AnyPath) -> None:
+    suffix = data_suffix(Path(path))
+    if suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        with atomic_path(path) as temporary:
+            pq.write_table(table, temporary)
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=DELIMITERS[suffix], lineterminator="\n")
+    writer.writerow(table.column_names)
+    cells = [[_cell(value) for value in column.to_pylist()] for column in table.columns]
+    writer.writerows(zip(*cells, strict=True))
+    _write_text(path, text.getvalue())
+
+
+def _cell(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
+
+
+def _write_text(path: AnyPath, text: str) -> None:
+    data = text.encode()
+    if str(path).lower().endswith(".gz"):
+        data = gzip.compress(data, mtime=0)  # no time in the header: the same result gives the same bytes
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)

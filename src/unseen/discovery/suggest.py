@@ -1,0 +1,165 @@
+"""Which nodes to label next, so that missing classes are found with few questions."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.discovery.discover import discover
+from unseen.discovery.groups import sort_into_groups
+from unseen.discovery.result import CERTAIN, Discovery, Suggestion
+from unseen.discovery.space import Floats, Matrix, Space, make_space, unit_vectors
+from unseen.embedding import Embedding
+from unseen.errors import InputError
+from unseen.graph import Graph
+from unseen.ids import as_ids, match_ids
+from unseen.labels import Labels
+from unseen.linalg.normalize import l2_rows
+from unseen.methods.base import Method
+from unseen.randomness import RandomState, as_generator, child_seed
+
+WORDS = 3
+"""Words of a class's caption that a reason quotes."""
+
+
+def suggest(
+    graph: Graph,
+    labels: Labels,
+    *,
+    budget: int = 20,
+    discovery: Discovery | None = None,
+    method: str | Method | Embedding | None = None,
+    random_state: RandomState = None,
+) -> list[Suggestion]:
+    """Return the nodes to label next, the most telling first, each with a reason.
+
+    First comes the most typical node of every found class, since one answer names the class. Then nodes that are
+    probably new and unlike all those chosen before, so that every answer may show another class. Without any labels,
+    the nodes typical of the parts of the graph are suggested.
+
+    Parameters
+    ----------
+    graph : Graph
+        The nodes.
+    labels : Labels
+        What is known so far, which may be nothing.
+    budget : int
+        How many nodes.
+    discovery : Discovery, optional
+        What :func:`unseen.discover` found for these labels; found out when not given.
+    method, random_state
+        As for :func:`unseen.discover`.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(300, 5, random_state=0)
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
+    >>> first = unseen.suggest(data.graph, split.seen_labels, budget=3, random_state=0)[0]
+    >>> first.reason[:16], data.labels.classes[data.labels.codes[first.node]]
+    ('typical of new-1', 'c4')
+    """
+    if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 1:
+        msg = f"`budget` must be an integer of at least 1, got {budget!r}"
+        raise InputError(msg)
+    if discovery is None and isinstance(labels, Labels) and not len(labels.aligned(graph).labelled):
+        return _from_nothing(graph, int(budget), method, as_generator(random_state))
+    found = (
+        discover(graph, labels, method=method, random_state=random_state) if discovery is None else discovery
+    )
+    return suggest_from(found, int(budget))
+
+
+def suggest_from(found: Discovery, budget: int) -> list[Suggestion]:
+    """Return the nodes to label next by what was found; nothing is computed again.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(200, 4, random_state=0)
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
+    >>> len(suggest_from(unseen.discover(data.graph, split.seen_labels, random_state=0), 5))
+    5
+    """
+    nodes = found.nodes.to_pydict()
+    ids = as_ids(nodes["node"])
+    p = np.array(nodes["unseen_probability"], dtype=np.float64)
+    rows = match_ids(ids, found.embedding.node_ids)
+    vectors = directions(unit_vectors(found.embedding.vectors, np.random.default_rng(0)))[rows]
+    typical = (
+        match_ids(as_ids([c.members[0] for c in found.classes]), ids) if found.classes else np.zeros(0, int)
+    )
+    captions = {c.name: ", ".join(c.caption[:WORDS]) for c in found.classes}
+    chosen = spread_out(vectors, p, typical, budget)
+    suggestions = []
+    for place, row in enumerate(chosen.tolist()):
+        group, likely = nodes["group"][row], nodes["likely_class"][row]
+        if place < len(typical):
+            reason = f"typical of {group} ({captions[group]}): one label names the class"
+        elif p[row] > CERTAIN:
+            inside = f", in {group}" if group else ""
+            reason = f"probably of no labelled class{inside}, and unlike those above"
+        else:
+            reason = f"unlike those above, and {likely} is only the best guess"
+        suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
+    return suggestions
+
+
+def directions(vectors: Matrix) -> Matrix:
+    """Return the directions of vectors as seen from their mean.
+
+    Examples
+    --------
+    >>> directions(np.array([[0.0, 0.0], [2.0, 0.0]], dtype=np.float32)).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    return l2_rows(vectors - vectors.mean(axis=0))
+
+
+def spread_out(
+    vectors: Matrix, p: Floats, first: npt.NDArray[np.int64], budget: int
+) -> npt.NDArray[np.int64]:
+    """Return rows: those of `first`, then one after another the largest probability times distance to the chosen.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1, 0], [1, 0.1], [0, 1]], dtype=np.float32)
+    >>> spread_out(vectors, np.array([0.9, 0.8, 0.7]), np.array([0]), 2).tolist()
+    [0, 2]
+    """
+    budget = min(budget, len(p))
+    chosen: list[int] = []
+    distance = np.full(len(p), 2.0)
+    for step in range(budget):
+        if step < len(first):
+            row = int(first[step])
+        else:
+            gain = (p + 1e-6) * distance
+            gain[chosen] = -1.0
+            row = int(gain.argmax())
+        chosen.append(row)
+        distance = np.minimum(distance, np.maximum(1 - vectors @ vectors[row], 0.0))
+    return np.array(chosen, dtype=np.int64)
+
+
+def _from_nothing(
+    graph: Graph, budget: int, method: str | Method | Embedding | None, rng: np.random.Generator
+) -> list[Suggestion]:
+    """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
+    from unseen.discovery.discover import vectors_of
+
+    embedding = vectors_of(graph, None, method, child_seed(rng))
+    space: Space = make_space(embedding, rng)
+    everyone = np.arange(graph.n_nodes)
+    groups = sort_into_groups(
+        space, everyone, np.ones(graph.n_nodes), min(budget, graph.n_nodes), child_seed(rng)
+    )
+    suggestions = []
+    for rows in groups:
+        near = space.vectors[rows] @ space.vectors[rows].mean(axis=0)
+        node = graph.node_ids[rows[int(near.argmax())]]
+        reason = f"typical of {len(rows)} nodes like it, none of which has a label"
+        suggestions.append(
+            Suggestion(node.item() if hasattr(node, "item") else node, reason, 1.0, None, None)
+        )
+    return suggestions
