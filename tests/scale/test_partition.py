@@ -144,14 +144,14 @@ def test_features_labels_and_isolated_nodes_go_along(tmp_path: Path, kind: str) 
 
 
 def test_parts_are_balanced_and_know_their_halo(tmp_path: Path) -> None:
-    n = 3000
-    hub = np.arange(1, 1500)  # the first node alone has a quarter of the entries
-    ends = np.vstack([np.c_[np.zeros(1499, dtype=int), hub], rng.integers(0, n, (1500, 2))])
+    n = 60_000
+    hub = np.arange(1, n // 2)  # the first node alone has a quarter of the entries
+    ends = np.vstack([np.c_[np.zeros(len(hub), dtype=int), hub], rng.integers(0, n, (n // 2, 2))])
     table = pa.table({"src": ends[:, 0], "dst": ends[:, 1]})
     pq.write_table(table, tmp_path / "edges.parquet")
     meta = partition(tmp_path / "edges.parquet", tmp_path / "parts", parts=4)
     work = [part.entries + 4 * part.n_rows for part in meta.parts]
-    assert max(work) < 1.05 * sum(work) / 4
+    assert max(work) < 1.15 * sum(work) / 4  # parts begin where blocks of 4096 rows do
     graph = unseen.read_graph(tmp_path / "edges.parquet")
     for k, part in enumerate(meta.parts):
         rows = graph.adjacency[part.start : part.stop]

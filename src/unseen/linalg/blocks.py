@@ -22,8 +22,11 @@ _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
 _inside = threading.local()
 
 
-def row_cuts(n: int, *, rows: int = 4096) -> list[Cut]:
+def row_cuts(n: int, *, rows: int = 4096, of: int | None = None) -> list[Cut]:
     """Return (start, stop) of blocks of equal size: at most `rows` rows, and up to eight blocks of some hundred rows.
+
+    Where these rows are some `of` more, the blocks are as large as those of all: then a sum over blocks has the same
+    terms wherever they are computed.
 
     Examples
     --------
@@ -34,9 +37,19 @@ def row_cuts(n: int, *, rows: int = 4096) -> list[Cut]:
     """
     if n == 0:
         return []
-    blocks = max(-(-n // rows), min(8, max(1, n // 192)))
-    size = -(-n // blocks)
+    size = block_rows(n if of is None else of, rows=rows)
     return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def block_rows(n: int, *, rows: int = 4096) -> int:
+    """Return the size of the blocks into which :func:`row_cuts` cuts `n` rows.
+
+    Examples
+    --------
+    >>> block_rows(500)
+    250
+    """
+    return -(-n // max(-(-n // rows), min(8, max(1, n // 192))))
 
 
 def map_blocks(function: Callable[[int, int], T], cuts: Sequence[Cut]) -> list[T]:

@@ -117,7 +117,7 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None
     ) -> Labels:
         if labels is None:
-            labels = Labels(sp.csr_array((graph.n_nodes, 0), dtype=bool), (), graph.node_ids)
+            labels = Labels(sp.csr_array((len(graph.node_ids), 0), dtype=bool), (), graph.node_ids)
         elif not isinstance(labels, Labels):
             if not isinstance(labels, Mapping):
                 labels = one_a_node(labels, graph.node_ids, what="labels")

@@ -40,9 +40,12 @@ def to_tensor(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
     return torch.from_numpy(np.array(array, dtype=np.float32, order="C")).to(device)
 
 
-def blocks_of(tensor: torch.Tensor) -> list[Cut]:
-    """Return the row blocks to work on: some thousand rows each on the processor, all at once on a GPU."""
-    return [(0, len(tensor))] if tensor.is_cuda else row_cuts(len(tensor)) or [(0, 0)]
+def blocks_of(tensor: torch.Tensor, of: int | None = None) -> list[Cut]:
+    """Return the row blocks to work on: some thousand rows each on the processor, all at once on a GPU.
+
+    `of` says how many rows there are in all processes together.
+    """
+    return [(0, len(tensor))] if tensor.is_cuda else row_cuts(len(tensor), of=of) or [(0, 0)]
 
 
 class SparseProduct:
@@ -136,18 +139,24 @@ def times(H: torch.Tensor, W: torch.Tensor, out: torch.Tensor | None = None) -> 
     return result
 
 
-def gram(H: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
-    """Return H' D of two tall matrices: products of row blocks, added up in their order."""
-    parts = map_blocks(lambda start, stop: H[start:stop].T @ D[start:stop], blocks_of(H))
-    return sum_in_order(parts)
+def gram(H: torch.Tensor, D: torch.Tensor, *, of: int | None = None, comm: Comm = SOLO) -> torch.Tensor:
+    """Return H' D of two tall matrices, of which each process has some of all `of` rows."""
+    parts = map_blocks(lambda start, stop: H[start:stop].T @ D[start:stop], blocks_of(H, of))
+    return total(parts, comm)
 
 
-def sum_in_order(parts: list[torch.Tensor]) -> torch.Tensor:
-    """Return the sum, always added up from the first to the last."""
-    total = parts[0].clone()
+def total(parts: list[torch.Tensor], comm: Comm = SOLO) -> torch.Tensor:
+    """Return the sum over blocks and processes, in float64, so that in float32 its order leaves no trace.
+
+    Examples
+    --------
+    >>> total([torch.ones(1), torch.full((1,), 2.0)]).tolist()
+    [3.0]
+    """
+    added = parts[0].double()
     for part in parts[1:]:
-        total += part
-    return total
+        added += part
+    return comm.sum_(added).float()
 
 
 def through_prelu(p: torch.Tensor, d: torch.Tensor, slope: float) -> torch.Tensor:
@@ -186,7 +195,9 @@ class Layer:
 
         map_blocks(work, blocks_of(self.P))
 
-    def deactivate(self, dU: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def deactivate(
+        self, dU: torch.Tensor, of: int | None = None, comm: Comm = SOLO
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Turn the gradient by U into that by P, in place; return the gradients of b and of the slope."""
         slope = float(self.slope)
 
@@ -195,8 +206,8 @@ class Layer:
             by_slope = through_prelu(self.P[start:stop], d, slope)
             return d.sum(dim=0), by_slope
 
-        parts = map_blocks(work, blocks_of(dU))
-        return sum_in_order([b for b, _ in parts]), sum_in_order([s for _, s in parts])
+        parts = map_blocks(work, blocks_of(dU, of))
+        return total([b for b, _ in parts], comm), total([s for _, s in parts], comm)
 
 
 class Encoder:
@@ -214,6 +225,8 @@ class Encoder:
         The processes over which the rows of the graph are spread.
     spread : bool
         Whether the first weights have a row a node, so that each process holds its own of them too.
+    rows : int, optional
+        Rows in all processes together.
 
     Examples
     --------
@@ -229,8 +242,9 @@ class Encoder:
         *,
         comm: Comm = SOLO,
         spread: bool = False,
+        rows: int | None = None,
     ) -> None:
-        self.device, self.comm, self.spread = device, comm, spread
+        self.device, self.comm, self.spread, self.rows = device, comm, spread, rows
         # at a million nodes a copy of the weights would be felt, so an array is taken over as it is
         self.layers = [
             Layer(torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32)).to(device)) for W in weights
@@ -279,14 +293,14 @@ class Encoder:
         gradients: list[torch.Tensor] = []
         for number in reversed(range(len(self.layers))):
             layer = self.layers[number]
-            by_b, by_slope = layer.deactivate(dU)
+            by_b, by_slope = layer.deactivate(dU, self.rows, self.comm)
             dQ = dU
             if ahat is not None:  # it is symmetric; Q is not needed any more and has the right shape
                 dQ = layer.Q = ahat(dU, out=layer.Q if len(layer.Q) else None)
             H = self.layers[number - 1].U if number else None
-            by_W = features.transposed_times(dQ) if H is None else gram(H, dQ)
-            for gradient in (by_b, by_slope) if self.spread and not number else (by_W, by_b, by_slope):
-                self.comm.sum_(gradient)
+            by_W = features.transposed_times(dQ) if H is None else gram(H, dQ, of=self.rows)
+            if number or not self.spread:
+                self.comm.sum_(by_W)
             gradients = [by_W, by_b, by_slope, *gradients]
             if number:
                 dU = times(dQ, layer.W.T.contiguous())

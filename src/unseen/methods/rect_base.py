@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,9 +20,9 @@ from unseen.labels import Labels
 from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
-from unseen.methods.base import Method
 from unseen.methods.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
 from unseen.methods.parameters import Constraint, Interval, OneOf
+from unseen.methods.saved import SavedMethod
 from unseen.methods.training import Adam, Callback, run_epochs
 from unseen.randomness import child_seed
 
@@ -44,7 +43,7 @@ COMMON: dict[str, Constraint] = {
 """Constraints of the parameters that all of them have."""
 
 
-class RectMethod(Method):
+class RectMethod(SavedMethod):
     """Base of the family: sources of features, starting weights, new nodes, files."""
 
     reference: ClassVar[str] = REFERENCE
@@ -69,27 +68,6 @@ class RectMethod(Method):
         """Return vectors for the nodes of `graph`, new ones included; see :meth:`Method.transform`."""
         with threads_for_blocks_only():
             return super().transform(graph)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted method to a file (numpy arrays and JSON, no pickle), for :meth:`load`.
-
-        The file holds the parameters, the weights, the vectors and the node ids; functions among the
-        parameters (callbacks, a readout of one's own) are left out.
-        """
-        from unseen.methods.saving import save_method
-
-        save_method(self, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Return a method that :meth:`save` wrote; the file must hold one of this class."""
-        from unseen.methods.saving import load_method
-
-        loaded = load_method(path)
-        if not isinstance(loaded, cls):
-            msg = f"{path}: the file holds a {type(loaded).__name__}, not a {cls.__name__}"
-            raise InputError(msg)
-        return loaded
 
     def _source(self, graph: Graph) -> str:
         """Return where the features come from: "features", "adjacency" or "identity"."""
@@ -121,7 +99,13 @@ class RectMethod(Method):
         else:
             weights = [keyed_xavier(node_keys(graph.node_ids, seed), widths[0], graph.n_nodes)]
         weights += [xavier(a, b, rng) for a, b in pairwise(widths)]
-        return Encoder(weights, pick_device(self.device), comm=processes(graph), spread=source != "features")
+        return Encoder(
+            weights,
+            pick_device(self.device),
+            comm=processes(graph),
+            spread=source != "features",
+            rows=graph.n_nodes,
+        )
 
     def _columns_of(self, graph: Graph) -> Features:
         """Return the features of a new graph, or say why there can be none."""

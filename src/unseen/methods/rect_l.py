@@ -157,7 +157,7 @@ class RECTL(RectMethod):
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
         if self.input == "svd":
             weights = [xavier(a, b, rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
-            self.encoder_ = Encoder(weights, device, comm=comm)
+            self.encoder_ = Encoder(weights, device, comm=comm, rows=graph.n_nodes)
         else:
             self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
         F = xavier(widths[-1], Z.shape[1], rng)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from unseen.errors import InputError
 from unseen.graph import Symmetrize
+from unseen.linalg.blocks import block_rows
 from unseen.linalg.keyed import mixed
 from unseen.scale.hashing import Keys, bucket_of
 from unseen.scale.numbering import Numbering
@@ -100,15 +101,22 @@ class PairStore:
             self._merged.add(np.full(len(merged), bucket), merged)
 
     def cuts(self, parts: int) -> list[int]:
-        """Return where each part begins, and the number of rows: parts of equal work, none without a row."""
+        """Return where each part begins, and the number of rows: parts of equal work, none without a row.
+
+        Where there are enough rows, parts begin where blocks do (see :mod:`unseen.linalg.blocks`), so that sums over
+        blocks are the same bits on any number of processes.
+        """
         n = self.numbering.n_nodes
+        unit = block_rows(n)
+        unit = unit if parts <= -(-n // unit) else 1
+        last = -(-n // unit)
         edges = self._bin_starts()
         work = np.r_[0, np.cumsum(self._bins + ROW_COST * np.diff(edges))]
         found = [0]
         for part in range(1, parts):
-            near = int(edges[np.searchsorted(work, work[-1] * part / parts)])
-            found.append(min(max(near, found[-1] + 1), n - parts + part))
-        return [*found, n]
+            near = round(float(np.interp(work[-1] * part / parts, work, edges)) / unit)
+            found.append(min(max(near, found[-1] + 1), last - parts + part))
+        return [*(unit * block for block in found), n]
 
     def groups(self, cuts: list[int], most: int) -> list[int]:
         """Return a finer cut of the rows: at most about `most` entries between two neighbours, parts kept whole."""
