@@ -11,7 +11,19 @@ from typing import Annotated
 import typer
 
 import unseen
-from unseen.cli import bench, convert, datasets, demo, embed, evaluate, methods, partition, reproduce
+from unseen.cli import (
+    bench,
+    convert,
+    datasets,
+    demo,
+    discover,
+    embed,
+    evaluate,
+    methods,
+    partition,
+    reproduce,
+    suggest,
+)
 from unseen.cli.output import is_verbose, say, set_level
 from unseen.errors import UnseenError
 
@@ -33,6 +45,8 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)
 app.command("partition")(partition.partition)
+app.command("discover")(discover.discover)
+app.command("suggest")(suggest.suggest)
 app.command("convert")(convert.convert)
 app.command("datasets")(datasets.datasets)
 app.command("methods")(methods.methods)

@@ -1,0 +1,158 @@
+"""How right a discovery was, where the hidden labels are known after all."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.discovery.calibration import calibration_error
+from unseen.discovery.result import Discovery
+from unseen.errors import InputError
+from unseen.ids import as_ids, match_ids
+from unseen.labels import Labels
+
+
+@dataclass(frozen=True)
+class Truth:
+    """How a discovery compares with the truth, over the unlabelled nodes whose classes are known after all.
+
+    Every such node has one prediction: its group where it has one, else its likely class. Groups are matched one to
+    one with the hidden classes (Hungarian algorithm, most hidden nodes right). A hidden node is right in the
+    group matched with its class and wrong anywhere else, also in a labelled class; a node of a labelled class is
+    right in that class and wrong in any group. A group without a match is always wrong.
+
+    Parameters
+    ----------
+    auroc, ece : float or None
+        Of the probability of belonging to a hidden class; None where all nodes are of one kind.
+    n_hidden, n_nodes : int
+        Nodes of hidden classes, and all that were compared.
+    n_classes : int
+        Hidden classes among them.
+    accuracy_seen, accuracy_unseen, accuracy_all : float or None
+        Share of right predictions among nodes of labelled classes, of hidden classes, and of all; None where
+        nodes have several labels.
+    nmi, ari : float or None
+        Agreement of predictions and classes over the nodes of hidden classes.
+    matches : tuple of (str, str, int)
+        Group, hidden class, and how many of its nodes the group holds.
+
+    Examples
+    --------
+    >>> Truth(0.9, 0.05, 10, 50, 1, 0.8, 0.7, 0.78, 0.5, 0.4, (("new-1", "mail", 7),)).to_dict()["matches"]
+    {'new-1': ['mail', 7]}
+    """
+
+    auroc: float | None
+    ece: float | None
+    n_hidden: int
+    n_nodes: int
+    n_classes: int
+    accuracy_seen: float | None
+    accuracy_unseen: float | None
+    accuracy_all: float | None
+    nmi: float | None
+    ari: float | None
+    matches: tuple[tuple[str, str, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {**asdict(self), "matches": {group: [name, n] for group, name, n in self.matches}}
+
+
+def compare(found: Discovery, labels: Labels) -> Truth:
+    """Return how right `found` was by `labels`, which know the classes that were hidden from it.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(300, 5, random_state=0)
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
+    >>> truth = compare(unseen.discover(data.graph, split.seen_labels, random_state=0), data.labels)
+    >>> truth.auroc > 0.9, truth.matches[0][1]
+    (True, 'c4')
+    """
+    from sklearn.metrics import roc_auc_score
+
+    ids = as_ids(found.nodes.column("node").to_pylist())
+    rows = match_ids(ids, labels.node_ids)
+    known = np.flatnonzero((rows >= 0) & (np.diff(labels.indicator.indptr)[rows] > 0))
+    if not len(known):
+        msg = "the labels name no node that was unlabelled, so there is nothing to compare with"
+        raise InputError(msg)
+    labelled = {name for name, count in found.audit.classes if count}
+    hidden_columns = np.array([name not in labelled for name in labels.classes])
+    indicator = labels.indicator[rows[known]].toarray()
+    new = ~(indicator & ~hidden_columns).any(axis=1)
+    p = found.nodes.column("unseen_probability").to_numpy()[known]
+    mixed = bool(new.any() and not new.all())
+    auroc = float(roc_auc_score(new, p)) if mixed else None
+    figures = (auroc, calibration_error(p, new), int(new.sum()), len(known))
+    n_classes = int((indicator.any(axis=0) & hidden_columns).sum())
+    if labels.is_multilabel:
+        return Truth(*figures, n_classes, None, None, None, None, None, ())
+    group = np.array(found.nodes.column("group").to_pylist(), dtype=object)[known]
+    likely = np.array(found.nodes.column("likely_class").to_pylist(), dtype=object)[known]
+    guess = np.where(group == None, likely, group)  # noqa: E711  # elementwise
+    truth = np.array(labels.classes, dtype=object)[indicator.argmax(axis=1)]
+    names = [found_class.name for found_class in found.classes]
+    agreed = judged(guess, truth, new, names)
+    return Truth(*figures, n_classes, **{f.name: getattr(agreed, f.name) for f in fields(agreed)})
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The part of `Truth` that any sorting of nodes into classes can be judged by."""
+
+    accuracy_seen: float | None
+    accuracy_unseen: float | None
+    accuracy_all: float | None
+    nmi: float | None
+    ari: float | None
+    matches: tuple[tuple[str, str, int], ...]
+
+
+def judged(
+    guess: npt.NDArray[Any], truth: npt.NDArray[Any], new: npt.NDArray[np.bool_], names: list[str]
+) -> Agreement:
+    """Return how right predictions are; `names` are those that can be matched with hidden classes.
+
+    Examples
+    --------
+    >>> guess, truth = np.array(["new-1", "a", "a"], dtype=object), np.array(["b", "b", "a"], dtype=object)
+    >>> judged(guess, truth, truth == "b", ["new-1"]).accuracy_unseen
+    0.5
+    """
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    classes = sorted(set(truth[new]))
+    table = np.array([[int(((guess == g) & (truth == c) & new).sum()) for c in classes] for g in names])
+    matched: dict[str, tuple[str, int]] = {}
+    if table.size:
+        for a, b in zip(*linear_sum_assignment(-table), strict=True):
+            if table[a, b]:
+                matched[names[a]] = (classes[b], int(table[a, b]))
+    meant = np.array([matched[g][0] if g in matched else g for g in guess], dtype=object)
+    right = np.asarray(meant == truth)
+    right[~new & np.isin(guess.astype(str), names)] = False
+    found, wanted = _numbered(guess[new]), _numbered(truth[new])
+    return Agreement(
+        _share(right[~new]),
+        _share(right[new]),
+        _share(right),
+        float(normalized_mutual_info_score(wanted, found)) if new.any() else None,
+        float(adjusted_rand_score(wanted, found)) if new.any() else None,
+        tuple((g, *matched[g]) for g in matched),
+    )
+
+
+def _share(right: npt.NDArray[np.bool_]) -> float | None:
+    return float(right.mean()) if len(right) else None
+
+
+def _numbered(names: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.unique(names.astype(str), return_inverse=True)[1]
