@@ -145,6 +145,14 @@ def gram(H: torch.Tensor, D: torch.Tensor, *, of: int | None = None, comm: Comm 
     return total(parts, comm)
 
 
+def sum_in_order(parts: list[torch.Tensor], comm: Comm = SOLO) -> torch.Tensor:
+    """Return the sum, always added up from the first to the last, and over the processes."""
+    added = parts[0].clone()
+    for part in parts[1:]:
+        added += part
+    return comm.sum_(added)
+
+
 def total(parts: list[torch.Tensor], comm: Comm = SOLO) -> torch.Tensor:
     """Return the sum over blocks and processes, in float64, so that in float32 its order leaves no trace.
 

@@ -23,9 +23,9 @@ from unseen.methods.gcn_encoder import (
     SparseProduct,
     blocks_of,
     gram,
+    sum_in_order,
     through_prelu,
     to_tensor,
-    total,
 )
 
 
@@ -162,7 +162,7 @@ class SemanticLoss:
 
     def end(self, parts: list[torch.Tensor]) -> tuple[float, list[torch.Tensor]]:
         """Return the loss and the gradients by F and c, from what :meth:`rows` gave for all rows."""
-        by_Y = total(parts, self.comm) @ self._Y
+        by_Y = sum_in_order(parts, self.comm) @ self._Y
         loss = float(torch.sum((self._Y * by_Y).double())) * self._scale / 2
         by_Y.mul_(self._scale)
         return max(loss, 0.0), [by_Y[: len(self.F)], by_Y[-1]]  # rounding could make a perfect fit negative
@@ -214,7 +214,7 @@ class LabelledRows:
 
         squares, *by_layer = zip(*map_blocks(work, blocks_of(self.Z)), strict=True)
         loss, by_head = head.end(list(squares))
-        by_W, by_slope = (total(list(parts), head.comm) for parts in by_layer)
+        by_W, by_slope = (sum_in_order(list(parts), head.comm) for parts in by_layer)
         return loss, [by_W[:-1], by_W[-1], by_slope, *by_head]
 
 
