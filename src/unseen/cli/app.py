@@ -19,6 +19,7 @@ from unseen.cli import (
     discover,
     embed,
     evaluate,
+    explore,
     methods,
     partition,
     reproduce,
@@ -47,6 +48,7 @@ app.command("bench")(bench.bench)
 app.command("partition")(partition.partition)
 app.command("discover")(discover.discover)
 app.command("suggest")(suggest.suggest)
+app.command("explore")(explore.explore)
 app.command("convert")(convert.convert)
 app.command("datasets")(datasets.datasets)
 app.command("methods")(methods.methods)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,9 @@ from unseen.labels import Labels
 from unseen.methods.registry import make_method
 from unseen.randomness import RandomState, as_generator, child_seed
 from unseen.report.explorer.build import Subject, common_rows, labels_of, subgraph
+
+if TYPE_CHECKING:
+    from unseen.discovery.result import Suggestion
 
 METHOD = "smoothfeats"
 """Where vectors come from when there is nothing to discover and no method was named."""
@@ -69,22 +73,33 @@ def explore(
     known = None if labels is None else labels_of(labels, common.node_ids)
     n_labelled = 0 if known is None else len(known.labelled)
     if known is None or n_labelled in (0, common.n_nodes):
+        estimator = make_method(method or METHOD, random_state=child_seed(rng))
+        vectors = embedding or estimator.fit_transform(whole, labels)
         if n_labelled:
             logger.info(
                 "all %d nodes have a label, so there is nothing to discover; --unseen and --label-rate hide some",
                 n_labelled,
             )
-        vectors = embedding or make_method(method or METHOD, random_state=child_seed(rng)).fit_transform(
-            whole, labels
+            return Subject(vectors, graph, labels, truth)
+        return Subject(
+            vectors, graph, labels, truth, None, _first_labels(common, vectors, budget, child_seed(rng))
         )
-        return Subject(vectors, graph, labels, truth)
     from unseen.discovery.discover import discover
+    from unseen.discovery.suggest import suggest_from
+
+    found = discover(common, known, method=embedding or method, random_state=child_seed(rng), on_step=on_step)
+    chosen = suggest_from(found, budget) if budget else None
+    return Subject(embedding or found.embedding, graph, labels, truth, found, chosen)
+
+
+def _first_labels(graph: Graph, vectors: Embedding, budget: int, seed: int) -> list[Suggestion] | None:
+    """Return what to label first where nothing is labelled at all."""
     from unseen.discovery.suggest import suggest
 
-    seed = child_seed(rng)
-    found = discover(common, known, method=embedding or method, random_state=seed, on_step=on_step)
-    chosen = suggest(common, known, budget=budget, discovery=found, random_state=seed) if budget else None
-    return Subject(embedding or found.embedding, graph, labels, truth, found, chosen)
+    nothing = Labels(sp.csr_array((graph.n_nodes, 0), dtype=bool), (), graph.node_ids)
+    if not budget:
+        return None
+    return suggest(graph, nothing, budget=budget, method=vectors, random_state=seed)
 
 
 def _edgeless(embedding: Embedding) -> Graph:

@@ -34,7 +34,7 @@ function paint() {
     const code = colouring.codes[i], of = colouring.categories[code];
     scene.colour.set(looks[code], 4 * i);
     scene.shape[i] = of.shape;
-    scene.radius[i] = base * (of.quiet ? 0.75 : BULK[of.shape]);
+    scene.radius[i] = base * (of.quiet ? 0.75 : BULK[of.shape]) * (of.caption ? 1.2 : 1);
     if (!colouring.hidden.has(code)) order[of.quiet ? 0 : 1].push(i);
   }
   if (probability !== null && colouring.key === "probability") order[1].sort((a, b) => probability[a] - probability[b]);

@@ -119,8 +119,10 @@ function card(found) {
     make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...found.members.map((i) => link(i)), show));
 }
 
-/** Bars of how well each number of classes fits. */
-function curve(number) {
+/** Bars of how well each number of classes fits, without the long tail of those that do not. */
+function curve({ best, curve: whole }) {
+  const top = Math.max(...whole.map(([, score]) => score)), last = whole.findLastIndex(([k, score]) => k === best || score > 0.01 * top);
+  const number = { best, curve: whole.slice(0, Math.max(last + 1, 3)) };
   const high = Math.max(...number.curve.map(([, score]) => score)), low = Math.min(0, ...number.curve.map(([, score]) => score)), wide = 300 / number.curve.length;
   const picture = drawn("svg", { class: "curve", viewBox: "0 0 300 84", role: "img", "aria-label": `How well each number of new classes fits: ${number.curve.map(([k, score]) => `${k}: ${score.toFixed(2)}`).join(", ")}` });
   for (const [at, [k, score]] of number.curve.entries()) {

@@ -1,0 +1,121 @@
+"""`unseen explore`: from files, data sets and vectors of any tool to one page."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.io.write import write_features, write_graph, write_labels
+from unseen.report.explorer import layout
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "EARLY", 10)
+    monkeypatch.setattr(layout, "LATE", 10)
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """Four planted classes in files, with labels for half of three of them."""
+    data = unseen.planted_partition(160, 4, random_state=0)
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.5, unseen=["c3"], random_state=0)
+    write_graph(data.graph, tmp_path / "edges.csv")
+    write_features(data.graph, tmp_path / "features.csv")
+    write_labels(split.seen_labels, tmp_path / "labels.csv")
+    return tmp_path
+
+
+def held(page: Path) -> dict[str, Any]:
+    text = re.search(r'id="data">(.*?)</script>', page.read_text("utf-8"), re.DOTALL).group(1)
+    return json.loads(text)
+
+
+def test_files_to_a_page_with_findings(cli: Callable, planted: Path) -> None:
+    page = planted / "page.html"
+    words = ["explore", planted / "edges.csv", "--features", planted / "features.csv"]
+    ran = cli(*words, "--labels", planted / "labels.csv", "--budget", 5, "-o", page, "--json")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert told["output"] == str(page)
+    assert told["bytes"] == page.stat().st_size
+    assert len(told["suggestions"]) == 5
+    assert str(page) in ran.err
+    shown = held(page)
+    assert shown["title"] == "edges.csv: what do the labels miss?"
+    assert len(shown["ids"]) == 160
+    assert shown["truth"] is None
+    assert [c["name"] for c in shown["found"]["classes"]] == [c["name"] for c in told["classes"]]
+    assert shown["audit"]["labelled"] == len((planted / "labels.csv").read_text().splitlines()) - 1
+    assert "viz" not in ran.err
+
+
+def test_hidden_labels_are_shown_to_the_reader_alone(cli: Callable, planted: Path) -> None:
+    data = unseen.planted_partition(160, 4, random_state=0)
+    write_labels(data.labels, planted / "all.csv")
+    page = planted / "page.html"
+    words = ["explore", planted / "edges.csv", "--labels", planted / "all.csv", "-o", page]
+    ran = cli(*words, "--unseen", "c3", "--label-rate", 0.5, "--budget", 0, "--title", "Mine")
+    assert ran.code == 0, ran.err
+    shown = held(page)
+    assert shown["title"] == "Mine"
+    assert shown["suggestions"] is None
+    assert "c3" not in shown["labels"]["names"]
+    assert "c3" in shown["truth"]["names"]
+    ran = cli(*words)
+    assert ran.code == 0, ran.err
+    assert "all 160 nodes have a label, so there is nothing to discover" in ran.err
+    assert held(page)["found"] is None
+
+
+def test_vectors_of_any_tool(cli: Callable, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"n{i},{x:.3f},{y:.3f}" for i, (x, y) in enumerate(rng.normal(size=(30, 2)))]
+    (tmp_path / "vectors.csv").write_text("node,x,y\n" + "\n".join(rows) + "\n")
+    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"n{i},a\n" for i in range(30)))
+    page = tmp_path / "page.html"
+    ran = cli("explore", "--embedding", tmp_path / "vectors.csv", "-o", page)
+    assert ran.code == 0, ran.err
+    shown = held(page)
+    assert shown["ids"] == [f"n{i}" for i in range(30)]
+    assert shown["labels"] is None
+    assert shown["edges"] is None
+    ran = cli(
+        "explore", "--embedding", tmp_path / "vectors.csv", "--labels", tmp_path / "labels.csv", "-o", page
+    )
+    assert ran.code == 0, ran.err
+    assert held(page)["labels"]["names"] == ["a"]
+    (tmp_path / "edges.csv").write_text("src,dst\nn0,n1\nn1,n2\nn2,other\n")
+    ran = cli("explore", tmp_path / "edges.csv", "--embedding", tmp_path / "vectors.csv", "-o", page)
+    assert ran.code == 0, ran.err
+    assert held(page)["ids"] == ["n0", "n1", "n2"]
+    assert "27 nodes are not in the graph" in ran.err
+    assert "1 nodes are not in the embedding" in ran.err
+
+
+def test_what_cannot_be_is_said_before_any_work(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = cli("explore")
+    assert ran.code == 1
+    assert "name a data set or an edge file" in ran.err
+    ran = cli("explore", "--embedding", "v.csv", "--method", "rect")
+    assert "leave out --method" in ran.err
+    (tmp_path / "v.csv").write_text("node,x\na,1\nb,2\n")
+    ran = cli("explore", "--embedding", tmp_path / "v.csv", "--features", "f.csv", "-o", tmp_path / "p.html")
+    assert "--features goes with an edge file" in ran.err
+    ran = cli("explore", "debian", "-o", tmp_path / "no" / "page.html")
+    assert "does not exist" in ran.err
+    monkeypatch.setitem(sys.modules, "openTSNE", None)
+    ran = cli("explore", "debian", "-o", tmp_path / "page.html")
+    assert ran.code == 1
+    assert "pip install 'unseen[viz]'" in ran.err
+    assert not (tmp_path / "page.html").exists()
