@@ -67,6 +67,8 @@ def main(argv: list[str]) -> int:
     """Run the command and return its exit code; a message names the process it comes from."""
     from unseen.cli.app import run
 
+    if not {"-v", "--verbose"} & set(argv):
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")  # pages of C++ names around every lost connection
     rank, size = (
         int(os.environ.get(name, default)) for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"))
     )

@@ -76,6 +76,10 @@ class Comm:
         copies = np.concatenate([array] * self.size) if self.size > 1 else array
         return self.exchange_arrays(copies, [len(array)] * self.size)[0]
 
+    def rows(self, own: int) -> int:
+        """Return how many rows all processes have together."""
+        return own if self.size == 1 else int(self.total(own))
+
     def agreed(self, number: int) -> int:
         """Return process 0's number to all."""
         return int(self.total(number if self.rank == 0 else 0))

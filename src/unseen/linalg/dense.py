@@ -32,7 +32,7 @@ def gram(V: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
         v = V[start:stop]
         return product(v[:, :half].T, v), product(v[:, half:].T, v[:, half:])
 
-    for upper, lower in map_blocks(squared, row_cuts(len(V))):
+    for upper, lower in map_blocks(squared, row_cuts(len(V), of=comm.rows(len(V)))):
         total[:half] += upper
         total[half:, half:] += lower
     total[half:, :half] = total[:half, half:].T  # the quarter that is there already
@@ -83,7 +83,8 @@ def dot(a: Dense, b: Dense, comm: Comm = SOLO) -> float:
     >>> dot(np.ones((3, 2), dtype=np.float32), np.full((3, 2), 2.0, dtype=np.float32))
     12.0
     """
-    return comm.total(float(sum(map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), row_cuts(len(a))))))
+    cuts = row_cuts(len(a), of=comm.rows(len(a)))
+    return comm.total(float(sum(map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), cuts))))
 
 
 def column_dots(a: Dense, b: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:

@@ -174,7 +174,8 @@ def _cross(Y: Dense, V: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
 
     left, right = torch.from_numpy(Y), torch.from_numpy(V)
     total = np.zeros((Y.shape[1], V.shape[1]))
-    for part in map_blocks(lambda a, b: (left[a:b].T @ right[a:b]).numpy(), row_cuts(len(Y))):
+    cuts = row_cuts(len(Y), of=comm.rows(len(Y)))
+    for part in map_blocks(lambda a, b: (left[a:b].T @ right[a:b]).numpy(), cuts):
         total += part
     return comm.sum_(total)
 

@@ -1,0 +1,166 @@
+"""Real processes on 127.0.0.1: the same vectors, restarts after kill -9, and errors that come in time."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from unseen.comm import SOLO, Comm
+from unseen.errors import InputError, OutputError
+from unseen.scale.checkpoints import Checkpoints
+from unseen.scale.load import load_parts
+from unseen.scale.partition import partition
+from unseen.scale.train import train
+from unseen.scale.vectors import read_vectors
+
+from .conftest import on_ranks
+from .test_parts import differences
+from .workers import free_port, group, run_alone, run_group, wait_for, worker_ids
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="workers are found by /proc")
+JOB = ["--method", "rect", "--dim", "32", "--epochs", "40", "--checkpoint-every", "5", "--timeout", "60"]
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graph")
+    rng = np.random.default_rng(0)
+    n = 3000
+    ends = rng.integers(0, n, (2, 2 * n))
+    pq.write_table(pa.table({"src": ends[0], "dst": ends[1]}), folder / "edges.parquet")
+    labelled = rng.permutation(np.unique(ends))[: n // 10]
+    pq.write_table(pa.table({"node": labelled, "label": labelled % 3}), folder / "labels.parquet")
+    partition(folder / "edges.parquet", folder / "parts", parts=2, labels=folder / "labels.parquet")
+    return folder / "parts"
+
+
+@pytest.fixture(scope="module")
+def alone(parts: Path, tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+    """Vectors of one process, which forms no group."""
+    output = tmp_path_factory.mktemp("alone") / "vectors"
+    train(parts, output, SOLO, method="rect", params={"n_components": 32, "epochs": 40})
+    made = read_vectors(output)
+    assert made.node_ids.tolist() == load_parts(parts, SOLO)[0].node_ids.tolist()
+    return made.vectors
+
+
+def _kill_one(process: int, output: Path, when: Callable[[], bool]) -> None:
+    wait_for(when, "the moment to kill a worker")
+    os.kill(worker_ids(process)[1], signal.SIGKILL)
+
+
+def test_two_processes_killed_twice_give_the_vectors_of_one(
+    parts: Path, alone: np.ndarray, tmp_path: Path
+) -> None:
+    output = tmp_path / "vectors"
+    kept = output / "_checkpoints"
+    with group(2, str(parts), *JOB, "-o", str(output), restarts=2) as process:
+        _kill_one(process.pid, output, lambda: any(kept.glob("rect-l-*/COMMIT")))
+        _kill_one(process.pid, output, lambda: any(kept.glob("rect-n-*/COMMIT")))
+        said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert "rect-n: going on after step" in said
+    relative, largest = differences(read_vectors(output).vectors, alone)
+    assert relative <= 1e-4
+    assert largest <= 1e-3
+    assert sorted(p.name for p in output.iterdir()) == [
+        "_SUCCESS",
+        "part-00000-of-00002.parquet",
+        "part-00001-of-00002.parquet",
+    ]
+
+
+def test_a_damaged_part_ends_all_processes_with_a_sentence(parts: Path, tmp_path: Path) -> None:
+    folder, output = tmp_path / "parts", tmp_path / "vectors"
+    shutil.copytree(parts, folder)
+    path = folder / "part-00001" / "weights.npy"
+    path.write_bytes(path.read_bytes()[:-8])
+    code, said = run_group(2, str(folder), *JOB, "-o", str(output))
+    assert code != 0
+    assert "unseen: process 1:" in said
+    assert "weights.npy' is damaged" in said
+    assert "unseen: process 0: process 1 cannot begin; its own message says why" in said
+    assert not output.exists() or not any(output.iterdir())
+
+
+def test_others_that_never_come_are_given_up_in_time(parts: Path, tmp_path: Path) -> None:
+    place = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    arguments = [str(parts), "--method", "rect-n", "-o", str(tmp_path / "vectors"), "--timeout", "3"]
+    code, said, seconds = run_alone(*arguments, **place)
+    assert code == 1
+    assert "unseen: process 1: the other 1 processes at 127.0.0.1:" in said
+    assert "did not come about within 3 s" in said
+    assert said.count("\n") < 12
+    assert seconds < 40  # most of it is the start of Python
+    assert not (tmp_path / "vectors").exists()
+
+
+def test_too_many_processes_are_refused(parts: Path, tmp_path: Path) -> None:
+    def work(comm: Comm) -> None:
+        train(parts, tmp_path / "vectors", comm, method="rect", params={})
+
+    with pytest.raises(
+        InputError, match="has 2 parts and 3 processes were started; start at most 2, or partition"
+    ):
+        on_ranks(3, work)
+    assert not (tmp_path / "vectors").exists()
+
+
+def test_a_full_disk_ends_with_a_sentence_and_no_half_output(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "vectors"
+    params = {"n_components": 4, "epochs": 2}
+    train(parts, output, SOLO, method="rect-n", params=params)
+    before = read_vectors(output).vectors
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def work(comm: Comm) -> None:
+        train(parts, output, comm, method="rect-n", params=params, seed=1)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("unseen.scale.vectors.write_parquet", full)
+        with pytest.raises(OutputError, match="the disk is full"):
+            on_ranks(2, work)
+    assert (read_vectors(output).vectors == before).all()  # the older vectors are whole still
+    with monkeypatch.context() as patch:
+        patch.setattr("unseen.scale.checkpoints.np.savez", full)
+        with pytest.raises(OutputError, match="the disk is full"):
+            on_ranks(2, work)
+    on_ranks(2, work)
+    assert not (read_vectors(output).vectors == before).all()
+    assert not (output / "_checkpoints").exists()
+
+
+def test_checkpoints_of_another_job_are_not_resumed(parts: Path, tmp_path: Path) -> None:
+    def job(name: str) -> Checkpoints:
+        return Checkpoints(tmp_path, SOLO, name, every=1)
+
+    job("old").offer("rect-n", 3, {"x": np.zeros(1)}, last=False)
+    assert job("new").resume("rect-n") is None
+    (tmp_path / "rect-n-000004").mkdir()  # a step whose processes were killed while they wrote
+    assert job("old").resume("rect-n") == (3, {"x": np.zeros(1)})
+    job("new").clear()
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_with_other_files_is_not_written_to(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(OutputError, match=r"holds 'thesis\.tex', which is no part of vectors"):
+        train(parts, tmp_path, SOLO, method="rect-n", params={})
+    with pytest.raises(InputError, match="no _SUCCESS"):
+        read_vectors(tmp_path)
+    with pytest.raises(InputError, match="'gcn' does not train on parts"):
+        train(parts, tmp_path / "new", SOLO, method="gcn", params={})
