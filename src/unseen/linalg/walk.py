@@ -7,6 +7,8 @@ costs two passes over the edges. Only where the degrees guarantee that the expli
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +22,7 @@ from unseen.linalg.normalize import column_normalized, row_normalized
 from unseen.linalg.products import spmm
 
 Dense = npt.NDArray[Any]
+Product = Callable[[Dense], Dense]
 
 CHEAP_FACTOR = 200
 """||M||_F^2 counts as cheap up to this many operations an edge: about one product with 200 columns."""
@@ -81,13 +84,27 @@ class WalkMatrix:
         kind = "explicit" if self.explicit else "operator"
         return f"WalkMatrix({self.shape[0]} nodes, {kind})"
 
-    def matmat(self, V: Dense) -> Dense:
-        """Return M V."""
-        return self._apply("forward", V)
+    def matmat(self, V: Dense, *, out: Dense | None = None, scratch: Dense | None = None) -> Dense:
+        """Return M V, in `out`; getting memory for it, and for a step between, is dear where V is large."""
+        return self._apply("forward", V, out, scratch)
 
-    def rmatmat(self, V: Dense) -> Dense:
-        """Return M' V."""
-        return self._apply("backward", V)
+    def rmatmat(self, V: Dense, *, out: Dense | None = None, scratch: Dense | None = None) -> Dense:
+        """Return M' V, in `out`, like :meth:`matmat`."""
+        return self._apply("backward", V, out, scratch)
+
+    def alternating(self, V: Dense) -> tuple[Product, Product]:
+        """Return products with M and M' that write into V and a second array in turn, for iterations from V on.
+
+        What one of them returned is gone after the next but one.
+        """
+        first, second, between = V, np.empty_like(V), np.empty_like(V)
+
+        def product(side: str, X: Dense) -> Dense:
+            if (X.shape, X.dtype) != (V.shape, V.dtype):
+                return self._apply(side, X, None, None)
+            return self._apply(side, X, second if X is first else first, between)
+
+        return partial(product, "forward"), partial(product, "backward")
 
     def symmetric(self, V: Dense) -> Dense:
         """Return (M + M') V / 2."""
@@ -122,21 +139,21 @@ class WalkMatrix:
             total += float(block.data @ block.data)
         return total / 4
 
-    def _apply(self, side: str, V: Dense) -> Dense:
+    def _apply(self, side: str, V: Dense, out: Dense | None, scratch: Dense | None) -> Dense:
         if V.dtype not in (np.float32, np.float64):
             V = V.astype(np.float64)
         matrix = self._as(side, V.dtype)
-        result = spmm(matrix, V)
-        if not self.explicit:
-            # (Abar + Abar^2) V = Abar (V + Abar V): one temporary of the size of V.
-            def mean(start: int, stop: int) -> None:
-                block = result[start:stop]
-                block += V[start:stop]
-                block *= 0.5
+        if self.explicit:
+            return spmm(matrix, V, out=out)
+        between = spmm(matrix, V, out=scratch)
 
-            map_blocks(mean, row_cuts(len(V)))
-            result = spmm(matrix, result)
-        return result
+        def mean(start: int, stop: int) -> None:
+            block = between[start:stop]
+            block += V[start:stop]
+            block *= 0.5
+
+        map_blocks(mean, row_cuts(len(V)))
+        return spmm(matrix, between, out=out)  # (Abar + Abar^2) V = Abar (V + Abar V)
 
     def _as(self, side: str, dtype: np.dtype[Any]) -> sp.csr_array:
         matrix = self._forward if side == "forward" else self._backward

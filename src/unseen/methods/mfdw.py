@@ -176,7 +176,7 @@ class MFDW(Method):
             return U.astype(np.float32), Ht.astype(np.float32)
         spread = min(n, columns + max(16, columns // 4))
         random = keyed_uniform(keys, spread).astype(np.float32) - np.float32(0.5)
-        P, values, Q = operator_svd(walk.matmat, walk.rmatmat, random, columns)
+        P, values, Q = operator_svd(*walk.alternating(random), random, columns)
         root = np.sqrt(np.maximum(values - self.lam, 0.0)).astype(np.float32)
         return P * root, Q * root
 

@@ -173,22 +173,30 @@ def solve(rounds: Iterator[State], *, max_iter: int, tol: float, report: Report)
     return Solution(state, history, "max_iter")
 
 
+class Room:
+    """Three arrays of the size of U that a round needs: getting them anew would cost as much as what fills them."""
+
+    def __init__(self, U: Dense) -> None:
+        self.one, self.other, self.residual = (np.empty_like(U) for _ in range(3))
+
+
 def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> Iterator[State]:
     """Yield the start, then rounds of: conjugate gradients for U, a ridge solve for H, neighbours for S.
 
     J never rises.
     """
+    room, walk = Room(U), objective.walk
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
-    gram_h = gram(Ht)
-    yield State(U, Ht, objective.cost(U, Ht, objective.walk.rmatmat(U), smoothed, gram(U), gram_h))
+    MtU, gram_u, gram_h = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U), gram(Ht)
+    yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
     while True:
-        U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps)
-        MtU, gram_u = objective.walk.rmatmat(U), gram(U)
+        U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
+        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U)
         Ht = h_step(objective, MtU, gram_u)
         gram_h = gram(Ht)
         smoothing = objective.smoothing(U)
-        smoothed = smoothing.apply(U)
+        smoothed = smoothing.apply(U, smoothed)
         yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
 
 
@@ -200,6 +208,7 @@ def u_step(
     smoothing: Smoothing,
     smoothed: Dense,
     cg_steps: int,
+    room: Room | None = None,
 ) -> Dense:
     """Solve U (HH' + lam I) + alpha (L_s + L_w) U = M H' for U, starting from U.
 
@@ -208,9 +217,11 @@ def u_step(
     """
     values, axes = eigh(gram_h)
     shift = (np.maximum(values, 0.0) + objective.lam).astype(U.dtype)
-    residual = objective.walk.matmat(times(Ht, axes))
+    room = Room(U) if room is None else room
+    turned = times(Ht, axes, out=room.one)
+    residual = objective.walk.matmat(turned, out=room.residual, scratch=room.other)
     if smoothing.empty:
-        return times(residual, (axes / shift).T, out=residual)
+        return times(residual, (axes / shift).T)
     rotated, axes = times(U, axes), axes.astype(U.dtype)
 
     def subtract(start: int, stop: int) -> None:
@@ -220,7 +231,7 @@ def u_step(
 
     map_blocks(subtract, row_cuts(len(U)))
     conjugate_gradients(
-        smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, objective.walk.comm
+        smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, room, objective.walk.comm
     )
     return times(rotated, axes.T, out=rotated)
 
@@ -232,20 +243,19 @@ def conjugate_gradients(
     x: Dense,
     r: Dense,
     steps: int,
+    room: Room,
     comm: Comm = SOLO,
 ) -> None:
-    """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual.
-
-    Everything but the products is done in three passes a step over blocks of rows that stay in the cache.
-    """
+    """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual."""
     degree = degree.astype(x.dtype)
-    p, product = np.zeros_like(x), np.empty_like(x)
+    p, product = room.one, room.other
+    p.fill(0)
     ratio = length = np.zeros(x.shape[1], dtype=x.dtype)
 
     def preconditioned(start: int, stop: int) -> Dense:
         return r[start:stop] / (degree[start:stop, None] + shift)
 
-    def first(start: int, stop: int) -> Small:
+    def left(start: int, stop: int) -> Small:
         return _dots(r[start:stop], preconditioned(start, stop))
 
     def turn(start: int, stop: int) -> None:
@@ -261,12 +271,12 @@ def conjugate_gradients(
     def move(start: int, stop: int) -> Small:
         x[start:stop] += length * p[start:stop]
         r[start:stop] -= length * product[start:stop]
-        return first(start, stop)
+        return left(start, stop)
 
     def summed(function: Callable[[int, int], Small]) -> Small:
         return comm.sum_(np.sum(map_blocks(function, row_cuts(len(x))), axis=0, initial=0.0))
 
-    before, rz = np.zeros(x.shape[1]), summed(first)
+    before, rz = np.zeros(x.shape[1]), summed(left)
     for _ in range(steps):
         ratio = _ratio(rz, before).astype(x.dtype)
         map_blocks(turn, row_cuts(len(x)))
@@ -367,7 +377,7 @@ def new_rows(
     if alpha:
         right += U.dtype.type(alpha) * walk.symmetric(rotated)
         r = np.where(fixed, 0, right - x * shift) - pulled(x)
-        conjugate_gradients(pulled, shift, degree, x, r, NEW_ROW_STEPS)
+        conjugate_gradients(pulled, shift, degree, x, r, NEW_ROW_STEPS, Room(x))
     return np.where(fixed, U, times(x, axes.T))
 
 
@@ -386,5 +396,4 @@ def _ratio(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArra
 
 
 def _dots(a: Dense, b: Dense) -> Small:
-    found: Small = np.einsum("ij,ij->j", a, b).astype(np.float64)
-    return found
+    return np.asarray(np.einsum("ij,ij->j", a, b), dtype=np.float64)
