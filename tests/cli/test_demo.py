@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,11 +11,14 @@ import pytest
 
 import unseen
 from unseen.experiments import demo
+from unseen.report.explorer import layout
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "METHODS", ("nodefeats", "smoothfeats"))
+    monkeypatch.setattr(layout, "EARLY", 5)
+    monkeypatch.setattr(layout, "LATE", 5)
 
 
 @pytest.mark.usefixtures("short")
@@ -30,19 +34,37 @@ def test_json_and_vectors(cli: Callable, tmp_path: Path) -> None:
         assert 0.4 < scores["micro_f1"] < 1
     assert told["methods"]["smoothfeats"]["unseen_f1"] > told["methods"]["nodefeats"]["unseen_f1"]
     written = sorted((tmp_path / "vectors").iterdir())
-    assert len(written) == 2
-    assert {unseen.read_embedding(path).vectors.shape[0] for path in written} == {4852}
+    assert [path.name for path in written] == ["explorer.html", "nodefeats.npz", "smoothfeats.parquet"]
+    assert {unseen.read_embedding(path).vectors.shape[0] for path in written[1:]} == {4852}
+    assert told["page"] == str(written[0])
+    assert f"open {written[0]} in a browser" in ran.err
+    page = written[0].read_text("utf-8")
+    assert "<title>Debian without mail, video, web</title>" in page
+    assert '"start":"overview"' in page  # new classes were found, and are what the reader sees first
     assert str(tmp_path / "vectors") in ran.err
 
 
 @pytest.mark.usefixtures("short")
 def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: Path) -> None:
-    ran = cli("demo", "-o", tmp_path, "--seed", 1)
+    ran = cli("demo", "-o", tmp_path, "--seed", 1, "--no-page")
     lines = ran.out.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 110
-    told = json.loads(cli("demo", "-o", tmp_path, "--seed", 1, "--json").out)
+    told = json.loads(cli("demo", "-o", tmp_path, "--seed", 1, "--no-page", "--json").out)
     for name in told["hidden"]:
         assert name in ran.out
     for scores in told["methods"].values():
         assert f"{scores['unseen_f1']:.2f}" in ran.out
+
+
+@pytest.mark.usefixtures("short")
+def test_without_the_viz_extra_there_is_no_page_and_a_sentence(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "METHODS", ("smoothfeats",))
+    monkeypatch.setitem(sys.modules, "openTSNE", None)
+    ran = cli("demo", "-o", tmp_path, "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["page"] is None
+    assert "pip install 'unseen[viz]'" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["smoothfeats.parquet"]

@@ -10,7 +10,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.errors import logger
+from unseen.errors import UnsupportedError, logger
 
 if TYPE_CHECKING:
     from unseen.experiments.demo import Demo
@@ -28,9 +28,12 @@ def demo(
         str | None, typer.Option(help="Sections to hide, separated by commas; three are drawn if not given.")
     ] = None,
     label_rate: Annotated[float, typer.Option(help="Share of the packages whose section is known.")] = 0.1,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the vectors.")] = Path(
-        "unseen-demo"
-    ),
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the vectors and the page.")
+    ] = Path("unseen-demo"),
+    page: Annotated[
+        bool, typer.Option("--page/--no-page", help="Whether to end with a page to look at.")
+    ] = True,
     seed: options.Seed = 0,
     threads: options.Threads = None,
     json: options.Json = False,
@@ -52,11 +55,35 @@ def demo(
         result = run_demo(hidden=options.names(hide), label_rate=label_rate, seed=seed, on_start=started)
     for name, run in result.runs.items():
         run.embedding.save(output / f"{name}{'.npz' if name == 'nodefeats' else '.parquet'}")
-    if json:
-        print_json(_as_json(result))
-    else:
+    if not json:
         sys.stdout.write(_as_text(result))
+        sys.stdout.flush()  # the numbers first; the page takes a while
     logger.info("The vectors are in the folder %s.", output)
+    written = _write_page(result, output / "explorer.html", seed) if page else None
+    if json:
+        print_json({**_as_json(result), "page": None if written is None else str(written)})
+
+
+def _write_page(result: Demo, path: Path, seed: int) -> Path | None:
+    """Write the explorer page of the demo, and say how to open it; without openTSNE, say what is missing."""
+    from unseen.experiments.demo import demo_subject
+    from unseen.report.explorer import write_explorer
+    from unseen.report.explorer.layout import require_tsne
+
+    try:
+        require_tsne()
+    except UnsupportedError as error:
+        logger.info("No page to look at: %s.", error)
+        return None
+    with progress("looking for the hidden sections") as move:
+        subject = demo_subject(result, seed=seed, on_step=move)
+    hidden = ", ".join(result.split.unseen)
+    with progress("drawing the map") as move:
+        write_explorer(subject, path, title=f"Debian without {hidden}", random_state=seed, on_progress=move)
+    logger.info(
+        "Look at what the labels miss: open %s in a browser (a double click, or xdg-open %s).", path, path
+    )
+    return path
 
 
 def _as_json(result: Demo) -> dict[str, object]:

@@ -10,10 +10,13 @@ from unseen.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
 from unseen.evaluation import Score, fit_and_evaluate
 from unseen.methods.registry import make_method, method_names
+from unseen.report.explorer import Subject, explore
 from unseen.splits import Split, completely_imbalanced_split, random_unseen_sets
 
 METHODS = ("nodefeats", "gcn", "smoothfeats", "rect")
 """Shown in this order, as far as they exist: no graph, the usual way, no training, ours."""
+PAGE_METHOD = "smoothfeats"
+"""Whose vectors the page shows: they have seen no labels, so what is found was not learned by heart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,3 +73,30 @@ def run_demo(
         embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
         runs[name] = DemoRun(embedding, score, time.perf_counter() - start)
     return Demo(data, split, runs)
+
+
+def demo_subject(demo: Demo, *, seed: int = 0, on_step: Callable[[int, int], None] | None = None) -> Subject:
+    """Return what the demo's page shows: the hidden sections as discovery finds them, and the truth for the reader.
+
+    Parameters
+    ----------
+    demo : Demo
+        What :func:`run_demo` returned.
+    seed : int
+        Seed of the discovery.
+    on_step : callable or None
+        Told how far it is.
+
+    Examples
+    --------
+    >>> subject = demo_subject(run_demo())  # doctest: +SKIP
+    """
+    run = demo.runs.get(PAGE_METHOD)
+    return explore(
+        demo.data.graph,
+        demo.split.seen_labels,
+        embedding=None if run is None else run.embedding,
+        truth=demo.data.labels,
+        random_state=seed,
+        on_step=on_step,
+    )
