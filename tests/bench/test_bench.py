@@ -20,6 +20,7 @@ def test_a_measurement_has_its_own_process_time_memory_and_result(tmp_path, monk
     assert 70 < found.added < 120
     assert found.megabytes > found.added
     assert found.seconds > 0
+    assert found.processor > 0
 
 
 def test_a_measurement_that_fails_says_which():
@@ -34,7 +35,7 @@ def test_the_scale_benchmark_leaves_out_what_is_too_large_and_knows_its_methods(
 
     def fake(*_, **arguments):
         asked.append(arguments["n"])
-        return isolated.Measured(1.0, 2.0, 1.0, {"neighbour_seconds": None})
+        return isolated.Measured(1.0, 2.0, 1.0, {"neighbour_seconds": None}, 1.0)
 
     monkeypatch.setattr(scale, "measure", fake)
     limited = [scale.Contestant("rect-n", {}, 100)]

@@ -18,7 +18,7 @@ def bench(monkeypatch, capsys):
 
     def here(module, function, **arguments):
         job = getattr({"rect": rect, "rsdne": rsdne, "scale": scale}[module.rpartition(".")[2]], function)
-        return isolated.Measured(0.5, 200.0, 100.0, job(**arguments)())
+        return isolated.Measured(0.5, 200.0, 100.0, job(**arguments)(), 0.7)
 
     for module in (rect, rsdne, scale):
         monkeypatch.setattr(module, "measure", here)
