@@ -22,8 +22,9 @@ from unseen.errors import UnseenError
 class Measured:
     """Seconds of the function alone, without imports and preparation, and memory.
 
-    `processor` has the seconds of all its threads, which other work on the machine disturbs less. `megabytes` is the peak of the process, `added` how much of it came on top of what the process held when
-    the function was called: libraries and input.
+    `processor` has the seconds of all its threads, which other work on the machine disturbs less. `megabytes` is the
+    peak of the process, `added` how much of it came on top of what the process held when the function was called:
+    libraries and input.
     """
 
     seconds: float
