@@ -91,6 +91,13 @@ METHODS: dict[str, Entry] = {
         features=True,
         labels=True,
     ),
+    "rect-plus": Entry(
+        "rect_plus",
+        "RECTPlus",
+        "views chosen inside the seen labels, near their class descriptions; recommended",
+        features=True,
+        labels=True,
+    ),
 }
 
 

@@ -28,7 +28,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_method(method: Method, path: str | PathLike[str]) -> None:
-    """Write a fitted method of the RECT family.
+    """Write a fitted method whose state is arrays and plain values.
 
     Examples
     --------
@@ -128,7 +128,9 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
     left_out = sorted(set(method.get_params(deep=False)) - set(params) - {"random_state", "callbacks"})
     if left_out:
         logger.warning("%s: %s is a function and is not saved", method.name, ", ".join(left_out))
-    params |= {"random_state": seed_of(method.random_state), "callbacks": None}
+    params["random_state"] = seed_of(method.random_state)
+    if "callbacks" in params:
+        params["callbacks"] = None
     return {"name": method.name, "params": params, "plain": plain, "halves": halves}
 
 

@@ -1,0 +1,138 @@
+"""The logarithm of a walk matrix, factorised through its columns of some landmark nodes, in linear time.
+
+DeepWalk factorises log(vol / (b T) (P + ... + P^T) D^-1) without ever writing it down (Qiu et al., WSDM 2018); P is
+the walk matrix, T the window, b the number of negatives. Formed in full that is n x n. Its left singular vectors are
+well told by a few thousand of its columns, those of nodes drawn by degree, which take T sparse products.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.linalg.keyed import keyed_uniform
+from unseen.linalg.normalize import row_normalized
+from unseen.linalg.products import spmm
+from unseen.linalg.svd import truncated_svd
+
+LANDMARKS = 2048
+"""Columns of the matrix that are taken, at most."""
+ENTRIES = 1 << 28
+"""Numbers that these columns may have together (a gigabyte): larger graphs get fewer landmarks, but at least 256."""
+STEP = 256
+"""Landmarks whose walks are followed at a time."""
+ROUNDS = 4
+
+
+def log_walk_vectors(
+    adjacency: sp.csr_array,
+    k: int,
+    keys: npt.NDArray[np.uint64],
+    rng: np.random.Generator,
+    *,
+    window: int = 10,
+    negatives: float = 0.2,
+    landmarks: int | None = None,
+) -> npt.NDArray[np.float32]:
+    """Return U S of the `k` largest singular values of the log-walk matrix, told by the columns of the landmarks.
+
+    Parameters
+    ----------
+    adjacency : CSR array, shape (n, n)
+        Symmetric, without negative weights.
+    k : int
+        At most the number of landmarks.
+    keys : ndarray of uint64, shape (n,)
+        Keys of the nodes, so that the order of the nodes does not matter for the draw.
+    rng : Generator
+        For the start of the SVD.
+    window : int
+        T, the longest walk that is looked at.
+    negatives : float
+        b; entries below 1 before the logarithm count as 1, so a smaller number keeps more of them.
+    landmarks : int, optional
+        Number of columns; all of them give the matrix in full. By default 2048, fewer on very large graphs.
+
+    Examples
+    --------
+    >>> ring = sp.csr_array(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
+    >>> log_walk_vectors(ring, 2, np.arange(6, dtype=np.uint64), np.random.default_rng(0)).shape
+    (6, 2)
+    """
+    n = adjacency.shape[0]
+    asked = max(256, min(LANDMARKS, ENTRIES // n)) if landmarks is None else landmarks
+    chosen = draw_landmarks(adjacency, min(asked, n), keys)
+    logs = log_walk_columns(adjacency, chosen, window=window, negatives=negatives)
+    k = min(k, len(chosen))
+    return truncated_svd(logs, k, rng, n_iter=ROUNDS)[0]
+
+
+def draw_landmarks(
+    adjacency: sp.csr_array, count: int, keys: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    """Draw nodes without replacement, in proportion to their degrees, in the order of their draws.
+
+    The smallest of exponential waiting times, one a node at the rate of its degree, are such a draw.
+    """
+    degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    waiting = -np.log1p(-keyed_uniform(keys, 1, stream=7)[:, 0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = np.where(degree > 0, waiting / degree, np.inf)
+    order = np.argsort(times, kind="stable")[:count]
+    return np.asarray(order, dtype=np.int64)
+
+
+def log_walk_columns(
+    adjacency: sp.csr_array, columns: npt.NDArray[np.int64], *, window: int = 10, negatives: float = 0.2
+) -> npt.NDArray[np.float32]:
+    """Return some columns of log max(1, vol / (b T) (P + ... + P^T) D^-1).
+
+    Examples
+    --------
+    >>> pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> log_walk_columns(pair, np.array([0, 1]), window=1, negatives=1.0).round(4).tolist()
+    [[0.0, 0.6931], [0.6931, 0.0]]
+    """
+    n = adjacency.shape[0]
+    degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    walk = row_normalized(adjacency).astype(np.float32)
+    logs = np.empty((n, len(columns)), dtype=np.float32)
+    for first in range(0, len(columns), STEP):
+        some = columns[first : first + STEP]
+        scale = _scale(degree, some, window, negatives)
+        logs[:, first : first + STEP] = _logs(walk, some, window, scale)
+    return logs
+
+
+def _scale(
+    degree: npt.NDArray[np.float64], columns: npt.NDArray[np.int64], window: int, negatives: float
+) -> npt.NDArray[np.float32]:
+    """Return vol / (b T) over the degree of each column's node; zero where it has no edge."""
+    own = degree[columns]
+    scale = np.divide(degree.sum() / (negatives * window), own, out=np.zeros_like(own), where=own > 0)
+    return np.asarray(scale, dtype=np.float32)
+
+
+def _logs(
+    walk: sp.csr_array, columns: npt.NDArray[np.int64], window: int, scale: npt.NDArray[np.float32]
+) -> npt.NDArray[Any]:
+    n = walk.shape[0]
+    at = np.zeros((n, len(columns)), dtype=np.float32)
+    at[columns, np.arange(len(columns))] = 1
+    total = np.zeros_like(at)
+    for _ in range(window):
+        at = spmm(walk, at)
+        total += at
+
+    def logarithm(start: int, stop: int) -> None:
+        part = total[start:stop]
+        np.multiply(part, scale, out=part)
+        np.maximum(part, 1, out=part)
+        np.log(part, out=part)
+
+    map_blocks(logarithm, row_cuts(n))
+    return total

@@ -1,0 +1,242 @@
+"""RECT+: views of the graph that serve the seen classes, brought nearer to their class descriptions, in closed form.
+
+RECT's idea, class-semantic knowledge of the seen classes beside the structure of the graph, without its training:
+
+1. *Views without labels.* Features after SVD, weighted and plain, smoothed over the graph at three depths; a
+   factorisation of the logarithm of the walk matrix. Depth and weighting that serve differ from graph to graph.
+2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out; the views
+   within a standard error of the best are put side by side and reduced to `n_components` columns.
+3. *Class descriptions.* Directions in which nodes differ from the description of their own class are shrunk: the
+   minimum of RECT-L's squared error over maps near the identity. How far, is chosen on folds whose labels the
+   map has not seen, and it stays zero unless that is clearly better.
+
+`docs/method.md` has what was tried and measured.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import UnsupportedError, logger, unknown_name
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.blocks import threads_for_blocks_only
+from unseen.linalg.dense import eigh, gram, times
+from unseen.linalg.keyed import node_keys
+from unseen.methods.base import Vectors
+from unseen.methods.parameters import Constraint, Interval, OneOf
+from unseen.methods.rect_l import words_of
+from unseen.methods.saved import SavedMethod
+from unseen.methods.selection import (
+    FOLDS,
+    as_good_as_the_best,
+    choose_strength,
+    leave_one_out_hits,
+    shrunk_map,
+    within_class_metric,
+)
+from unseen.methods.semantics import describe_classes, shares_of
+from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, smoothed_views
+from unseen.randomness import RandomState, child_seed
+
+STRENGTHS = (0.0, 0.03, 0.1)
+"""How far vectors are brought nearer to class descriptions, to choose from."""
+MOST_LABELLED = 2000
+"""Labelled nodes that choices look at; of more, as many are drawn."""
+FEWEST_LABELLED = 10
+"""Below this many labelled nodes nothing is chosen."""
+
+
+class RECTPlus(SavedMethod):
+    """The recommended vectors for graphs whose labels miss whole classes; no training, linear in the graph.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of columns; None means 400, or as many as the views have.
+    views : {"auto"} or tuple of str
+        Which views to take: "auto" chooses with the labels; names as in ``view_scores_`` fix them.
+    strength : float or None
+        How far vectors are brought nearer to the descriptions of the seen classes; 0 not at all, None chooses.
+    random_state : None, int or Generator
+        Seed of the SVDs and of the draws.
+
+    Attributes
+    ----------
+    views_ : list of str
+        The views that were taken.
+    view_scores_ : dict of str to float
+        Share of labels found by ridge regression on each view, leaving one labelled node out at a time. Empty where
+        there were too few labels to choose by.
+    strength_ : float
+        The strength that was taken.
+    class_descriptions_ : dict of str to list of (str, float)
+        Strongest words of each seen class, where the features have names; see :class:`RECTL`.
+
+    Notes
+    -----
+    Without labels, or with fewer than ten labelled nodes or one class, the default views are taken: weighted
+    features at middle depth, or the walk where there are no features. New nodes can be embedded where all views
+    are of features.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.load_dataset("debian")
+    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
+    >>> unseen.RECTPlus(n_components=64, random_state=0).fit_transform(data.graph, split.seen_labels)
+    Embedding(4852 nodes, 64 columns, by rect-plus)
+    """
+
+    name: ClassVar[str] = "rect-plus"
+    reference: ClassVar[str] = (
+        "this library, after Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
+    )
+    uses_labels: ClassVar[bool] = True
+    default_components: ClassVar[int] = 400
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(1, integer=True, optional=True),
+        "views": OneOf(("auto",), or_type=tuple),
+        "strength": Interval(0, optional=True),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        views: str | tuple[str, ...] = "auto",
+        strength: float | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.views = views
+        self.strength = strength
+        self.random_state = random_state
+
+    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        seed = child_seed(rng)
+        with threads_for_blocks_only():
+            self.has_features_ = graph.features is not None
+            ways, views = all_views(graph, seed)
+            rows = _some(labels, graph, seed)
+            truth = labels.indicator[rows].toarray()
+            self.views_, self.view_scores_ = self._choose(views, rows, truth)
+            self._keep(ways)
+            self.class_descriptions_ = _words(graph, labels, ways["plain"])
+            joined = np.hstack([views[name] for name in self.views_])
+            self.mix_ = _principal(joined, self._width(joined.shape[1]))
+            vectors = times(joined, self.mix_)
+            self.strength_, nearer = self._nearer(vectors, labels, rows, graph, seed)
+            if nearer is not None:
+                self.mix_ = (self.mix_ @ nearer).astype(np.float32)
+                vectors = times(vectors, nearer)
+        return vectors
+
+    def _choose(
+        self, views: dict[str, Any], rows: npt.NDArray[np.int64], truth: npt.NDArray[np.bool_]
+    ) -> tuple[list[str], dict[str, float]]:
+        if isinstance(self.views, tuple):
+            return list(_known(self.views, views)), {}
+        if len(rows) < FEWEST_LABELLED or truth.any(axis=0).sum() < 2:
+            default = [name for name in DEFAULT[self.has_features_] if name in views] or list(views)[:1]
+            logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
+            return default, {}
+        hits = {name: leave_one_out_hits(vectors[rows], truth) for name, vectors in views.items()}
+        chosen = as_good_as_the_best(hits)
+        scores = {name: round(float(found.mean()), 4) for name, found in hits.items()}
+        logger.info("%s: views chosen inside the seen labels: %s", self.name, ", ".join(chosen))
+        return chosen, scores
+
+    def _nearer(
+        self, vectors: Any, labels: Labels, rows: npt.NDArray[np.int64], graph: Graph, seed: int
+    ) -> tuple[float, npt.NDArray[np.float64] | None]:
+        """Return the strength and the map towards class descriptions, None where it is the identity."""
+        strength = 0.0
+        if self.strength is not None:
+            strength = float(self.strength)
+        elif self.view_scores_:
+            truth = labels.indicator[rows].toarray()
+            folds = _folds(truth, node_keys(graph.node_ids, seed)[rows])
+            strength = choose_strength(vectors[rows].astype(np.float64), truth, STRENGTHS, folds)
+        if not strength or not len(rows):
+            return 0.0, None
+        near = labels.keep(rows)
+        metric = within_class_metric(vectors[rows].astype(np.float64), shares_of(near).toarray())
+        logger.info("%s: brought nearer to the class descriptions, strength %g", self.name, strength)
+        return strength, shrunk_map(*metric, strength)
+
+    def _width(self, most: int) -> int:
+        if self.n_components is None:
+            return min(self.default_components, most)  # few views are a choice of its own, not worth a notice
+        return self._components(self.n_components, most, f"the views have {most} columns together")
+
+    def _keep(self, ways: dict[str, Reduction]) -> None:
+        """Keep what new nodes need: the axes, which are rows of one matrix, and the weights of the columns."""
+        self.axes_ = ways["weighted-wide"].axes
+        self.plain_axes_ = ways["plain"].axes
+        weights = ways["weighted-wide"].weights
+        self.column_weights_ = np.ones(self.axes_.shape[1]) if weights is None else weights
+
+    def _transform(self, graph: Graph) -> Vectors:
+        if graph.features is None or not self.has_features_:
+            return super()._transform(graph)
+        if any("/" not in name for name in self.views_):
+            msg = (
+                f"{self.name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "
+                "have; fit it again on the larger graph, or with `views` of features"
+            )
+            raise UnsupportedError(msg)
+        ways = {
+            "weighted-wide": Reduction(self.column_weights_, self.axes_, True),
+            "weighted": Reduction(self.column_weights_, self.axes_[:NARROW], True),
+            "plain": Reduction(None, self.plain_axes_, False),
+        }
+        with threads_for_blocks_only():
+            parts = []
+            for name in self.views_:
+                way, depth = name.split("/")
+                parts.append(smoothed_views(graph, {way: ways[way]}, [depth])[name])
+            return times(np.hstack(parts), self.mix_)
+
+
+def _known(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, ...]:
+    for name in names:
+        if name not in views:
+            raise unknown_name("view", name, views)
+    return names
+
+
+def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
+    """Return the labelled rows, or as many as choices look at, drawn by node."""
+    rows = labels.labelled
+    if len(rows) <= MOST_LABELLED:
+        return rows
+    keys = node_keys(graph.node_ids, seed)[rows]
+    return np.sort(rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]])
+
+
+def _folds(truth: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Cut nodes into folds, class by class (the first of several), drawn by node."""
+    order = np.lexsort((keys, truth.argmax(axis=1)))
+    folds = np.empty(len(truth), dtype=np.int64)
+    folds[order] = np.arange(len(truth)) % FOLDS
+    return folds
+
+
+def _principal(vectors: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.float32]:
+    """Return the `k` strongest directions of some vectors, with a fixed sign."""
+    _, directions = eigh(gram(vectors))
+    strongest = directions[:, ::-1][:, :k]
+    largest = strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])]
+    return np.ascontiguousarray(strongest * np.where(largest < 0, -1.0, 1.0), dtype=np.float32)
+
+
+def _words(graph: Graph, labels: Labels, plain: Reduction) -> dict[str, list[tuple[str, float]]]:
+    if graph.features is None or graph.feature_names is None or not len(labels.labelled):
+        return {}
+    reduced = plain.apply(graph.features)
+    descriptions = describe_classes(reduced, labels, "mean")
+    return words_of(graph, "features", labels, descriptions, reduced, plain.axes)

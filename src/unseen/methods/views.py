@@ -1,0 +1,152 @@
+"""Views of a graph: ways to turn its features or its structure into vectors, all without labels.
+
+Features after SVD, weighted in two ways and smoothed over the graph at three depths, and a factorisation of the
+logarithm of the walk matrix. Which of them serve a graph differs from graph to graph; :mod:`unseen.methods.selection`
+chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from unseen.graph import Features, Graph
+from unseen.linalg.keyed import node_keys
+from unseen.linalg.logwalk import log_walk_vectors
+from unseen.linalg.normalize import gcn_normalized, l2_rows
+from unseen.linalg.smoothing import smoothed
+from unseen.linalg.svd import truncated_svd
+from unseen.methods.rect_l import project
+from unseen.methods.sharing import shared
+
+DEPTHS = {"far": (0.02, 0.05, 0.1), "middle": (0.05, 0.1, 0.2), "near": (0.2, 0.4, 0.7)}
+"""Teleport rates that a depth of smoothing averages over."""
+STEPS = 20
+WIDE, NARROW, WALK = 400, 200, 256
+"""Columns of the views: all weighted features, half of them or the plain features, and the walk."""
+DEFAULT = {True: ("weighted-wide/middle",), False: ("walk-wide",)}
+"""Views where no label helps to choose, with features and without."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Features to dimensions: columns weighted, rows scaled to length 1 if `unit`, then projected on axes.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (m,), or None
+        Factors of the feature columns.
+    axes : ndarray, shape (k, m)
+        Right singular vectors.
+    unit : bool
+        Whether rows are scaled to length 1 before the projection.
+    """
+
+    weights: npt.NDArray[np.float64] | None
+    axes: npt.NDArray[np.float32]
+    unit: bool
+
+    def apply(self, features: Features) -> npt.NDArray[np.float32]:
+        """Return the reduced features of any nodes, new ones included."""
+        return project(weighted(features, self.weights, unit=self.unit), self.axes)
+
+
+def column_weights(features: Features) -> npt.NDArray[np.float64]:
+    """Return factors that make rare columns count: inverse document frequency, or 1 / deviation of dense columns.
+
+    Examples
+    --------
+    >>> column_weights(sp.csr_array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]])).round(3).tolist()
+    [1.0, 1.693]
+    >>> column_weights(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
+    [1.0, 0.0]
+    """
+    if isinstance(features, np.ndarray):
+        deviation = features.std(axis=0, dtype=np.float64)
+        inverse: npt.NDArray[np.float64] = np.zeros_like(deviation)
+        return np.divide(1.0, deviation, out=inverse, where=deviation > 0)
+    n, m = features.shape
+    used = np.bincount(features.indices[features.data != 0], minlength=m)
+    return np.asarray(np.log((1 + n) / (1 + used)) + 1, dtype=np.float64)
+
+
+def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, unit: bool) -> Features:
+    """Return features with their columns weighted and, if `unit`, their rows scaled to length 1."""
+    if isinstance(features, np.ndarray):
+        made = features if weights is None else features * weights
+        return l2_rows(np.asarray(made, dtype=np.float64)) if unit else made
+    values = features.data.astype(np.float64)
+    if weights is not None:
+        values *= weights[features.indices]
+    made = sp.csr_array((values, features.indices, features.indptr), shape=features.shape)
+    if not unit:
+        return made
+    lengths = sp.linalg.norm(made, axis=1)
+    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return sp.csr_array(sp.diags_array(inverse, format="csr") @ made)
+
+
+def source_of(graph: Graph) -> Features:
+    """Return the features, or rows of the adjacency where there are none."""
+    return graph.adjacency if graph.features is None else graph.features
+
+
+def reductions(graph: Graph, seed: int) -> dict[str, Reduction]:
+    """Learn how features become dimensions, in each of the ways that views start from."""
+    features = source_of(graph)
+    weights = None if graph.features is None else column_weights(graph.features)
+    wide = WIDE if graph.features is not None else NARROW
+    made = {}
+    for name, factors, unit, most in (("weighted-wide", weights, True, wide), ("plain", None, False, NARROW)):
+        k = min(most, *features.shape)
+        matrix = weighted(features, factors, unit=unit)
+        axes = truncated_svd(matrix, k, np.random.default_rng(seed))[1]
+        made[name] = Reduction(factors, axes, unit)
+    if made["weighted-wide"].axes.shape[0] > NARROW:
+        first = made["weighted-wide"]
+        made["weighted"] = Reduction(first.weights, first.axes[:NARROW], True)
+    return made
+
+
+def smoothed_views(
+    graph: Graph, ways: dict[str, Reduction], depths: Iterable[str] = DEPTHS
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Return the views made of features; their names are "reduction/depth"."""
+    ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+    wanted = {depth: DEPTHS[depth] for depth in depths}
+    features = source_of(graph)
+    return {
+        f"{name}/{depth}": vectors
+        for name, way in ways.items()
+        for depth, vectors in smoothed(ahat, way.apply(features), wanted, STEPS).items()
+    }
+
+
+def walk_views(graph: Graph, seed: int) -> dict[str, npt.NDArray[np.float32]]:
+    """Return the views made of the structure alone, or none where there is no edge."""
+    if not graph.adjacency.nnz or graph.n_nodes < 3:
+        return {}
+    k = min(WALK, graph.n_nodes - 1)
+    keys = node_keys(graph.node_ids, seed)
+    vectors = log_walk_vectors(graph.adjacency, k, keys, np.random.default_rng(seed))
+    wide = {"walk-wide": _unit(vectors)}
+    return wide if k <= WALK // 2 else {**wide, "walk": _unit(vectors[:, : WALK // 2])}
+
+
+def all_views(graph: Graph, seed: int) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
+    """Return the reductions and all views of a graph; fits that share work make them once."""
+    return shared(graph, ("views", seed), lambda: _all_views(graph, seed))
+
+
+def _all_views(graph: Graph, seed: int) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
+    ways = reductions(graph, seed)
+    return ways, {**smoothed_views(graph, ways), **walk_views(graph, seed)}
+
+
+def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return np.asarray(l2_rows(vectors), dtype=np.float32)
