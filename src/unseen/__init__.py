@@ -35,6 +35,10 @@ _HOME = {
     "clustering_scores": "evaluation",
     "Score": "evaluation",
     "ScoreSummary": "evaluation",
+    "discover": "discovery.discover",
+    "suggest": "discovery.suggest",
+    "Discovery": "discovery.result",
+    "Suggestion": "discovery.result",
     "load_method": "methods.saving",
     "make_method": "methods.registry",
     "method_names": "methods.registry",
@@ -68,6 +72,10 @@ if TYPE_CHECKING:
     from unseen.datasets import load_dataset as load_dataset
     from unseen.datasets import planted_partition as planted_partition
     from unseen.datasets import random_graph as random_graph
+    from unseen.discovery.discover import discover as discover
+    from unseen.discovery.result import Discovery as Discovery
+    from unseen.discovery.result import Suggestion as Suggestion
+    from unseen.discovery.suggest import suggest as suggest
     from unseen.embedding import Embedding as Embedding
     from unseen.errors import DatasetError as DatasetError
     from unseen.errors import InputError as InputError

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import scipy.sparse.linalg
+import scipy.sparse.linalg as sparse_linalg
 
 from unseen.graph import Features, Graph
 from unseen.linalg.keyed import node_keys
@@ -69,7 +69,8 @@ def column_weights(features: Features) -> npt.NDArray[np.float64]:
     if isinstance(features, np.ndarray):
         deviation = features.std(axis=0, dtype=np.float64)
         inverse: npt.NDArray[np.float64] = np.zeros_like(deviation)
-        return np.divide(1.0, deviation, out=inverse, where=deviation > 0)
+        np.divide(1.0, deviation, out=inverse, where=deviation > 0)
+        return inverse
     n, m = features.shape
     used = np.bincount(features.indices[features.data != 0], minlength=m)
     return np.asarray(np.log((1 + n) / (1 + used)) + 1, dtype=np.float64)
@@ -86,7 +87,7 @@ def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, uni
     made = sp.csr_array((values, features.indices, features.indptr), shape=features.shape)
     if not unit:
         return made
-    lengths = sp.linalg.norm(made, axis=1)
+    lengths = sparse_linalg.norm(made, axis=1)
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return sp.csr_array(sp.diags_array(inverse, format="csr") @ made)
 
