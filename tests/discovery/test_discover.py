@@ -1,0 +1,270 @@
+"""Discovery finds planted classes, says how far to trust it, and copes with odd graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.bench.worlds import draw_labels
+from unseen.discovery.truth import compare
+
+
+def planted(**options):
+    return unseen.planted_partition(**{"n_nodes": 300, "n_classes": 5, "random_state": 0, **options})
+
+
+def hidden(data, names, rate=0.3, seed=0):
+    return unseen.completely_imbalanced_split(
+        data.labels, label_rate=rate, unseen=names, random_state=seed
+    ).seen_labels
+
+
+def test_planted_classes_are_found_and_named_by_their_words(case):
+    assert case.truth.auroc > 0.97
+    assert case.truth.ece < 0.1
+    assert case.found.count.best == 2
+    assert case.truth.accuracy_unseen > 0.8
+    assert case.truth.accuracy_seen > 0.8
+    for group, name, _ in case.truth.matches:
+        caption = next(c for c in case.found.classes if c.name == group).caption
+        assert all(word.startswith(name + "_") for word in caption[:5])
+
+
+def test_the_table_has_the_unlabelled_nodes_in_order_and_nothing_else(case):
+    nodes = case.found.nodes
+    assert nodes.column_names == ["node", "unseen_probability", "likely_class", "group"]
+    unlabelled = np.setdiff1d(np.arange(600), case.labels.labelled)
+    assert nodes.column("node").to_pylist() == case.data.graph.node_ids[unlabelled].tolist()
+    p = nodes.column("unseen_probability").to_numpy()
+    assert ((p >= 0) & (p <= 1)).all()
+    assert set(nodes.column("likely_class").to_pylist()) <= set(case.labels.classes)
+    grouped = [g is not None for g in nodes.column("group").to_pylist()]
+    np.testing.assert_array_equal(grouped, p > 0.5)
+
+
+def test_found_classes_agree_with_the_table(case):
+    sizes = [c.size for c in case.found.classes]
+    assert sizes == sorted(sizes, reverse=True)
+    groups = case.found.nodes.column("group").to_pylist()
+    nodes = case.found.nodes.column("node").to_pylist()
+    for found in case.found.classes:
+        assert found.size == len(found.members) == groups.count(found.name)
+        assert set(found.members) == {n for n, g in zip(nodes, groups, strict=True) if g == found.name}
+        assert found.nearest_seen in case.labels.classes
+        assert 0.5 < found.edge_ratio <= 1
+        assert 0.5 < found.probability <= 1
+
+
+def test_typical_members_come_first(case):
+    codes = case.data.labels.codes
+    for found in case.found.classes:
+        typical = [codes[n] for n in found.members[:10]]
+        assert len(set(typical)) == 1
+
+
+def test_the_self_test_foretells_the_truth(case):
+    test = case.found.self_test
+    assert [h.name for h in test.classes] == ["c0", "c2", "c3", "c5"]
+    assert abs(test.auroc - case.truth.auroc) < 0.05
+    assert 0 <= test.ece < 0.15
+    assert 0 <= test.brier < 0.15
+    assert sum(b.n for b in test.bins) > 100
+    assert "hidden and was found again well" in test.verdict
+
+
+def test_the_audit_counts_and_finds_nothing_to_worry_about(case):
+    audit = case.found.audit
+    assert dict(audit.classes) == dict(zip(case.labels.classes, case.labels.counts.tolist(), strict=True))
+    assert audit.coverage == pytest.approx(len(case.labels.labelled) / 600)
+    assert audit.homophily > 0.7 > audit.expected_homophily
+    assert audit.reach < 0.55
+    assert abs(audit.expected_unseen - case.truth.n_hidden) < 0.25 * case.truth.n_hidden
+    assert audit.warnings == ()
+
+
+def test_reasons_tell_new_from_known(case):
+    first = case.found.classes[0].members[0]
+    reasons = case.found.reasons(first)
+    assert {r.part for r in reasons} == {"no_class_fits", "unlike_labelled", "neighbourhood"}
+    assert all(r.rank > 0.7 for r in reasons)
+    assert abs(reasons[0].rank - 0.5) >= abs(reasons[-1].rank - 0.5)
+    lowest = int(np.argmin(case.found.nodes.column("unseen_probability").to_numpy()))
+    known = case.found.reasons(case.found.nodes.column("node")[lowest].as_py())
+    assert "a labelled class fits it well" in " ".join(r.sentence for r in known)
+    with pytest.raises(unseen.InputError, match="is not among the .* unlabelled nodes"):
+        case.found.reasons(int(case.labels.labelled[0]))
+
+
+def test_the_same_seed_gives_the_same_result():
+    data = planted()
+    labels = hidden(data, ["c0"])
+    one, two = (unseen.discover(data.graph, labels, random_state=5) for _ in range(2))
+    assert one.nodes.equals(two.nodes)
+    assert one.to_json() == two.to_json()
+
+
+def test_where_no_class_is_missing_little_is_found():
+    data = planted(n_nodes=600, degree_within=8, words_of_class=5)
+    labels = unseen.balanced_split(data.labels, label_rate=0.3, random_state=0).seen_labels
+    found = unseen.discover(data.graph, labels, random_state=0)
+    assert found.audit.expected_unseen < 0.1 * found.nodes.num_rows
+
+
+def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
+    data = planted(n_nodes=1000, n_classes=5, degree_within=4, degree_between=0.5, words_of_class=2)
+    spread = unseen.discover(data.graph, hidden(data, ["c0"], 0.2), random_state=0)
+    labels = draw_labels(data, "corner of each class", 0.2, ["c0"], random_state=0)
+    corner = unseen.discover(data.graph, labels, random_state=0)
+    assert spread.audit.reach < 0.55 < 0.7 < corner.audit.reach
+    assert not any("corner" in w for w in spread.audit.warnings)
+    assert any("one corner of their classes" in w for w in corner.audit.warnings)
+    assert corner.audit.expected_unseen < 0.35 * corner.nodes.num_rows
+
+
+def test_a_graph_that_is_not_homophilous_is_told_of_and_not_smoothed():
+    rng = np.random.default_rng(0)
+    data = planted(n_nodes=400, n_classes=4, words_of_class=6, degree_within=0.2, degree_between=6)
+    found = unseen.discover(data.graph, hidden(data, ["c1"]), random_state=rng)
+    assert found.audit.homophily < found.audit.expected_homophily
+    assert any("not homophilous" in w for w in found.audit.warnings)
+    assert found.embedding.params["steps"] == 0
+    assert found.evidence.column("neighbourhood").null_count == found.nodes.num_rows
+    assert compare(found, data.labels).auroc > 0.9
+
+
+def test_without_features_captions_are_central_nodes():
+    data = planted(n_nodes=400, degree_within=12, degree_between=1)
+    graph = unseen.Graph(data.graph.adjacency, node_ids=[f"n{k}" for k in range(400)])
+    labels = unseen.Labels(hidden(data, ["c2"]).indicator, ("c0", "c1", "c3", "c4"), graph.node_ids)
+    found = unseen.discover(graph, labels, random_state=0)
+    best = max(found.classes, key=lambda c: c.size)
+    assert best.caption_kind == "central nodes"
+    assert set(best.caption) <= set(best.members)
+    truth = unseen.Labels(data.labels.indicator, data.labels.classes, graph.node_ids)
+    assert compare(found, truth).auroc > 0.95
+
+
+def test_real_valued_features_are_told_by_their_differences():
+    rng = np.random.default_rng(0)
+    data = planted(n_nodes=300, n_classes=3)
+    codes = data.labels.codes
+    features = rng.normal(size=(300, 6)) * 0.3
+    features[np.arange(300), codes] += 2
+    graph = unseen.Graph(data.graph.adjacency, features, feature_names=[f"sensor {k}" for k in range(6)])
+    found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
+    assert found.classes[0].caption_kind == "features"
+    assert found.classes[0].caption[0] == "high sensor 1"
+
+
+def test_one_labelled_class_is_enough_but_nothing_can_be_tested():
+    data = planted(n_classes=3)
+    found = unseen.discover(data.graph, hidden(data, ["c0", "c1"]), random_state=0)
+    assert compare(found, data.labels).auroc > 0.9
+    assert found.self_test.auroc is None
+    assert "one labelled class" in found.self_test.verdict
+    assert found.self_test.verdict in found.audit.warnings
+
+
+def test_very_few_labels_work_and_are_told_of():
+    data = planted(n_classes=4)
+    codes = data.labels.codes
+    rows = np.concatenate([np.flatnonzero(codes == k)[:2] for k in (0, 1)])
+    found = unseen.discover(data.graph, data.labels.keep(rows, without=["c2", "c3"]), random_state=0)
+    assert found.nodes.num_rows == 296
+    assert any("Few nodes are labelled c0 (2), c1 (2)" in w for w in found.audit.warnings)
+
+
+def test_several_labels_a_node_work_with_a_warning():
+    data = planted(n_nodes=400)
+    indicator = data.labels.indicator.toarray()
+    indicator[::7, 0] = True
+    labels = unseen.Labels(indicator, data.labels.classes, data.graph.node_ids)
+    seen = hidden(unseen.Dataset("x", data.graph, labels), ["c3"])
+    found = unseen.discover(data.graph, seen, random_state=0)
+    assert any("several labels" in w for w in found.audit.warnings)
+    truth = compare(found, labels)
+    assert truth.auroc > 0.9
+    assert truth.accuracy_all is None
+
+
+def test_a_class_without_nodes_is_told_of():
+    data = planted(n_classes=3)
+    labels = hidden(data, ["c2"])
+    wider = unseen.Labels(
+        sp.hstack([labels.indicator, sp.csr_array((300, 1), dtype=bool)]), (*labels.classes, "ghost")
+    )
+    found = unseen.discover(data.graph, wider, random_state=0)
+    assert any("No node is labelled ghost" in w for w in found.audit.warnings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [(slice(None), "all 300 nodes have a label, so there is nothing to discover"), ([], "there are no labels")],
+)
+def test_nothing_to_do_gets_a_sentence(rows, message):
+    data = planted()
+    with pytest.raises(unseen.InputError, match=message):
+        unseen.discover(data.graph, data.labels.keep(np.arange(300)[rows]))
+
+
+def test_bad_arguments_get_a_sentence(case):
+    graph, labels = case.data.graph, case.labels
+    with pytest.raises(unseen.InputError, match="`method` must be a method's name, a method or an Embedding"):
+        unseen.discover(graph, labels, method=3)
+    with pytest.raises(unseen.InputError, match="`n_classes` must be None or an integer"):
+        unseen.discover(graph, labels, n_classes=-1)
+    with pytest.raises(unseen.InputError, match="`labels` must be unseen.Labels"):
+        unseen.discover(graph, ["a"] * 600)
+    with pytest.raises(unseen.InputError, match="unknown method 'rekt'"):
+        unseen.discover(graph, labels, method="rekt")
+
+
+def test_the_number_of_classes_can_be_given(case):
+    found = unseen.discover(case.data.graph, case.labels, n_classes=3, random_state=0)
+    assert len(found.classes) == 3
+    assert unseen.discover(case.data.graph, case.labels, n_classes=0, random_state=0).classes == ()
+
+
+def test_vectors_of_any_tool_can_be_used(case):
+    rng = np.random.default_rng(0)
+    own = np.eye(6)[case.data.labels.codes] + rng.normal(0, 0.1, (600, 6))
+    shuffled = rng.permutation(600)
+    vectors = unseen.Embedding(own[shuffled], case.data.graph.node_ids[shuffled])
+    found = unseen.discover(case.data.graph, case.labels, method=vectors, random_state=0)
+    assert compare(found, case.data.labels).auroc > 0.99
+    with pytest.raises(unseen.InputError, match="no vector for 599 of 600 nodes"):
+        unseen.discover(case.data.graph, case.labels, method=unseen.Embedding([[1.0]]))
+
+
+class Spy(unseen.SmoothFeats):
+    """Says that it learns from labels, and notes which classes it was shown."""
+
+    uses_labels = True
+    shown: list = []  # noqa: RUF012  # clones share it
+
+    def _fit(self, graph, labels, rng):
+        Spy.shown.append((labels.classes, len(labels.labelled)))
+        return super()._fit(graph, labels, rng)
+
+
+def test_the_self_test_trains_again_without_the_class_it_hides(case):
+    Spy.shown.clear()
+    found = unseen.discover(
+        case.data.graph, case.labels, method=Spy(n_components=20, random_state=0), random_state=0
+    )
+    assert len(found.self_test.classes) == 4
+    first, *turns = Spy.shown
+    assert first[0] == case.labels.classes
+    assert [set(case.labels.classes) - set(classes) for classes, _ in turns] == [{"c0"}, {"c2"}, {"c3"}, {"c5"}]
+    assert all(n < first[1] for _, n in turns)
+
+
+def test_the_bundled_graph_reaches_its_goal():
+    data = unseen.load_dataset("debian")
+    labels = hidden(data, ["mail", "fonts", "sound"])
+    found = unseen.discover(data.graph, labels, random_state=0)
+    assert compare(found, data.labels).auroc > 0.96
+    words = {word for c in found.classes for word in c.caption}
+    assert words & {"mail", "font", "fonts", "audio", "music", "midi"}
