@@ -46,7 +46,7 @@ function paint() {
 
 /** Where the name of each category belongs: at the densest spot of its nodes. */
 function places(colouring) {
-  const source = colouring.key === "probability" && byKey.group ? byKey.group : colouring, cells = 48;
+  const source = colouring.key === "probability" && byKey.group ? byKey.group : colouring, cells = 40;
   const grids = source.categories.map((of, code) => (of.quiet || of.step !== undefined || source.hidden.has(code) ? null : new Map()));
   for (let i = 0; i < n; i += 1) {
     const grid = grids[source.codes[i]];
@@ -61,7 +61,7 @@ function places(colouring) {
     let best = null;
     for (const [cell, kept] of grid) {
       let near = kept[0];
-      for (const step of [1, -1, cells, -cells]) near += (grid.get(cell + step) ?? [0])[0] / 2;
+      for (let right = -2; right <= 2; right += 1) for (let down = -2; down <= 2; down += 1) near += (grid.get(cell + right * cells + down) ?? [0])[0];
       if (best === null || near > best.near) best = { near, x: kept[1] / kept[0], y: kept[2] / kept[0] };
     }
     const of = source.categories[code];
