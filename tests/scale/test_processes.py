@@ -130,15 +130,12 @@ def test_a_full_disk_ends_with_a_sentence_and_no_half_output(
     def work(comm: Comm) -> None:
         train(parts, output, comm, method="rect-n", params=params, seed=1)
 
-    with monkeypatch.context() as patch:
-        patch.setattr("unseen.scale.vectors.write_parquet", full)
-        with pytest.raises(OutputError, match="the disk is full"):
-            on_ranks(2, work)
-    assert (read_vectors(output).vectors == before).all()  # the older vectors are whole still
-    with monkeypatch.context() as patch:
-        patch.setattr("unseen.scale.checkpoints.np.savez", full)
-        with pytest.raises(OutputError, match="the disk is full"):
-            on_ranks(2, work)
+    for writer in ("unseen.scale.checkpoints.np.savez", "unseen.scale.vectors.write_parquet"):
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, full)
+            with pytest.raises(OutputError, match="the disk is full"):
+                on_ranks(2, work)
+        assert (read_vectors(output).vectors == before).all()  # the older vectors are whole still
     on_ranks(2, work)
     assert not (read_vectors(output).vectors == before).all()
     assert not (output / "_checkpoints").exists()

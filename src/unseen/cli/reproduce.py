@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from unseen.experiments.runner import Progress
 
-NAMES = ("decline", "f1", "seen-classes", "ablation", "alpha", "dimension", "balanced", "all")
+NAMES = (
+    "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "all",
+)  # fmt: skip
 
 
 def reproduce(
@@ -36,6 +38,10 @@ def reproduce(
         int | None, typer.Option(help="Number of splits; the paper's if not given.", min=1)
     ] = None,
     jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Dask scheduler whose workers do the runs: tcp://host:8786.", metavar="ADDRESS"),
+    ] = None,
     threads: options.Threads = None,
     out: Annotated[Path, typer.Option(help="Folder of results; a second start continues there.")] = Path(
         "unseen-results"
@@ -57,6 +63,8 @@ def reproduce(
     from unseen.io.files import make_folder
     from unseen.methods.registry import METHODS
     from unseen.report.experiments import write_report
+    from unseen.report.layouts import write_layouts
+    from unseen.scale.cluster import on_cluster
 
     choice = Choice(
         _checked(dataset, "data set", dataset_names()),
@@ -65,19 +73,33 @@ def reproduce(
         splits,
     )
     make_folder(out)
-    chosen = list(EXPERIMENTS) if experiment == "all" else [experiment]
+    chosen = [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]
     table = ResultTable(out / "runs.csv")
     for name in chosen:
+        if name == "layouts":
+            with progress(name) as move, on_cluster(cluster):
+                rows, text = write_layouts(
+                    choice, out, style=style, n_jobs=jobs, on_progress=move or _tell_panels
+                )
+            _show(rows, text, json)
+            continue
         runs = EXPERIMENTS[name].runs(choice)
         left = len(table.missing(runs))
         logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
-        with progress(name) as move:
+        with progress(name) as move, on_cluster(cluster):
             results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
-        rows, text = write_report(name, results, out, style=style)
-        if json:
-            print_json(rows)
-        else:
-            sys.stdout.write(text)
+        _show(*write_report(name, results, out, style=style), json)
+
+
+def _show(rows: list[dict[str, object]], text: str, json: bool) -> None:
+    if json:
+        print_json(rows)
+    else:
+        sys.stdout.write(text)
+
+
+def _tell_panels(done: int, total: int) -> None:
+    logger.info("%d of %d maps", done, total)
 
 
 def _checked(text: str | None, kind: str, known: object) -> list[str] | None:
