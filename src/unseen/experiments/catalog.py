@@ -67,7 +67,7 @@ def _f1(choice: Choice) -> list[Run]:
         for run in f1_runs(
             dataset,
             load_dataset(dataset).labels,
-            _able(methods, load_dataset(dataset).labels),
+            able(methods, load_dataset(dataset).labels),
             choice.rates or RATES,
             choice.splits,
         )
@@ -120,7 +120,7 @@ def _balanced(choice: Choice) -> list[Run]:
         for dataset in choice.datasets or DATASETS
         for run in _grid(
             dataset,
-            _able(methods, load_dataset(dataset).labels),
+            able(methods, load_dataset(dataset).labels),
             choice.rates or RATES,
             [()] * (choice.splits or BALANCED_SPLITS),
         )
@@ -142,7 +142,7 @@ def _known(names: Iterable[str]) -> list[str]:
     return [name for name in names if name in METHODS]
 
 
-def _able(methods: Sequence[str], labels: Labels) -> list[str]:
+def able(methods: Sequence[str], labels: Labels) -> list[str]:
     """Leave out the methods that take one label a node, where nodes have several."""
     return [name for name in methods if method_class(name).multilabel or not labels.is_multilabel]
 

@@ -13,18 +13,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 import unseen
 from unseen.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
 from unseen.errors import UnseenError, logger
-from unseen.evaluation import evaluate, evaluate_method
+from unseen.evaluation import Score, evaluate, fit_and_evaluate
 from unseen.experiments.plan import Run, as_params
 from unseen.experiments.results import Result, ResultTable
 from unseen.io.embeddings import read_embedding
 from unseen.methods.registry import make_method, method_class
 from unseen.methods.sharing import Store, shared_work
 
+T = TypeVar("T")
 GRIDS = {
     "lshm": {"lam": [0.01, 0.1, 1.0, 10.0, 100.0]},
     "lde": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
@@ -91,7 +93,7 @@ def _results(todo: Sequence[Run], n_jobs: int, vectors: Path) -> Iterator[Result
     waiting = dict.fromkeys(todo, 0)
     while waiting:
         try:
-            for result in _parallel(execute, ((run, vectors) for run in list(waiting)), n_jobs):
+            for result in in_processes(execute, ((run, vectors) for run in list(waiting)), n_jobs):
                 del waiting[result.run]
                 yield result
         except WorkerDiedError:
@@ -106,7 +108,7 @@ def _results(todo: Sequence[Run], n_jobs: int, vectors: Path) -> Iterator[Result
 def _one_by_one(runs: Iterable[Run], vectors: Path) -> Iterator[Result]:
     for run in runs:
         try:
-            yield from _parallel(execute, [(run, vectors)], 2)
+            yield from in_processes(execute, [(run, vectors)], 2)
         except WorkerDiedError:
             yield Result(run, version=unseen.__version__, error="the worker process died (out of memory?)")
 
@@ -115,17 +117,19 @@ class WorkerDiedError(UnseenError):
     """A worker process died."""
 
 
-def _parallel(
-    work: Callable[..., Result], arguments: Iterable[tuple[Run, Path]], n_jobs: int
-) -> Iterator[Result]:
+def in_processes(work: Callable[..., T], arguments: Iterable[tuple[Run, Path]], n_jobs: int) -> Iterator[T]:
+    """Yield what `work` returns for each of the `arguments`, in the order in which it is there."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     jobs = (delayed(work)(*each) for each in arguments)
     try:
         yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs)
-    except TerminatedWorkerError as error:
-        raise WorkerDiedError(str(error)) from None
+    except Exception as error:
+        # Dask's KilledWorker is known by its name: it need not be installed
+        if isinstance(error, TerminatedWorkerError) or type(error).__name__ == "KilledWorker":
+            raise WorkerDiedError(str(error)) from None
+        raise
 
 
 def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
@@ -134,7 +138,7 @@ def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
     missing = [(run, vectors) for path, run in shared.items() if not path.exists()]
     if missing:
         vectors.mkdir(parents=True, exist_ok=True)
-        for result in _parallel(_learn, missing, n_jobs):
+        for result in in_processes(_learn, missing, n_jobs):
             if result.error:
                 logger.warning("%s on %s: %s", result.run.method, result.run.dataset, result.error)
 
@@ -142,28 +146,7 @@ def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
 def execute(run: Run, vectors: Path) -> Result:
     """Learn the vectors of one run, or take the shared ones, and score them."""
     try:
-        data = _dataset(run.dataset)
-        split = run.split(data.labels)
-        if not method_class(run.method).uses_labels:
-            embedding, seconds = _shared_vectors(run, data, vectors)
-            score, setting = evaluate(embedding, data.labels, split, random_state=run.seed), ""
-        else:
-            method = make_method(run.method, **run.keywords(), random_state=SEED)
-            grid = {k: v for k, v in GRIDS.get(run.method, {}).items() if k not in run.keywords()}
-            start = time.perf_counter()
-            with shared_work(_store(run.dataset)):
-                score = evaluate_method(
-                    method,
-                    data.graph,
-                    data.labels,
-                    split,
-                    param_grid=grid or None,
-                    n_refits=REFITS.get(run.method),
-                    hide_classes=True,
-                    random_state=run.seed,
-                )
-            seconds = time.perf_counter() - start
-            setting = as_params(score.params) if grid else ""
+        _, score, seconds = embed_and_score(run, vectors)
     except Exception as error:  # noqa: BLE001  # a failed run is a row with its reason, whatever the reason
         return Result(run, version=unseen.__version__, error=f"{type(error).__name__}: {error}")
     return Result(
@@ -174,15 +157,39 @@ def execute(run: Run, vectors: Path) -> Result:
         score.unseen_f1,
         score.micro_f1_no_oracle,
         score.macro_f1_no_oracle,
-        setting,
+        as_params(score.params) if score.params else "",
         seconds,
         unseen.__version__,
     )
 
 
+def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
+    """Return the vectors of a run, their score, and the seconds it took to learn them (and to choose, with labels)."""
+    data = load_once(run.dataset)
+    split = run.split(data.labels)
+    if not method_class(run.method).uses_labels:
+        embedding, seconds = _shared_vectors(run, data, vectors)
+        return embedding, evaluate(embedding, data.labels, split, random_state=run.seed), seconds
+    method = make_method(run.method, **run.keywords(), random_state=SEED)
+    grid = {k: v for k, v in GRIDS.get(run.method, {}).items() if k not in run.keywords()}
+    start = time.perf_counter()
+    with shared_work(_store(run.dataset)):
+        embedding, score = fit_and_evaluate(
+            method,
+            data.graph,
+            data.labels,
+            split,
+            param_grid=grid or None,
+            n_refits=REFITS.get(run.method),
+            hide_classes=True,
+            random_state=run.seed,
+        )
+    return embedding, score, time.perf_counter() - start
+
+
 def _learn(run: Run, vectors: Path) -> Result:
     try:
-        _shared_vectors(run, _dataset(run.dataset), vectors)
+        _shared_vectors(run, load_once(run.dataset), vectors)
     except Exception as error:  # noqa: BLE001  # it will show again, and be recorded, in each run that needs it
         return Result(run, error=f"{type(error).__name__}: {error}")
     return Result(run)
@@ -213,5 +220,6 @@ def _store(dataset: str) -> Store:  # noqa: ARG001  # the argument is the key: o
 
 
 @lru_cache(maxsize=2)
-def _dataset(name: str) -> Dataset:
+def load_once(name: str) -> Dataset:
+    """Return a data set, the same object for all runs of a process."""
     return load_dataset(name)

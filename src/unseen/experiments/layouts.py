@@ -1,0 +1,204 @@
+"""Maps of the vectors that methods learn when classes are hidden from them (the paper's figure of layouts).
+
+A map is for the eye, and t-SNE shows groups where there are none. So each panel has numbers that are taken from the
+vectors themselves: of the nearest neighbours of a node whose class was hidden, how many share its class, and how many
+belong to another hidden class, with which it would be mixed up.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unseen.errors import logger
+from unseen.experiments.catalog import Choice, able
+from unseen.experiments.plan import Run, f1_runs
+from unseen.experiments.runner import embed_and_score, in_processes, load_once
+from unseen.labels import Labels
+from unseen.methods.registry import METHODS as REGISTRY
+from unseen.report.experiments import write_csv
+from unseen.report.explorer.layout import map_of
+
+METHODS = (
+    "lshm", "lde", "mmdw", "gcn", "appnp", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect",
+)  # fmt: skip
+"""The panels of the paper, in its order."""
+LABEL_RATE = 0.5
+NEIGHBOURS = 10
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One method's map: a row a node, and the row of numbers that goes with it."""
+
+    points: list[Row]
+    numbers: Row
+
+
+def layout_panels(
+    choice: Choice,
+    dataset: str,
+    out: Path,
+    *,
+    n_jobs: int = 1,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+) -> list[Panel]:
+    """Return the panels of a data set; those that `out` holds from an earlier start are not made again.
+
+    The split is the first of Tables 3 and 4 (on Citeseer it hides Agents and IR). Every panel is written as soon as
+    it is there, to the two csv files of :func:`layout_files`.
+
+    Parameters
+    ----------
+    choice : Choice
+        Methods and label rate, of which the first counts; the paper's where it has none.
+    dataset : str
+        Registry name.
+    out : Path
+        Folder of results.
+    n_jobs : int
+        Number of processes.
+    on_progress : callable
+        Told how many panels are done, and of how many.
+    """
+    labels = load_once(dataset).labels
+    methods = able(choice.methods or [name for name in METHODS if name in REGISTRY], labels)
+    runs = f1_runs(dataset, labels, methods, [(choice.rates or [LABEL_RATE])[0]], 1)
+    points, numbers = layout_files(dataset, out)
+    panels = _kept(runs, points, numbers)
+    todo = [run for run in runs if run not in panels]
+    for run, panel, error in in_processes(_tried, [(run, out / "vectors") for run in todo], n_jobs):
+        if panel is None:
+            logger.warning("%s on %s failed: %s", run.method, dataset, error)
+        else:
+            panels[run] = panel
+            ordered = [panels[run] for run in runs if run in panels]
+            write_csv([row for panel in ordered for row in panel.points], points)
+            write_csv([panel.numbers for panel in ordered], numbers)
+        on_progress(len(panels), len(runs))
+    return [panels[run] for run in runs if run in panels]
+
+
+def layout_files(dataset: str, out: Path) -> tuple[Path, Path]:
+    """Return where the coordinates and the numbers of a data set's panels go."""
+    name = "layouts" if dataset == "citeseer" else f"layouts-{dataset}"
+    return out / f"{name}.csv", out / f"{name}_numbers.csv"
+
+
+def neighbour_shares(
+    vectors: Any, labels: Labels, hidden: Sequence[str], k: int = NEIGHBOURS
+) -> dict[str, float]:
+    """Return what the nearest neighbours of nodes have in common with them, by Euclidean distance in all columns.
+
+    Parameters
+    ----------
+    vectors : ndarray or scipy sparse array
+        One row for each row of `labels`; rows without a label are left out.
+    labels : Labels
+        All labels, the hidden ones included.
+    hidden : sequence of str
+        Classes that the method did not see.
+    k : int
+        Number of neighbours.
+
+    Returns
+    -------
+    dict
+        ``seen_purity`` and ``unseen_purity``: mean share of neighbours that share a class, over nodes of seen and of
+        hidden classes; ``unseen_mixed``: over the latter, the share that has another hidden class and no common one.
+
+    Examples
+    --------
+    >>> labels = Labels.from_values(["a", "a", "b", "b", "c", "c"])
+    >>> places = np.array([[0.0], [0.1], [5.0], [9.0], [5.1], [9.1]])
+    >>> neighbour_shares(places, labels, ["b", "c"], 1)
+    {'seen_purity': 1.0, 'unseen_purity': 0.0, 'unseen_mixed': 1.0}
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    rows = labels.labelled
+    has = labels.indicator[rows].toarray()
+    chosen = vectors[rows] if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)[rows]
+    near = NearestNeighbors(n_neighbors=min(k, len(rows) - 1), algorithm="brute").fit(chosen)
+    found = near.kneighbors(return_distance=False)
+    unseen = np.isin(np.array(labels.classes), list(hidden))
+    same = (has[:, None, :] & has[found]).any(axis=2)
+    other = has[found][:, :, unseen].any(axis=2) & ~same
+    is_hidden = has[:, unseen].any(axis=1)
+    return {
+        "seen_purity": _mean(same[~is_hidden]),
+        "unseen_purity": _mean(same[is_hidden]),
+        "unseen_mixed": _mean(other[is_hidden]),
+    }
+
+
+def _mean(values: Any) -> float:
+    return round(float(values.mean()), 4) if values.size else float("nan")
+
+
+def _tried(run: Run, vectors: Path) -> tuple[Run, Panel | None, str]:
+    try:
+        return run, _panel(run, vectors), ""
+    except Exception as error:  # noqa: BLE001  # a panel that fails does not stop the others
+        return run, None, f"{type(error).__name__}: {error}"
+
+
+def _panel(run: Run, vectors: Path) -> Panel:
+    labels = load_once(run.dataset).labels
+    embedding, score, seconds = embed_and_score(run, vectors)
+    places = map_of(embedding.vectors, random_state=0)
+    kept = [[labels.classes[c] for c in labels.indicator[[row]].indices] for row in range(labels.n_nodes)]
+    names = ["|".join(row) for row in kept]
+    hidden = [not set(run.unseen).isdisjoint(row) for row in kept]
+    points = [
+        {
+            "method": run.method,
+            "node": node,
+            "class": name,
+            "hidden": int(away),
+            "x": f"{x:.3f}",
+            "y": f"{y:.3f}",
+        }
+        for node, name, away, (x, y) in zip(embedding.node_ids.tolist(), names, hidden, places, strict=True)
+    ]
+    numbers = {
+        "dataset": run.dataset,
+        "label_rate": run.label_rate,
+        "method": run.method,
+        "unseen": "|".join(run.unseen),
+        **neighbour_shares(embedding.vectors, labels, run.unseen),
+        "micro_f1": round(score.micro_f1, 6),
+        "unseen_f1": None if score.unseen_f1 is None else round(score.unseen_f1, 6),
+        "seconds": round(seconds, 3),
+    }
+    return Panel(points, numbers)
+
+
+def _kept(runs: Sequence[Run], points: Path, numbers: Path) -> dict[Run, Panel]:
+    """Return the panels that an earlier start has left and that are of these runs."""
+    if not (points.exists() and numbers.exists()):
+        return {}
+    wanted = {(run.method, f"{run.label_rate:g}", "|".join(run.unseen)): run for run in runs}
+    with numbers.open(encoding="utf-8", newline="") as file:
+        found = {
+            wanted[key]: _numbers(row)
+            for row in csv.DictReader(file)
+            if (key := (row["method"], f"{float(row['label_rate']):g}", row["unseen"])) in wanted
+        }
+    rows: dict[str, list[Row]] = {}
+    with points.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(row["method"], []).append(dict(row))
+    return {run: Panel(rows[run.method], numbers) for run, numbers in found.items() if run.method in rows}
+
+
+def _numbers(row: dict[str, str]) -> Row:
+    texts = ("dataset", "method", "unseen")
+    return {key: value if key in texts else float(value) if value else None for key, value in row.items()}
