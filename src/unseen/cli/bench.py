@@ -19,6 +19,7 @@ BENCHMARKS = {
     "rsdne": "RSDNE against a dense implementation",
     "scale": "time and memory against the number of nodes, the paper's scalability test",
     "classifier": "all one-versus-rest problems at once against LinearSVC",
+    "discover": "how well classes that nobody labelled are found, and with how many questions",
 }
 
 

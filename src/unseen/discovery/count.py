@@ -1,10 +1,10 @@
 """How many classes are among the new nodes: compared with the labelled classes, one, two, three, ... taken together.
 
 Nobody knows what makes a class but those who made the labels, so the labelled classes are the yardstick. Unions of
-them are described as the new nodes are: by their size (in mean class sizes) and by how clear-cut they fall into
-clusters. How both change with the number of classes in a union is a line over its logarithm, by least squares; what
-lies around the line gives a likelihood for every number of classes, and, with a prior for few (1 / k^2), the posterior
-that is the curve.
+them are described as the new nodes are: by their size (in mean class sizes), by how far apart the centres of a few
+clusters in them are, and by how clear-cut those clusters are. How these change with the number of classes in a union is
+a line over its logarithm, by least squares; what lies around the line gives a likelihood for every number of classes,
+and, with a prior for few (1 / k^2), the posterior that is the curve.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from unseen.discovery.groups import Rows
 from unseen.discovery.result import ClassCount
 from unseen.discovery.space import Floats, Space
+from unseen.linalg.normalize import l2_rows
 from unseen.randomness import child_seed
 
 MAX_CLASSES = 12
@@ -28,12 +29,12 @@ PER_SIZE = 12
 """Unions of each number of classes."""
 MIN_NODES = 5
 """Fewer new nodes are no class."""
-CLUSTERS = 6
+CLUSTERS = 5
 AXES = 50
 SAMPLE = 1000
 """Clusters are sought along the strongest axes and among so many nodes at most, which is enough for a mean."""
-FLOOR = np.array([0.25, 0.05])
-"""Standard deviations below which the two descriptions are not trusted, however well the line fits."""
+FLOOR = np.array([0.1, 0.05, 0.05])
+"""Standard deviations below which the descriptions are not trusted, however well the line fits."""
 INSIDE = 0.8
 """Posterior probability of the interval."""
 
@@ -93,26 +94,28 @@ def _unions(n: int, number: int, rng: np.random.Generator) -> list[tuple[int, ..
 
 
 def _described(space: Space, rows: Rows, unit: float, rng: np.random.Generator) -> Floats:
-    """Return the log size and how much nearer nodes are to their own cluster's centre than to the next one."""
+    """Return the log size, the mean cosine of cluster centres, and how much nearer nodes are to their own centre."""
     from sklearn.cluster import KMeans
 
     some = rng.choice(rows, SAMPLE, replace=False) if len(rows) > SAMPLE else rows
     vectors = space.centred[some, :AXES]
     k = min(CLUSTERS, len(np.unique(vectors, axis=0)))
-    clear = 0.0
+    alike, clear = 1.0, 0.0
     if k > 1:
-        distance = KMeans(k, n_init=1, max_iter=30, random_state=child_seed(rng)).fit_transform(vectors)
-        distance.sort(axis=1)
+        machine = KMeans(k, n_init=1, max_iter=30, random_state=child_seed(rng)).fit(vectors)
+        centres = l2_rows(machine.cluster_centers_)
+        alike = float((centres @ centres.T)[np.triu_indices(k, 1)].mean())
+        distance = np.sort(machine.transform(vectors), axis=1)
         clear = float(np.mean(1 - distance[:, 0] / np.maximum(distance[:, 1], 1e-9)))
-    return np.array([np.log(len(rows) / unit), clear])
+    return np.array([np.log(len(rows) / unit), alike, clear])
 
 
 def _posterior(numbers: npt.NDArray[np.int64], described: Floats, new: Floats) -> Floats:
     line = np.column_stack([np.ones(len(numbers)), np.log(numbers)])
     if len(np.unique(numbers)) > 1:
         weights = np.linalg.lstsq(line, described, rcond=None)[0]
-    else:  # one labelled class: k classes are k times as large, and nothing is known about clusters
-        weights = np.array([described.mean(axis=0), [1.0, 0.0]])
+    else:  # one labelled class: k classes are k times as large, and nothing is known about their clusters
+        weights = np.array([described.mean(axis=0), [1.0, 0.0, 0.0]])
     around = described - line @ weights
     covariance = around.T @ around / max(len(around) - 2, 1) + np.diag(FLOOR**2)
     k = np.arange(1, MAX_CLASSES + 1)

@@ -27,6 +27,8 @@ GRAINS = (10, 16, 25, 40)
 """Numbers of clusters, fine to coarse: classes have different sizes, and nobody knows which."""
 RUNS = 4
 """Clusterings of each grain; their mean is less of an accident than any of them."""
+CLUSTER_AXES = 50
+"""Clusters are sought along the strongest axes."""
 CLUSTER_ROWS = 10_000
 """k-means learns its centres from at most this many nodes and sorts in all the others."""
 
@@ -71,7 +73,8 @@ def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
     centred = vectors - vectors.mean(axis=0)
     squares, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     rotated = centred @ axes[:, ::-1].astype(np.float32)
-    return Space(vectors, rotated, np.maximum(squares[::-1], 0.0), _clusterings(vectors, rng))
+    clusters = _clusterings(np.ascontiguousarray(rotated[:, :CLUSTER_AXES]), rng)
+    return Space(vectors, rotated, np.maximum(squares[::-1], 0.0), clusters)
 
 
 def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Matrix:
@@ -96,6 +99,6 @@ def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray
     for grain in (g for g in GRAINS for _ in range(RUNS)):
         k = min(grain, max(1, n // 10), distinct)
         rows = rng.choice(n, CLUSTER_ROWS, replace=False) if n > CLUSTER_ROWS else np.arange(n)
-        machine = KMeans(k, n_init=1, max_iter=50, random_state=child_seed(rng)).fit(vectors[rows])
+        machine = KMeans(k, init="random", n_init=1, max_iter=50, random_state=child_seed(rng)).fit(vectors[rows])
         found.append(machine.predict(vectors).astype(np.int64))
     return tuple(found)
