@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
+from unseen.cli.discover import EmbeddingFile, MethodName
 from unseen.cli.output import print_json, progress
 from unseen.cli.sources import Input, hide, load_input
 from unseen.errors import InputError, logger
@@ -28,12 +29,8 @@ def explore(
         ),
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")] = OUTPUT,
-    embedding: Annotated[
-        Path | None, typer.Option(help="Explore these vectors, made by this or any other tool.")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option("-m", "--method", help="Method to make vectors with; see `unseen methods`.")
-    ] = None,
+    embedding: EmbeddingFile = None,
+    method: MethodName = None,
     nodes: options.Nodes = None,
     features: options.Features = None,
     labels: options.LabelsFile = None,

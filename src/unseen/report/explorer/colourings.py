@@ -64,7 +64,10 @@ def by_probability(probability: npt.NDArray[np.float64]) -> Colouring:
     codes: Ints = np.searchsorted(EDGES, np.nan_to_num(probability), side="right") + 1
     codes = np.where(np.isnan(probability), 0, codes)
     return Colouring(
-        "probability", "Probability of a hidden class", (Category("labelled", quiet=True), *steps), codes
+        "probability",
+        "Hidden-class probability",
+        (Category("labelled", quiet=True, hollow=True), *steps),
+        codes,
     )
 
 

@@ -28,6 +28,8 @@ class Category:
         What is added to the name of a found class.
     quiet : bool
         Whether its nodes stay in the background.
+    hollow : bool
+        Whether its nodes are rings, where the first step of a scale looks much like the background.
     step : int or None
         Its place on the scale of probabilities, which has colours of its own.
 
@@ -41,6 +43,7 @@ class Category:
     number: int = 0
     caption: str = ""
     quiet: bool = False
+    hollow: bool = False
     step: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,7 +55,11 @@ class Category:
             "caption": self.caption,
             "quiet": self.quiet,
             "colour": self.number % colours,
-            "shape": 0 if plain else self.number // colours % len(SHAPES),
+            "shape": SHAPES.index("ring")
+            if self.hollow
+            else 0
+            if plain
+            else self.number // colours % len(SHAPES),
         }
         return told if self.step is None else {**told, "step": self.step}
 

@@ -71,7 +71,7 @@ function reasons(i) {
     parts.forEach((part, k) => { const rank = ranks[i * parts.length + k]; if (rank !== 255) found.push([rank / 254, part]); });
   }
   found.sort((a, b) => Math.abs(b[0] - 0.5) - Math.abs(a[0] - 0.5));
-  const said = found.map(([rank, part]) => `${rank >= 0.5 ? part.strong : part.weak} (more so than for ${Math.floor(100 * Math.max(rank, 1 - rank))} % of the unlabelled nodes)`);
+  const said = found.map(([rank, part]) => `${rank >= 0.5 ? part.strong : part.weak} (more so than for ${Math.min(99, Math.floor(100 * Math.max(rank, 1 - rank)))} % of the unlabelled nodes)`);
   const near = [...neighboursOf(i)].filter((j) => j !== i);
   if (page.labels && page.edges && chance(i) !== null) {
     const labelled = near.filter((j) => labelsOf(j).length), likely = near.filter((j) => (chance(j) ?? 0) >= 0.5);
