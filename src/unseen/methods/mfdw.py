@@ -23,8 +23,9 @@ from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.operator_svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
+from unseen.methods.keeping import keeper
 from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.rsdne_solvers import Objective, alternating, gradient_descent, new_rows, solve
+from unseen.methods.rsdne_solvers import Objective, State, alternating, gradient_descent, new_rows, solve
 from unseen.methods.sharing import shared
 from unseen.methods.training import Callback, Epoch, checked_callbacks
 from unseen.randomness import RandomState, child_seed
@@ -139,13 +140,24 @@ class MFDW(Method):
             )
         objective = self._objective(graph, labels, walk, keys, constant or 0.0)
         start = ("start", self.init, self.lam, columns, seed)
-        U, Ht = (part.copy() for part in shared(graph, start, lambda: self._start(walk, keys, columns)))
+        kept = keeper().resume(self.name) if self.solver == "als" else None
+        if kept is None:
+            U, Ht = (part.copy() for part in shared(graph, start, lambda: self._start(walk, keys, columns)))
+        else:
+            U, Ht = kept[1]["U"], kept[1]["Ht"]
         rounds = (
             alternating(objective, U, Ht, cg_steps=CG_STEPS)
             if self.solver == "als"
             else gradient_descent(objective, U, Ht, step=self.step)
         )
-        solution = solve(rounds, max_iter=self.max_iter, tol=self.tol, report=self._reporter())
+        solution = solve(
+            rounds,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            report=self._reporter(),
+            before=() if kept is None else kept[1]["losses"].tolist(),
+            keep=self._keep,
+        )
         self.context_: Array = solution.state.Ht
         self.loss_history_ = solution.history
         self.n_iter_ = len(solution.history) - 1
@@ -176,9 +188,14 @@ class MFDW(Method):
             return U.astype(np.float32), Ht.astype(np.float32)
         spread = min(n, columns + max(16, columns // 4))
         random = keyed_uniform(keys, spread).astype(np.float32) - np.float32(0.5)
-        P, values, Q = operator_svd(*walk.alternating(random), random, columns)
+        P, values, Q = operator_svd(*walk.alternating(random), random, columns, comm=walk.comm)
         root = np.sqrt(np.maximum(values - self.lam, 0.0)).astype(np.float32)
         return P * root, Q * root
+
+    def _keep(self, state: State, history: list[float]) -> None:
+        number = len(history) - 1
+        arrays = {"U": state.U, "Ht": state.Ht, "losses": np.array(history)}
+        keeper().offer(self.name, number, arrays, last=number == self.max_iter)
 
     def _reporter(self) -> Any:
         callbacks = checked_callbacks(self.callbacks)

@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
-from unseen.errors import InputError, logger
+from unseen.comm.graph_part import GraphPart, processes
+from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.labelled import Groups, LabelledWalk, label_groups
@@ -26,6 +27,7 @@ from unseen.linalg.neighbours import (
     nearest_of_candidates,
     pairs_of,
 )
+from unseen.linalg.spread import SpreadCandidates, SpreadNeighbours, spread_groups
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.mfdw import MFDW, Keys
 from unseen.methods.parameters import Constraint, Interval, OneOf
@@ -33,7 +35,7 @@ from unseen.methods.rsdne_solvers import Objective
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState
 
-Chooser = Callable[[Any], Neighbours]
+Chooser = Callable[[Any], Neighbours | SpreadNeighbours]
 
 
 class RSDNE(MFDW):
@@ -144,13 +146,15 @@ class RSDNE(MFDW):
     def _objective(
         self, graph: Graph, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
     ) -> Objective:
-        if not len(labels.labelled):
+        if not processes(graph).total(len(labels.labelled)):
             logger.warning(
                 "%s: no node has a label, so the label terms are left out and the result is MFDW's", self.name
             )
             return Objective(walk, self.lam, constant=constant)
         if self.alpha == 0:
             return Objective(walk, self.lam, constant=constant)
+        if isinstance(graph, GraphPart):
+            return self._spread_objective(graph, labels, walk, keys, constant)
         groups = label_groups(labels.indicator)
         if labels.is_multilabel:
             logger.info("%s: nodes that share at least one label count as the same class", self.name)
@@ -170,10 +174,34 @@ class RSDNE(MFDW):
         chooser = self._chooser(groups, keys)
         return Objective(walk, self.lam, self.alpha, pruned, chooser and self._timed(chooser), constant)
 
+    def _spread_objective(
+        self, part: GraphPart, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
+    ) -> Objective:
+        """Return the objective of the rows that one of several processes holds."""
+        if part.comm.total(labels.is_multilabel):
+            msg = f"{self.name} takes one label a node on several processes; take one process, or one label a node"
+            raise UnsupportedError(msg)
+        groups = spread_groups(labels.indicator, part.comm)
+        pruned = LabelledWalk(part.adjacency, groups) if self.inter else None
+        chooser = self._spread_chooser(part, groups, keys)
+        return Objective(walk, self.lam, self.alpha, pruned, chooser and self._timed(chooser), constant)
+
+    def _spread_chooser(self, part: GraphPart, groups: Groups, keys: Keys) -> Chooser | None:
+        if self.intra is None:
+            return None
+        if self.intra == "random":
+            drawn = SpreadCandidates(part.adjacency.halo.layout, groups, keys, self.n_neighbors, 1).all()
+            return lambda _: drawn
+        msg = (
+            f"{self.name} compares all nodes of a class with each other, for which one process must hold them; "
+            "take rsdne-light, or one process"
+        )
+        raise UnsupportedError(msg)
+
     def _timed(self, choose: Chooser) -> Chooser:
         self.neighbour_seconds_ = 0.0
 
-        def timed(U: Any) -> Neighbours:
+        def timed(U: Any) -> Neighbours | SpreadNeighbours:
             start = time.monotonic()
             chosen = choose(U)
             self.neighbour_seconds_ += time.monotonic() - start
@@ -259,6 +287,16 @@ class RSDNELight(RSDNE):
     def _chooser(self, groups: Groups, keys: Keys) -> Chooser | None:
         if self.intra != "adaptive":
             return super()._chooser(groups, keys)
+        candidates = draw_candidates(groups, keys, self._count())
+        return lambda U: nearest_of_candidates(U, candidates, self.n_neighbors)
+
+    def _spread_chooser(self, part: GraphPart, groups: Groups, keys: Keys) -> Chooser | None:
+        if self.intra != "adaptive":
+            return super()._spread_chooser(part, groups, keys)
+        layout = part.adjacency.halo.layout
+        return SpreadCandidates(layout, groups, keys, self._count(), self.n_neighbors).nearest
+
+    def _count(self) -> int:
         count = 20 * self.n_neighbors if self.n_candidates is None else self.n_candidates
         if count < self.n_neighbors:
             msg = (
@@ -266,5 +304,4 @@ class RSDNELight(RSDNE):
                 "neighbours; give more candidates, or None for 20 times as many"
             )
             raise InputError(msg)
-        candidates = draw_candidates(groups, keys, count)
-        return lambda U: nearest_of_candidates(U, candidates, self.n_neighbors)
+        return count

@@ -7,7 +7,7 @@ H is kept transposed (n x d). Everything is a product of M, a Laplacian or a d x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,12 +16,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.comm.group import SOLO, Comm
+from unseen.comm.halo import HaloMatrix
 from unseen.errors import logger
 from unseen.linalg.blocks import map_blocks, row_cuts
 from unseen.linalg.dense import dot, eigh, gram, product, times
 from unseen.linalg.labelled import LabelledWalk
 from unseen.linalg.neighbours import Neighbours
 from unseen.linalg.products import spmm
+from unseen.linalg.spread import SpreadNeighbours
 from unseen.linalg.walk import WalkMatrix
 
 Dense = npt.NDArray[Any]
@@ -42,7 +44,7 @@ class Smoothing:
 
     alpha: float
     inter: LabelledWalk | None = None
-    S: sp.csr_array | None = None
+    S: sp.csr_array | HaloMatrix | None = None
     dtype: npt.DTypeLike = np.float64
     degree: npt.NDArray[np.float64] = field(init=False)
     laplacian: sp.csr_array | None = field(init=False)
@@ -51,7 +53,9 @@ class Smoothing:
         degree = np.zeros(1)
         if self.inter is not None:
             degree = degree + self.inter.degree
-        if self.S is not None:
+        if isinstance(self.S, HaloMatrix):
+            degree = degree + self.S.row_sums()
+        elif self.S is not None:
             degree = degree + np.asarray(self.S.sum(axis=1), dtype=np.float64)
         object.__setattr__(self, "degree", self.alpha * degree)
         object.__setattr__(self, "laplacian", self._written_out())
@@ -62,8 +66,8 @@ class Smoothing:
         return self.inter is None and self.S is None
 
     def _written_out(self) -> sp.csr_array | None:
-        """Return alpha (L_s + L_w) as one matrix, or None where W is an operator only."""
-        if self.inter is not None and self.inter.explicit is None:
+        """Return alpha (L_s + L_w) as one matrix, or None where W is an operator only, or S is spread."""
+        if isinstance(self.S, HaloMatrix) or (self.inter is not None and self.inter.explicit is None):
             return None
         explicit = None if self.inter is None else self.inter.explicit
         parts = [part for part in (explicit, self.S) if part is not None]
@@ -80,8 +84,7 @@ class Smoothing:
             return np.zeros_like(V)
         if self.laplacian is not None:
             return spmm(self.laplacian, V, out=out)
-        assert self.inter is not None
-        joined = self.inter.symmetric(V)
+        joined = np.zeros_like(V) if self.inter is None else self.inter.symmetric(V)
         if self.S is not None:
             spmm(self.S, V, out=joined, add=True)
 
@@ -107,7 +110,7 @@ class Objective:
     inter : LabelledWalk or None
         W; None leaves J_inter out.
     choose : function from U to Neighbours, or None
-        The S step; None leaves J_intra out.
+        The S step; None leaves J_intra out. On the rows of one of several processes it gives SpreadNeighbours.
     constant : float
         ||M||_F^2, or 0 where it is too dear; then J is reported without it.
     """
@@ -116,7 +119,7 @@ class Objective:
     lam: float
     alpha: float = 0.0
     inter: LabelledWalk | None = None
-    choose: Callable[[Dense], Neighbours] | None = None
+    choose: Callable[[Dense], Neighbours | SpreadNeighbours] | None = None
     constant: float = 0.0
 
     def smoothing(self, U: Dense) -> Smoothing:
@@ -124,13 +127,15 @@ class Objective:
         if self.alpha == 0:
             return Smoothing(0.0)
         chosen = None if self.choose is None else self.choose(U)
-        S = None if chosen is None or not len(chosen.rows) else chosen.symmetric(self.walk.shape[0], U.dtype)
+        none = chosen is None or not self.walk.comm.total(len(chosen.rows))
+        S = None if none or chosen is None else chosen.symmetric(self.walk.shape[0], U.dtype)
         return Smoothing(self.alpha, self.inter, S, U.dtype)
 
     def cost(self, U: Dense, Ht: Dense, MtU: Dense, smoothed: Dense, gram_u: Small, gram_h: Small) -> float:
         """Return J; `MtU` is M'U, `smoothed` alpha (L_s + L_w) U, and the last two are U'U and HH'."""
-        fit = self.constant - 2 * dot(MtU, Ht) + float(np.sum(gram_u * gram_h))
-        return fit + self.lam * float(np.trace(gram_u) + np.trace(gram_h)) + dot(U, smoothed)
+        comm = self.walk.comm
+        fit = self.constant - 2 * dot(MtU, Ht, comm) + float(np.sum(gram_u * gram_h))
+        return fit + self.lam * float(np.trace(gram_u) + np.trace(gram_h)) + dot(U, smoothed, comm)
 
 
 @dataclass(frozen=True)
@@ -152,17 +157,29 @@ class Solution:
     ended_by: str
 
 
-def solve(rounds: Iterator[State], *, max_iter: int, tol: float, report: Report) -> Solution:
+def solve(
+    rounds: Iterator[State],
+    *,
+    max_iter: int,
+    tol: float,
+    report: Report,
+    before: Sequence[float] = (),
+    keep: Callable[[State, list[float]], None] = lambda state, history: None,  # noqa: ARG005
+) -> Solution:
     """Take rounds until one lowers J by less than `tol` of it, `report` says stop, or there were `max_iter`.
 
-    An interrupt ends it too, with the state after the last whole round.
+    An interrupt ends it too, with the state after the last whole round. `before` has J of rounds that were done
+    before; `keep` is given the state and J after each round.
     """
     state = next(rounds)
-    history = [state.cost]
+    history = list(before) or [state.cost]
+    if len(history) > 1 and tol > 0 and history[-2] - history[-1] <= tol * abs(history[-2]):
+        return Solution(state, history, "tol")
     try:
-        for number in range(1, max_iter + 1):
+        for number in range(len(history), max_iter + 1):
             state = next(rounds)
             history.append(state.cost)
+            keep(state, history)
             if report(number, state.cost, state.U):
                 return Solution(state, history, "callback")
             if tol > 0 and state.moved and history[-2] - history[-1] <= tol * abs(history[-2]):
@@ -185,16 +202,16 @@ def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> 
 
     J never rises.
     """
-    room, walk = Room(U), objective.walk
+    room, walk, comm = Room(U), objective.walk, objective.walk.comm
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
-    MtU, gram_u, gram_h = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U), gram(Ht)
+    MtU, gram_u, gram_h = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, comm), gram(Ht, comm)
     yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
     while True:
         U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
-        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U)
+        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, comm)
         Ht = h_step(objective, MtU, gram_u)
-        gram_h = gram(Ht)
+        gram_h = gram(Ht, comm)
         smoothing = objective.smoothing(U)
         smoothed = smoothing.apply(U, smoothed)
         yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
@@ -274,7 +291,8 @@ def conjugate_gradients(
         return left(start, stop)
 
     def summed(function: Callable[[int, int], Small]) -> Small:
-        return comm.sum_(np.sum(map_blocks(function, row_cuts(len(x))), axis=0, initial=0.0))
+        cuts = row_cuts(len(x), of=comm.rows(len(x)))
+        return comm.sum_(np.sum(map_blocks(function, cuts), axis=0, initial=0.0))
 
     before, rz = np.zeros(x.shape[1]), summed(left)
     for _ in range(steps):
@@ -299,10 +317,10 @@ def gradient_descent(
     ``"bold"`` lengthens the step by 5 % after a round that lowered J, and halves it after one that did not, which
     is undone. ``"armijo"`` halves each of the two steps until it lowers J by a tenth of what the slope promises.
     """
-    walk = objective.walk
+    walk, comm = objective.walk, objective.walk.comm
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
-    gram_u, gram_h = gram(U), gram(Ht)
+    gram_u, gram_h = gram(U, comm), gram(Ht, comm)
     state = State(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed, gram_u, gram_h))
     rate = rate_h = first_rate(objective, gram_u, gram_h, smoothing)
     yield state
@@ -310,17 +328,19 @@ def gradient_descent(
         U, Ht = state.U, state.Ht
         slope = u_gradient(objective, U, Ht, smoothed, gram_h)
         if step == "armijo":
-            bend = float(np.sum(gram(slope) * gram_h)) + dot(slope, smoothing.apply(slope))
-            rate = _armijo(2 * rate, slope, bend, objective.lam)
+            bend = float(np.sum(gram(slope, comm) * gram_h)) + dot(slope, smoothing.apply(slope), comm)
+            rate = _armijo(2 * rate, slope, bend, objective.lam, comm)
         U = U - U.dtype.type(rate) * slope
-        MtU, gram_u = walk.rmatmat(U), gram(U)
+        MtU, gram_u = walk.rmatmat(U), gram(U, comm)
         slope = h_gradient(objective, Ht, MtU, gram_u)
         if step == "armijo":
-            rate_h = _armijo(2 * rate_h, slope, float(np.sum(gram(slope) * gram_u)), objective.lam)
+            rate_h = _armijo(
+                2 * rate_h, slope, float(np.sum(gram(slope, comm) * gram_u)), objective.lam, comm
+            )
         Ht = Ht - U.dtype.type(rate_h if step == "armijo" else rate) * slope
         tried = objective.smoothing(U)
         tried_smoothed = tried.apply(U)
-        tried_gram = gram(Ht)
+        tried_gram = gram(Ht, comm)
         cost = objective.cost(U, Ht, MtU, tried_smoothed, gram_u, tried_gram)
         if cost <= state.cost:
             gram_h = tried_gram
@@ -352,7 +372,8 @@ def h_gradient(objective: Objective, Ht: Dense, MtU: Dense, gram_u: Small) -> De
 def first_rate(objective: Objective, gram_u: Small, gram_h: Small, smoothing: Smoothing) -> float:
     """Return a step length that is safe at the start: half of one over a bound of the curvature."""
     largest = max(eigh(part)[0][-1] for part in (gram_u, gram_h))
-    return float(0.5 / (largest + objective.lam + 2 * smoothing.degree.max()))
+    degree = objective.walk.comm.gather(smoothing.degree.max(keepdims=True)).max()
+    return float(0.5 / (largest + objective.lam + 2 * degree))
 
 
 def new_rows(
@@ -381,9 +402,9 @@ def new_rows(
     return np.where(fixed, U, times(x, axes.T))
 
 
-def _armijo(rate: float, slope: Dense, bend: float, lam: float) -> float:
+def _armijo(rate: float, slope: Dense, bend: float, lam: float, comm: Comm) -> float:
     """Halve `rate` until J falls as PROMISED; J is quadratic along the slope, so nothing is evaluated again."""
-    steep = dot(slope, slope)
+    steep = dot(slope, slope, comm)
     bend += lam * steep
     while rate * bend > (1 - PROMISED) * steep:
         rate /= 2
