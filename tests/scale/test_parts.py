@@ -15,9 +15,12 @@ import scipy.sparse as sp
 import unseen
 from unseen.comm import Comm
 from unseen.comm.graph_part import GraphPart
+from unseen.errors import UnsupportedError
 from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
 from unseen.linalg.products import spmm
 from unseen.linalg.walk import WalkMatrix
+from unseen.methods.keeping import kept_by
+from unseen.scale.checkpoints import Checkpoints
 from unseen.scale.load import load_parts
 from unseen.scale.partition import partition
 
@@ -116,6 +119,7 @@ CASES = [
     ("mfdw", {"n_components": 24}, None),
     ("mfdw", {"n_components": 24, "init": "uniform", "solver": "gradient"}, None),
     ("rsdne-light", {"n_components": 24, "n_candidates": 20}, None),
+    ("rsdne-light", {"n_components": 24, "intra": "random", "inter": False}, None),
 ]
 
 
@@ -144,3 +148,27 @@ def test_parts_train_to_the_vectors_of_the_whole(
     assert largest <= 1e-3
     history = [part.loss_history_ for part in parts]
     assert history[0] == history[1]
+
+
+def test_what_needs_all_nodes_in_one_place_is_refused(planted: unseen.Dataset, tmp_path: Path) -> None:
+    folder = _write(planted, tmp_path, 2)
+    with pytest.raises(UnsupportedError, match="take rsdne-light, or one process"):
+        _on_parts(folder, 2, lambda graph, labels: unseen.RSDNE(n_components=4).fit(graph, labels))
+
+
+def test_a_factorisation_goes_on_from_a_checkpoint(planted: unseen.Dataset, tmp_path: Path) -> None:
+    folder = _write(planted, tmp_path, 2)
+
+    def fit(rounds: int, every: int) -> np.ndarray:
+        def work(comm: Comm) -> Any:
+            graph, labels, _ = load_parts(folder, comm)
+            with kept_by(Checkpoints(tmp_path / "kept", comm, "job", every)):
+                method = unseen.RSDNELight(n_components=8, max_iter=rounds, tol=0.0, random_state=0)
+                return method.fit(graph, labels).embedding_.vectors
+
+        return np.concatenate(on_ranks(2, work))
+
+    whole = fit(4, 0)
+    assert not np.array_equal(fit(2, 1), whole)
+    assert np.array_equal(fit(4, 1), whole)  # the same bits, two rounds of which came from disk
+    assert sorted(p.name for p in (tmp_path / "kept").iterdir()) == ["rsdne-light-000004"]
