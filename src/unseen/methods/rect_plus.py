@@ -169,9 +169,7 @@ class RECTPlus(SavedMethod):
         return strength, shrunk_map(*metric, strength)
 
     def _width(self, most: int) -> int:
-        if self.n_components is None:
-            return min(self.default_components, most)  # few views are a choice of its own, not worth a notice
-        return self._components(self.n_components, most, f"the views have {most} columns together")
+        return self._components(self.n_components, most, f"the chosen views have {most} columns together")
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
         """Keep what new nodes need: the axes, which are rows of one matrix, and the weights of the columns."""

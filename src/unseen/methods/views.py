@@ -57,23 +57,31 @@ class Reduction:
 
 
 def column_weights(features: Features) -> npt.NDArray[np.float64]:
-    """Return factors that make rare columns count: inverse document frequency, or 1 / deviation of dense columns.
+    """Return factors that make all columns count: inverse document frequencies of words, else 1 / deviation.
+
+    Features are taken as words where none is negative and most are zero, however they are stored.
 
     Examples
     --------
-    >>> column_weights(sp.csr_array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]])).round(3).tolist()
-    [1.0, 1.693]
+    >>> column_weights(sp.csr_array([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])).round(3).tolist()
+    [1.288, 1.693]
     >>> column_weights(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
     [1.0, 0.0]
     """
-    if isinstance(features, np.ndarray):
-        deviation = features.std(axis=0, dtype=np.float64)
+    n, m = features.shape
+    values = features if isinstance(features, np.ndarray) else features.data
+    if np.count_nonzero(values) > n * m / 2 or (values.size and values.min() < 0):
+        deviation = np.sqrt(np.maximum(_mean(features**2) - _mean(features) ** 2, 0.0))
         inverse: npt.NDArray[np.float64] = np.zeros_like(deviation)
         np.divide(1.0, deviation, out=inverse, where=deviation > 0)
         return inverse
-    n, m = features.shape
-    used = np.bincount(features.indices[features.data != 0], minlength=m)
+    used = np.asarray((features != 0).sum(axis=0)).ravel()
     return np.asarray(np.log((1 + n) / (1 + used)) + 1, dtype=np.float64)
+
+
+def _mean(features: Features) -> npt.NDArray[np.float64]:
+    total: npt.NDArray[np.float64] = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()
+    return np.asarray(total / features.shape[0], dtype=np.float64)
 
 
 def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, unit: bool) -> Features:

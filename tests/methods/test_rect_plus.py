@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.errors import InputError, UnsupportedError
+from unseen.methods.views import Reduction, reductions, smoothed_views, weighted
+
+
+@pytest.fixture(scope="module")
+def planted() -> unseen.Dataset:
+    return unseen.planted_partition(400, 5, random_state=0)
+
+
+def a_split(data: unseen.Dataset, rate: float = 0.2) -> unseen.Split:
+    return unseen.completely_imbalanced_split(
+        data.labels, label_rate=rate, unseen=list(data.labels.classes[:2]), random_state=0
+    )
+
+
+def test_it_keeps_hidden_classes_apart(planted: unseen.Dataset) -> None:
+    split = a_split(planted)
+    scores = {
+        name: unseen.evaluate_method(
+            unseen.make_method(name, random_state=0), planted.graph, planted.labels, split
+        )
+        for name in ("rect-plus", "nodefeats")
+    }
+    assert scores["rect-plus"].unseen_f1 > scores["nodefeats"].unseen_f1
+    assert scores["rect-plus"].micro_f1 > 0.9
+
+
+def test_views_are_chosen_by_the_labels_and_reported(planted: unseen.Dataset) -> None:
+    method = unseen.RECTPlus(random_state=0).fit(planted.graph, a_split(planted).seen_labels)
+    best = max(method.view_scores_, key=method.view_scores_.get)
+    assert best in method.views_
+    assert set(method.views_) <= set(method.view_scores_)
+    assert method.strength_ in (0.0, 0.03, 0.1)
+
+
+def test_features_of_noise_leave_the_walk(planted: unseen.Dataset) -> None:
+    noise = np.random.default_rng(0).standard_normal((400, 30))
+    clean = unseen.planted_partition(400, 5, random_state=0)
+    graph = unseen.Graph(clean.graph.adjacency, noise, clean.graph.node_ids)
+    method = unseen.RECTPlus(random_state=0).fit(graph, a_split(clean, 0.5).seen_labels)
+    assert any(name.startswith("walk") for name in method.views_)
+
+
+def test_without_labels_the_default_views_serve(
+    planted: unseen.Dataset, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="unseen"):
+        method = unseen.RECTPlus(random_state=0).fit(planted.graph)
+    assert method.views_ == ["weighted-wide/middle"]
+    assert method.view_scores_ == {}
+    assert "too few labels" in caplog.text
+    bare = unseen.Graph(planted.graph.adjacency, None, planted.graph.node_ids)
+    assert unseen.RECTPlus(random_state=0).fit(bare).views_ == ["walk-wide"]
+
+
+def test_new_nodes_land_near_where_a_refit_puts_them() -> None:
+    data = unseen.load_dataset("debian")
+    split = unseen.completely_imbalanced_split(
+        data.labels, label_rate=0.3, unseen=["mail", "web"], random_state=0
+    )
+    method = unseen.RECTPlus(n_components=64, random_state=0)
+    full = method.fit_transform(data.graph, split.seen_labels).vectors
+    np.testing.assert_allclose(method.transform(data.graph).vectors, full, atol=1e-4)
+    kept = np.sort(np.random.default_rng(0).permutation(data.graph.n_nodes)[500:])
+    part = unseen.Graph(
+        data.graph.adjacency[kept][:, kept], data.graph.features[kept], data.graph.node_ids[kept]
+    )
+    early = unseen.RECTPlus(
+        n_components=64, views=tuple(method.views_), strength=method.strength_, random_state=0
+    )
+    early.fit(
+        part, unseen.Labels(split.seen_labels.indicator[kept], split.seen_labels.classes, part.node_ids)
+    )
+    later = early.transform(data.graph).vectors
+    new = np.setdiff1d(np.arange(data.graph.n_nodes), kept)
+    old_gram, new_gram = full[new] @ full.T, later[new] @ later.T
+    assert np.corrcoef(old_gram.ravel(), new_gram.ravel())[0, 1] > 0.95
+
+
+def test_a_view_of_the_structure_cannot_embed_new_nodes(planted: unseen.Dataset) -> None:
+    method = unseen.RECTPlus(views=("walk", "plain/near"), random_state=0).fit(planted.graph)
+    with pytest.raises(UnsupportedError, match="a view of the structure alone"):
+        method.transform(planted.graph)
+
+
+def test_save_and_load(planted: unseen.Dataset, tmp_path: Path) -> None:
+    views = ("weighted-wide/far", "plain/near")
+    method = unseen.RECTPlus(n_components=16, views=views, random_state=0).fit(
+        planted.graph, a_split(planted).seen_labels
+    )
+    method.save(tmp_path / "model.npz")
+    again = unseen.RECTPlus.load(tmp_path / "model.npz")
+    assert again.views_ == method.views_
+    assert again.get_params() == method.get_params()
+    np.testing.assert_array_equal(
+        again.transform(planted.graph).vectors, method.transform(planted.graph).vectors
+    )
+
+
+def test_unknown_views_are_named(planted: unseen.Dataset) -> None:
+    with pytest.raises(InputError, match="plain/far"):
+        unseen.RECTPlus(views=("plain/fra",), random_state=0).fit(planted.graph)
+
+
+def test_several_labels_a_node_are_fine(planted: unseen.Dataset) -> None:
+    values = [[f"c{i % 3}", f"d{i % 2}"] if i % 4 else None for i in range(400)]
+    labels = unseen.Labels.from_values(values, planted.graph.node_ids)
+    method = unseen.RECTPlus(strength=0.1, random_state=0).fit(planted.graph, labels)
+    assert np.isfinite(method.embedding_.vectors).all()
+    assert method.strength_ == 0.1
+
+
+def test_reduced_features_are_the_projections_of_weighted_unit_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((30, 12)) < 0.3) * rng.random((30, 12)))
+    graph = unseen.Graph(sp.csr_array(np.ones((30, 30)) - np.eye(30)), X, np.arange(30))
+    way = reductions(graph, 0)["weighted-wide"]
+    dense = X.toarray() * way.weights
+    lengths = np.linalg.norm(dense, axis=1, keepdims=True)
+    dense = np.divide(dense, lengths, out=np.zeros_like(dense), where=lengths > 0)
+    np.testing.assert_allclose(way.apply(X), dense @ way.axes.T, atol=1e-5)
+    np.testing.assert_allclose(weighted(X.toarray(), way.weights, unit=True), dense, atol=1e-9)
+    assert smoothed_views(graph, {"w": Reduction(None, np.eye(12, dtype=np.float32), False)}, ["near"])[
+        "w/near"
+    ].shape == (30, 12)
+
+
+def test_dense_columns_count_alike_whatever_their_unit() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4)) * [1, 1000, 0.01, 1]
+    graph = unseen.Graph(sp.csr_array((40, 40)), X, np.arange(40))
+    scaled = unseen.Graph(sp.csr_array((40, 40)), X * [5, 1, 3, 1], np.arange(40))
+    a, b = (unseen.RECTPlus(n_components=4, random_state=0).fit_transform(g).vectors for g in (graph, scaled))
+    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-4)

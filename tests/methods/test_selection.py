@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unseen.methods import selection
+from unseen.methods.selection import (
+    as_good_as_the_best,
+    choose_strength,
+    hits,
+    leave_one_out_hits,
+    shrunk_map,
+    within_class_metric,
+)
+
+
+def blobs(n: int = 60, noise: float = 0.3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 3
+    return np.eye(3)[group] @ rng.standard_normal((3, 5)) + noise * rng.standard_normal((n, 5)), np.eye(3)[
+        group
+    ] > 0
+
+
+@pytest.mark.parametrize(("n", "noise"), [(60, 1.5), (4, 0.3)])
+def test_leaving_one_out_in_closed_form_is_fitting_again_without_it(
+    n: int, noise: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    V, truth = blobs(n, noise)
+    ridge = 0.3
+    monkeypatch.setattr(selection, "RIDGES", [ridge])
+    X = V - V.mean(axis=0)
+    unit = (X**2).sum() / n
+    expected = []
+    for i in range(n):
+        rest = np.arange(n) != i
+        # the intercept is the mean over all rows for the unit, over the others for the fit
+        design = np.c_[X[rest], np.ones(n - 1)]
+        penalty = np.diag([ridge * unit] * X.shape[1] + [0.0])
+        weights = np.linalg.solve(design.T @ design + penalty, design.T @ (truth[rest] * 2.0 - 1.0))
+        expected.append(hits(np.r_[X[i], 1.0][None] @ weights, truth[[i]])[0])
+    assert leave_one_out_hits(V, truth).tolist() == expected
+    assert 0 < np.mean(expected) < 1 or n == 4
+
+
+def test_hits_count_as_many_scores_as_there_are_labels() -> None:
+    truth = np.array([[1, 1, 0], [0, 0, 1]], dtype=bool)
+    assert hits(np.array([[3.0, 1.0, 2.0], [3.0, 1.0, 2.0]]), truth).tolist() == [0.5, 0.0]
+
+
+def test_what_is_clearly_worse_is_left_out_and_ties_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    good = (rng.random(400) < 0.9).astype(float)
+    other = good.copy()
+    other[np.flatnonzero(good == 1)[0]], other[np.flatnonzero(good == 0)[0]] = 0, 1  # one lost, one won
+    bad = (rng.random(400) < 0.6).astype(float)
+    assert as_good_as_the_best({"good": good, "other": other, "bad": bad, "same": good}) == [
+        "good",
+        "other",
+        "same",
+    ]
+
+
+def test_the_map_shrinks_what_differs_within_classes() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.eye(2)[np.arange(40) % 2]
+    Z = np.c_[np.arange(40) % 2, 5 * rng.standard_normal(40)]
+    variances, directions = within_class_metric(Z, truth)
+    mapped = Z @ shrunk_map(variances, directions, 10.0)
+    assert mapped[:, 0].std() / Z[:, 0].std() > 0.9
+    assert mapped[:, 1].std() / Z[:, 1].std() < 0.3
+
+
+def test_strength_is_zero_unless_it_helps() -> None:
+    rng = np.random.default_rng(0)
+    group = np.arange(300) % 3
+    truth = np.eye(3)[group] > 0
+    folds = np.arange(300) // 3 % 3
+    pure = np.eye(3)[group] + 0.01 * rng.standard_normal((300, 3))
+    assert choose_strength(pure, truth, (0.0, 1.0), folds) == 0.0
