@@ -1,0 +1,121 @@
+"""Training time against the number of nodes, on the paper's random graphs (its figure of scalability).
+
+The graphs and the timing are those of ``unseen bench scale``: n nodes, 2n edges, identity features, one label, a tenth
+of the nodes labelled; every fit in a process of its own, after a warm-up, without imports and preparation.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import unseen
+from unseen.bench.isolated import measure
+from unseen.bench.scale import CONTESTANTS, ROUNDS
+from unseen.errors import InputError, UnseenError, logger, unknown_name
+from unseen.methods.registry import method_class
+from unseen.report.experiments import write_csv
+
+METHODS = ("rsdne", "rsdne-light", "rect", "rect-dw")
+SIZES = (1_000, 3_000, 10_000)
+EPOCHS = 100
+Row = dict[str, Any]
+
+
+def scalability_rows(
+    path: Path,
+    *,
+    methods: Sequence[str] | None = None,
+    sizes: Sequence[int] | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+) -> list[Row]:
+    """Measure what the csv file `path` does not hold yet, write each result at once, return all that were asked for.
+
+    Parameters
+    ----------
+    path : Path
+        Table of results, from which a second start continues.
+    methods : sequence of str, optional
+        The paper's four if not given.
+    sizes : sequence of int, optional
+        Numbers of nodes.
+    on_progress : callable
+        Told how many fits are done, and of how many.
+    """
+    plan = [
+        (n, name, device) for n in _checked(sizes) for name in methods or METHODS for device in devices(name)
+    ]
+    done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
+    for k, key in enumerate(plan, start=1):
+        if key not in done:
+            try:
+                done[key] = _measured(*key)
+            except UnseenError as error:
+                logger.warning("%s, %d nodes, %s: %s", key[1], key[0], key[2], error)
+                continue
+            write_csv([done[each] for each in sorted(done)], path)
+        on_progress(k, len(plan))
+    return [done[key] for key in plan if key in done]
+
+
+def devices(name: str) -> tuple[str, ...]:
+    """Return where a method can be timed: the processor, and a GPU where there is one and the method knows what to do.
+
+    Examples
+    --------
+    >>> devices("rsdne")
+    ('cpu',)
+    """
+    import torch
+
+    known = "device" in method_class(name)().get_params()
+    return ("cpu", "cuda") if known and torch.cuda.is_available() else ("cpu",)
+
+
+def _measured(n: int, name: str, device: str) -> Row:
+    contestant = {each.name: each for each in CONTESTANTS}.get(name)
+    if contestant is None:
+        raise unknown_name("method of the scalability test", name, [each.name for each in CONTESTANTS])
+    params = {**contestant.params, contestant.steps: EPOCHS if contestant.steps == "epochs" else ROUNDS}
+    if "device" in method_class(name)().get_params():
+        params["device"] = device
+    found = measure("unseen.bench.scale", "fit", name=name, n=n, params=params, steps=contestant.steps)
+    return {
+        "n_nodes": n,
+        "method": name,
+        "device": device,
+        "seconds": round(found.seconds, 3),
+        "megabytes": round(found.megabytes),
+        "steps": params[contestant.steps],
+        "version": unseen.__version__,
+    }
+
+
+def _checked(sizes: Sequence[int] | None) -> Sequence[int]:
+    for n in sizes or ():
+        if n != int(n) or n < 500:
+            msg = f"a size of the scalability test must be an integer of at least 500 nodes, got {n!r}"
+            raise InputError(msg)
+    return sorted({int(n) for n in sizes}) if sizes else SIZES
+
+
+def _read(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        try:
+            return [
+                {
+                    **row,
+                    "n_nodes": int(row["n_nodes"]),
+                    "seconds": float(row["seconds"]),
+                    "megabytes": int(row["megabytes"]),
+                    "steps": int(row["steps"]),
+                }
+                for row in csv.DictReader(file)
+            ]
+        except (KeyError, ValueError, TypeError) as error:
+            msg = f"{path} is not a table of the scalability test ({error}); move it away to start anew"
+            raise InputError(msg) from None
