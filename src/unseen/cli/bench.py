@@ -16,6 +16,7 @@ from unseen.report.tables import render
 
 BENCHMARKS = {
     "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
+    "plus": "RECT+ beside RECT: time, parts, graphs that played no part in its making",
     "rsdne": "RSDNE against a dense implementation",
     "scale": "time and memory against the number of nodes, the paper's scalability test",
     "classifier": "all one-versus-rest problems at once against LinearSVC",
