@@ -93,7 +93,7 @@ def test_reasons_tell_new_from_known(case):
     lowest = int(np.argmin(case.found.nodes.column("unseen_probability").to_numpy()))
     known = case.found.reasons(case.found.nodes.column("node")[lowest].as_py())
     assert "a labelled class fits it well" in " ".join(r.sentence for r in known)
-    with pytest.raises(unseen.InputError, match="is not among the .* unlabelled nodes"):
+    with pytest.raises(unseen.InputError, match=r"is not among the \d+ unlabelled nodes"):
         case.found.reasons(int(case.labels.labelled[0]))
 
 
@@ -201,7 +201,10 @@ def test_a_class_without_nodes_is_told_of():
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [(slice(None), "all 300 nodes have a label, so there is nothing to discover"), ([], "there are no labels")],
+    [
+        (slice(None), "all 300 nodes have a label, so there is nothing to discover"),
+        ([], "there are no labels"),
+    ],
 )
 def test_nothing_to_do_gets_a_sentence(rows, message):
     data = planted()
@@ -215,7 +218,7 @@ def test_bad_arguments_get_a_sentence(case):
         unseen.discover(graph, labels, method=3)
     with pytest.raises(unseen.InputError, match="`n_classes` must be None or an integer"):
         unseen.discover(graph, labels, n_classes=-1)
-    with pytest.raises(unseen.InputError, match="`labels` must be unseen.Labels"):
+    with pytest.raises(unseen.InputError, match=r"`labels` must be unseen\.Labels"):
         unseen.discover(graph, ["a"] * 600)
     with pytest.raises(unseen.InputError, match="unknown method 'rekt'"):
         unseen.discover(graph, labels, method="rekt")
@@ -257,7 +260,12 @@ def test_the_self_test_trains_again_without_the_class_it_hides(case):
     assert len(found.self_test.classes) == 4
     first, *turns = Spy.shown
     assert first[0] == case.labels.classes
-    assert [set(case.labels.classes) - set(classes) for classes, _ in turns] == [{"c0"}, {"c2"}, {"c3"}, {"c5"}]
+    assert [set(case.labels.classes) - set(classes) for classes, _ in turns] == [
+        {"c0"},
+        {"c2"},
+        {"c3"},
+        {"c5"},
+    ]
     assert all(n < first[1] for _, n in turns)
 
 

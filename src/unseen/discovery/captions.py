@@ -12,6 +12,8 @@ from unseen.graph import Features, Graph
 
 N_WORDS = 8
 """Length of a caption."""
+WEAK = 0.01
+"""Words with less than this share of the strongest one's strength are left out."""
 
 
 def caption(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[tuple[str, ...], str]:
@@ -51,7 +53,7 @@ def _contrast(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[str, ...]:
     carriers = np.asarray((inside > 0).sum(axis=0)).ravel()
     strength[carriers < min(2, len(rows))] = 0  # a word of a single node says nothing about a group
     best = np.argsort(-strength, kind="stable")[:N_WORDS]
-    return tuple(_name(graph, k) for k in best if strength[k] > 0)
+    return tuple(_name(graph, k) for k in best if strength[k] > WEAK * max(strength[best[0]], 1e-12))
 
 
 def _differences(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 Nobody knows what makes a class but those who made the labels, so the labelled classes are the yardstick. Unions of
 them are described as the new nodes are: by their size (in mean class sizes), by how far apart the centres of a few
 clusters in them are, and by how clear-cut those clusters are. How these change with the number of classes in a union is
-a line over its logarithm, by least squares; what lies around the line gives a likelihood for every number of classes,
-and, with a prior for few (1 / k^2), the posterior that is the curve.
+a line over its logarithm, by least squares; what lies around the line gives a likelihood for every number of classes
+(Student's t, because the new nodes are no pure union), and, with a prior for few (1 / k), the posterior: the curve.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ SAMPLE = 1000
 """Clusters are sought along the strongest axes and among so many nodes at most, which is enough for a mean."""
 FLOOR = np.array([0.1, 0.05, 0.05])
 """Standard deviations below which the descriptions are not trusted, however well the line fits."""
+FREEDOM = 4.0
+"""Degrees of freedom of the likelihood."""
 INSIDE = 0.8
 """Posterior probability of the interval."""
 
@@ -120,6 +122,7 @@ def _posterior(numbers: npt.NDArray[np.int64], described: Floats, new: Floats) -
     covariance = around.T @ around / max(len(around) - 2, 1) + np.diag(FLOOR**2)
     k = np.arange(1, MAX_CLASSES + 1)
     miss = new - np.column_stack([np.ones(len(k)), np.log(k)]) @ weights
-    log_posterior = -0.5 * np.einsum("ij,jk,ik->i", miss, np.linalg.inv(covariance), miss) - 2 * np.log(k)
+    distance = np.einsum("ij,jk,ik->i", miss, np.linalg.inv(covariance), miss)
+    log_posterior = -0.5 * (FREEDOM + miss.shape[1]) * np.log1p(distance / FREEDOM) - np.log(k)
     posterior = np.exp(log_posterior - log_posterior.max())
     return np.asarray(posterior / posterior.sum())

@@ -99,6 +99,8 @@ def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray
     for grain in (g for g in GRAINS for _ in range(RUNS)):
         k = min(grain, max(1, n // 10), distinct)
         rows = rng.choice(n, CLUSTER_ROWS, replace=False) if n > CLUSTER_ROWS else np.arange(n)
-        machine = KMeans(k, init="random", n_init=1, max_iter=50, random_state=child_seed(rng)).fit(vectors[rows])
+        machine = KMeans(k, init="random", n_init=1, max_iter=50, random_state=child_seed(rng)).fit(
+            vectors[rows]
+        )
         found.append(machine.predict(vectors).astype(np.int64))
     return tuple(found)

@@ -1,0 +1,102 @@
+"""`unseen discover` and `unseen suggest` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import unseen
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """A planted graph as files, its class c0 without labels."""
+    data = unseen.planted_partition(200, 4, degree_within=8, words_of_class=5, random_state=0)
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
+    edges = data.graph.adjacency.tocoo()
+    lines = [f"n{a},n{b}" for a, b in zip(edges.row, edges.col, strict=True) if a < b]
+    (tmp_path / "edges.csv").write_text("\n".join(["src,dst", *lines]) + "\n")
+    codes = split.seen_labels.codes
+    rows = [f"n{k},{split.seen_labels.classes[codes[k]]}" for k in split.seen_labels.labelled]
+    (tmp_path / "labels.csv").write_text("\n".join(["node,label", *rows]) + "\n")
+    words = data.graph.features.toarray().astype(int)
+    names = ",".join(["node", *data.graph.feature_names])
+    (tmp_path / "features.csv").write_text(
+        "\n".join([names, *(f"n{k}," + ",".join(map(str, row)) for k, row in enumerate(words))]) + "\n"
+    )
+    return [
+        "discover",
+        tmp_path / "edges.csv",
+        "--features",
+        tmp_path / "features.csv",
+        "--labels",
+        tmp_path / "labels.csv",
+    ]
+
+
+def test_files_go_in_and_a_table_a_json_and_a_summary_come_out(cli, planted, tmp_path):
+    ran = cli(*planted, "-o", tmp_path / "nodes.csv", "-o", tmp_path / "found.json")
+    assert ran.code == 0
+    assert "new-1: " in ran.out
+    assert "words: c0_word" in ran.out
+    assert "How far to trust this: Each of 3 labelled classes was hidden" in ran.out
+    assert "The truth" not in ran.out
+    assert (tmp_path / "nodes.csv").read_text().startswith("node,unseen_probability,likely_class,group\n")
+    told = json.loads((tmp_path / "found.json").read_text())
+    assert told["classes"][0]["members"][0].startswith("n")
+    assert "written to" in ran.err
+
+
+def test_json_goes_to_stdout_alone(cli, planted):
+    ran = cli(*planted, "--json", "--classes", 2)
+    told = json.loads(ran.out)
+    assert len(told["classes"]) == 2
+    assert told["audit"]["classes"].keys() == {"c1", "c2", "c3"}
+    assert "truth" not in told
+
+
+def test_hidden_labels_are_compared_with_the_truth(cli):
+    ran = cli("discover", "debian", "--unseen", "mail,web", "--label-rate", 0.3)
+    assert ran.code == 0
+    assert "nodes are of 2 new classes" in ran.out
+    auroc = float(ran.out.split("AUROC of the probabilities: ")[1].split()[0])
+    assert auroc > 0.96
+    assert "is mostly mail" in ran.out
+
+
+def test_suggestions_come_as_a_table_with_reasons(cli, planted, tmp_path):
+    ran = cli("suggest", *planted[1:], "--budget", 3)
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0].split()[:3] == ["node", "group", "likely_class"]
+    assert len(lines) == 4
+    assert "typical of new-1 (c0_word" in lines[1]
+    ran = cli("suggest", *planted[1:], "--budget", 3, "-o", tmp_path / "next.csv", "--json")
+    assert len(json.loads(ran.out)["suggestions"]) == 3
+    assert len((tmp_path / "next.csv").read_text().splitlines()) == 4
+
+
+def test_suggest_needs_no_labels(cli, files):
+    ran = cli("suggest", files / "edges.csv", "--budget", 2)
+    assert ran.code == 0
+    assert "none of which has a label" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["discover", "debian"], "all 4852 nodes have a label, so there is nothing to discover"),
+        (["discover", "edges.csv"], "discovery needs labels of at least one class; give them with --labels"),
+        (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' names no format"),
+        (["discover", "debian", "--unseen", "post"], "unknown class 'post'"),
+        (["suggest", "debian", "--embedding", "v.npz", "-m", "rect"], "leave out --method and --param"),
+        (["discover", "debian", "--unseen", "mail", "-m", "rekt"], "unknown method 'rekt'"),
+    ],
+)
+def test_what_cannot_be_done_gets_a_sentence(cli, files, monkeypatch, words, sentence):
+    monkeypatch.chdir(files)
+    ran = cli(*words)
+    assert ran.code == 1
+    assert ran.out == ""
+    assert sentence in ran.err

@@ -1,0 +1,189 @@
+"""The parts of discovery against their definitions: regression, calibration, number of classes, captions, saving."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.discovery.audit import measure_homophily
+from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities
+from unseen.discovery.captions import caption
+from unseen.discovery.count import count_classes
+from unseen.discovery.evidence import CLASS_RIDGE, _class_scores, _foretold_labels
+from unseen.discovery.result import ClassCount
+from unseen.discovery.save import save_suggestions
+from unseen.discovery.space import make_space
+from unseen.discovery.summary import counted
+from unseen.discovery.truth import judged
+
+
+@pytest.fixture(scope="module")
+def space():
+    rng = np.random.default_rng(0)
+    return make_space(unseen.Embedding(rng.normal(size=(60, 5))), rng)
+
+
+def ridge(vectors, wanted, penalty):
+    """Ridge regression with a free intercept, by its normal equations."""
+    design = np.column_stack([vectors, np.ones(len(vectors))])
+    weights = np.diag([penalty] * vectors.shape[1] + [0.0])
+    return np.linalg.solve(design.T @ design + weights, design.T @ wanted)
+
+
+def test_labels_are_foretold_by_all_other_nodes(space):
+    labelled = np.random.default_rng(1).random(60) < 0.4
+    found = _foretold_labels(space, labelled, 3.0)
+    vectors = space.centred.astype(float)
+    for row in (0, 17):
+        others = np.arange(60) != row
+        weights = ridge(vectors[others], labelled[others].astype(float), 3.0)
+        assert found[row] == pytest.approx(vectors[row] @ weights[:-1] + weights[-1], abs=2e-3)
+
+
+def test_class_scores_judge_labelled_nodes_without_themselves(space):
+    indicator = np.zeros((60, 2), dtype=bool)
+    indicator[:15, 0] = indicator[15:30, 1] = True
+    found = _class_scores(space, indicator)
+    vectors = space.centred.astype(float)
+    for row in (3, 20, 45):
+        used = np.setdiff1d(np.arange(30), [row])
+        weights = ridge(vectors[used], indicator[used].astype(float), CLASS_RIDGE)
+        assert found[row] == pytest.approx(vectors[row] @ weights[:-1] + weights[-1], abs=0.02)
+
+
+def test_the_share_of_new_nodes_is_learned_from_the_odds():
+    rng = np.random.default_rng(0)
+    new = rng.random(20_000) < 0.15
+    scores = rng.normal(size=20_000) + np.where(new, 2.0, 0.0)
+    odds = Curve(2.0, -2.0).odds(scores)  # the likelihood ratio of the two normal distributions
+    p, share = probabilities(odds)
+    assert share == pytest.approx(0.15, abs=0.01)
+    assert calibration_error(p, new) < 0.01
+    lowered, at_most = probabilities(odds, at_most=0.05)
+    assert at_most == pytest.approx(0.05, abs=1e-3)
+    assert (np.argsort(lowered) == np.argsort(p)).all()
+    assert probabilities(np.zeros(0))[1] == 0
+
+
+def test_the_curve_is_learned_where_there_is_enough_to_learn_from():
+    rng = np.random.default_rng(0)
+    new = np.arange(20_000) % 2 == 0
+    scores = rng.normal(size=20_000) + np.where(new, 2.0, 0.0)
+    curve = fit_curve(scores, new, np.ones(20_000))
+    assert curve.slope == pytest.approx(2.0, abs=0.1)
+    assert curve.offset == pytest.approx(-2.0, abs=0.1)
+    few = fit_curve(scores[:2], new[:2], np.ones(2))
+    assert 0.3 <= few.slope < 3
+    backwards = fit_curve(-scores, new, np.ones(20_000))
+    assert backwards.slope > 0
+
+
+def test_an_overconfident_probability_has_a_large_error():
+    assert calibration_error(np.full(100, 0.9), np.arange(100) < 50) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_new_classes_like_the_labelled_ones_are_counted(number):
+    rng = np.random.default_rng(number)
+    codes = np.repeat(np.arange(6 + number), 80)
+    vectors = np.eye(12)[codes] + rng.normal(0, 0.15, (len(codes), 12))
+    space = make_space(unseen.Embedding(vectors), rng)
+    likely = np.where(codes < 6, codes, -1)
+    found = count_classes(space, np.flatnonzero(codes >= 6), likely, rng)
+    assert found.best == number
+    assert found.low <= number <= found.high
+    assert sum(value for _, value in found.curve) == pytest.approx(1)
+    assert max(found.curve, key=lambda point: point[1])[0] == found.best
+
+
+def test_a_handful_of_nodes_is_no_class(space):
+    likely = np.arange(60) % 3
+    assert count_classes(space, np.arange(3), likely, np.random.default_rng(0)) == ClassCount(0, 0, 1)
+    assert count_classes(space, np.arange(0), likely, np.random.default_rng(0)) == ClassCount(0, 0, 0)
+    assert count_classes(space, np.arange(60), np.full(60, -1), np.random.default_rng(0)).low == 1
+
+
+def test_the_number_is_told_in_words():
+    assert counted(ClassCount(1, 1, 1)) == "That looks like 1 new class."
+    assert counted(ClassCount(0, 0, 1)) == "That is too little to be a class of its own (at most 1)."
+
+
+def test_captions_weigh_frequency_and_contrast():
+    everyone, own, rare = np.ones(10), np.r_[np.ones(5), np.zeros(5)], np.r_[1, np.zeros(9)]
+    features = sp.csr_array(np.column_stack([everyone, own, rare]))
+    graph = unseen.Graph(sp.csr_array((10, 10)), features, feature_names=["the", "own", "rare"])
+    assert caption(graph, np.arange(5)) == (("own",), "words")
+    unnamed = unseen.Graph(sp.csr_array((10, 10)), features)
+    assert caption(unnamed, np.arange(5)) == (("feature 1",), "features")
+    assert caption(graph, np.arange(0)) == ((), "words")
+
+
+def test_homophily_is_measured_on_labelled_pairs():
+    graph = unseen.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    found = measure_homophily(graph, unseen.Labels.from_values(["a", "a", "b", None]))
+    assert (found.share, found.n_pairs, found.adjusted, found.holds) == (0.5, 2, None, True)
+    assert measure_homophily(graph, unseen.Labels.from_values(["a", None, None, None])).share is None
+
+
+def test_how_predictions_into_labelled_classes_count():
+    guess = np.array(["new-1", "new-1", "new-2", "a", "a", "new-1"], dtype=object)
+    truth = np.array(["x", "x", "x", "x", "a", "a"], dtype=object)
+    agreed = judged(guess, truth, truth == "x", ["new-1", "new-2"])
+    assert agreed.matches == (("new-1", "x", 2),)
+    assert (
+        agreed.accuracy_unseen == 0.5
+    )  # of four, one is in a group without a match and one in a labelled class
+    assert agreed.accuracy_seen == 0.5
+    assert agreed.accuracy_all == 0.5
+
+
+def test_what_was_found_is_written_and_read_again(case, tmp_path):
+    case.found.save(tmp_path / "nodes.parquet")
+    assert pq.read_table(tmp_path / "nodes.parquet").equals(case.found.nodes)
+    case.found.save(tmp_path / "nodes.csv")
+    with (tmp_path / "nodes.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["group"] or None for row in rows] == case.found.nodes.column("group").to_pylist()
+    assert float(rows[0]["unseen_probability"]) == pytest.approx(
+        case.found.nodes.column("unseen_probability")[0].as_py(), abs=1e-4
+    )
+    case.found.save(tmp_path / "nodes.tsv.gz")
+    assert gzip.decompress((tmp_path / "nodes.tsv.gz").read_bytes()).startswith(b"node\tunseen_probability\t")
+    case.found.save(tmp_path / "classes.json")
+    told = json.loads((tmp_path / "classes.json").read_text())
+    assert told["classes"][0]["members"] == list(case.found.classes[0].members)
+    assert set(told) >= {"count", "classes", "self_test", "audit", "expected_unseen"}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("nodes.txt", "the suffix '.txt' names no format"), ("nodes.parquet.gz", "only text is written as .gz")],
+)
+def test_a_wrong_suffix_gets_a_sentence(case, tmp_path, name, message):
+    with pytest.raises(unseen.InputError, match=message):
+        case.found.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_summary_fits_a_terminal(case):
+    text = case.found.summary()
+    assert max(len(line) for line in text.splitlines()) <= 100
+    assert "That looks like 2 new classes" in text
+    assert all(f"{c.name}: {c.size} nodes" in text for c in case.found.classes)
+
+
+def test_suggestions_are_written(case, tmp_path):
+    chosen = unseen.suggest(case.data.graph, case.labels, budget=4, discovery=case.found)
+    save_suggestions(chosen, tmp_path / "next.csv")
+    header, first = (tmp_path / "next.csv").read_text().splitlines()[:2]
+    assert header == "node,reason,unseen_probability,likely_class,group"
+    assert first.startswith(f"{chosen[0].node},")
+    save_suggestions(chosen, tmp_path / "next.json")
+    assert json.loads((tmp_path / "next.json").read_text())[0]["node"] == chosen[0].node

@@ -1,0 +1,58 @@
+"""What to label next: typical nodes of found classes first, then new ones unlike those before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.bench.questions import questions
+
+
+def test_the_first_suggestions_name_the_found_classes(case):
+    chosen = unseen.suggest(case.data.graph, case.labels, budget=12, discovery=case.found)
+    assert len({one.node for one in chosen}) == 12
+    assert [one.node for one in chosen[:2]] == [c.members[0] for c in case.found.classes]
+    assert chosen[0].reason.startswith("typical of new-1 (")
+    codes = case.data.labels.codes
+    assert {case.data.labels.classes[codes[one.node]] for one in chosen[:2]} == {"c1", "c4"}
+    assert not set(case.labels.labelled) & {one.node for one in chosen}
+    table = dict(
+        zip(*(case.found.nodes.column(c).to_pylist() for c in ("node", "unseen_probability")), strict=True)
+    )
+    assert all(one.unseen_probability == table[one.node] for one in chosen)
+
+
+def test_a_budget_larger_than_the_graph_gives_every_node(case):
+    chosen = unseen.suggest(case.data.graph, case.labels, budget=10_000, discovery=case.found)
+    assert len(chosen) == case.found.nodes.num_rows
+    assert any("only the best guess" in one.reason for one in chosen)
+
+
+def test_without_labels_the_parts_of_the_graph_are_covered():
+    data = unseen.planted_partition(200, 4, degree_within=10, degree_between=1, random_state=0)
+    nothing = unseen.Labels.from_values([None] * 200)
+    chosen = unseen.suggest(data.graph, nothing, budget=8, random_state=0)
+    assert len(chosen) == 8
+    assert set(data.labels.codes[[one.node for one in chosen]]) == {0, 1, 2, 3}
+    assert "none of which has a label" in chosen[0].reason
+    assert type(chosen[0].node) is int
+
+
+@pytest.mark.parametrize("budget", [0, -1, 2.5, True])
+def test_a_bad_budget_gets_a_sentence(case, budget):
+    with pytest.raises(unseen.InputError, match="`budget` must be an integer of at least 1"):
+        unseen.suggest(case.data.graph, case.labels, budget=budget)
+
+
+def test_it_finds_rare_classes_with_fewer_questions_than_chance():
+    small = unseen.planted_partition(500, 10, degree_within=8, degree_between=1, random_state=0)
+    rows = np.flatnonzero((small.labels.codes < 7) | (np.arange(500) % 6 == 0))
+    graph = unseen.Graph(small.graph.adjacency[rows][:, rows], small.graph.features[rows])
+    labels = unseen.Labels(small.labels.indicator[rows], small.labels.classes)
+    data = unseen.Dataset("rare", graph, labels)
+    asked = {
+        how: [questions(data, how, 3, 0.1, 120, seed).asked for seed in (1, 2)]
+        for how in ("suggest", "random")
+    }
+    assert np.mean(asked["suggest"]) < np.mean(asked["random"])
