@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unseen.experiments.runner import Progress
 
 NAMES = (
-    "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "all",
+    "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "scalability", "all",
 )  # fmt: skip
 
 
@@ -36,6 +36,9 @@ def reproduce(
     ] = None,
     splits: Annotated[
         int | None, typer.Option(help="Number of splits; the paper's if not given.", min=1)
+    ] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="Numbers of nodes of the scalability test, separated by commas.")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
     cluster: Annotated[
@@ -64,6 +67,7 @@ def reproduce(
     from unseen.methods.registry import METHODS
     from unseen.report.experiments import write_report
     from unseen.report.layouts import write_layouts
+    from unseen.report.scalability import write_scalability
     from unseen.scale.cluster import on_cluster
 
     choice = Choice(
@@ -72,16 +76,20 @@ def reproduce(
         None if rates is None else options.numbers(rates, "--rates"),
         splits,
     )
+    nodes = None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")]
     make_folder(out)
     chosen = [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]
     table = ResultTable(out / "runs.csv")
     for name in chosen:
         if name == "layouts":
             with progress(name) as move, on_cluster(cluster):
-                rows, text = write_layouts(
-                    choice, out, style=style, n_jobs=jobs, on_progress=move or _tell_panels
-                )
-            _show(rows, text, json)
+                found = write_layouts(choice, out, style=style, n_jobs=jobs, on_progress=move or _tell)
+            _show(*found, json)
+            continue
+        if name == "scalability":
+            with progress(name) as move:
+                found = write_scalability(choice, out, sizes=nodes, style=style, on_progress=move or _tell)
+            _show(*found, json)
             continue
         runs = EXPERIMENTS[name].runs(choice)
         left = len(table.missing(runs))
@@ -98,8 +106,8 @@ def _show(rows: list[dict[str, object]], text: str, json: bool) -> None:
         sys.stdout.write(text)
 
 
-def _tell_panels(done: int, total: int) -> None:
-    logger.info("%d of %d maps", done, total)
+def _tell(done: int, total: int) -> None:
+    logger.info("%d of %d done", done, total)
 
 
 def _checked(text: str | None, kind: str, known: object) -> list[str] | None:
