@@ -54,6 +54,8 @@ def embed(
         typer.Option(help="Saved model to embed this graph with, new nodes included, without training."),
     ] = None,
     save_model: Annotated[Path | None, typer.Option(help="Where to keep the trained model (.npz).")] = None,
+    scratch: options.Scratch = None,
+    force: options.Force = False,
     seed: options.Seed = 0,
     device: options.Device = None,
     threads: options.Threads = None,
@@ -84,7 +86,11 @@ def embed(
     if model is not None:
         embedding = estimator.transform(data.graph)
     else:
-        embedding = _trained(estimator, data, unseen, label_rate, seed)
+        from unseen.linalg.scratch import scratch as on_disk
+
+        _check_fits(estimator, data, scratch=scratch is not None, force=force)
+        with on_disk(scratch):
+            embedding = _trained(estimator, data, unseen, label_rate, seed)
     seconds = time.perf_counter() - start
     embedding.save(output)
     if save_model is not None:
@@ -146,6 +152,17 @@ def _trained(
         "labelled": fingerprint(data.labels, visible.split),
     }
     return Embedding(made.vectors, made.node_ids, made.method, {**made.params, "split": made_for})
+
+
+def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -> None:
+    from unseen.scale.estimate import check_fits, sizes_of
+
+    features = None
+    if data.graph.features is not None:
+        entries = getattr(data.graph.features, "nnz", data.graph.features.size)
+        features = {"columns": int(data.graph.features.shape[1]), "entries": int(entries)}
+    sizes = sizes_of(estimator, data.graph.n_nodes, int(data.graph.adjacency.nnz), features)
+    check_fits(estimator.name, sizes, scratch=scratch, force=force)
 
 
 def _described(estimator: Method) -> dict[str, list[str]]:

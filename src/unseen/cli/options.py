@@ -78,6 +78,12 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, hel
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Say nothing but errors.")]
 
 
+Scratch = Annotated[
+    Path | None, typer.Option(help="Folder for arrays that do not fit in memory.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Begin even if the memory looks too small.")]
+
+
 def parse_parameters(pairs: list[str]) -> dict[str, object]:
     """Turn `name=value` texts into keyword arguments; numbers, true, false and none are recognised."""
     parsed: dict[str, object] = {}

@@ -44,6 +44,8 @@ def scale(
     timeout: Annotated[
         float, typer.Option(help="Seconds to wait for another process before giving up.", min=1)
     ] = 300,
+    scratch: options.Scratch = None,
+    force: options.Force = False,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -52,6 +54,7 @@ def scale(
     Alone it trains on the whole graph; started by torchrun, each process trains on its own parts.
     """
     from unseen.comm.group import connect
+    from unseen.linalg.scratch import scratch as on_disk
     from unseen.scale.train import train
 
     asked: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
@@ -59,8 +62,18 @@ def scale(
     if method in ("mfdw", "rsdne-light") and epochs is not None:
         params["max_iter"] = params.pop("epochs")
     params |= options.parse_parameters(param or [])
-    with connect(timeout) as comm:
-        train(parts, output, comm, method=method, params=params, seed=seed, checkpoint_every=checkpoint_every)
+    with connect(timeout) as comm, on_disk(scratch):
+        train(
+            parts,
+            output,
+            comm,
+            method=method,
+            params=params,
+            seed=seed,
+            checkpoint_every=checkpoint_every,
+            scratch=scratch is not None,
+            force=force,
+        )
 
 
 def main(argv: list[str]) -> int:
@@ -68,7 +81,9 @@ def main(argv: list[str]) -> int:
     from unseen.cli.app import run
 
     if not {"-v", "--verbose"} & set(argv):
-        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")  # pages of C++ names around every lost connection
+        os.environ.setdefault(
+            "TORCH_CPP_LOG_LEVEL", "FATAL"
+        )  # pages of C++ names around every lost connection
     rank, size = (
         int(os.environ.get(name, default)) for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"))
     )

@@ -34,6 +34,8 @@ class Comm:
     ----------
     rank, size : int
         Number of this process, from 0, and how many there are.
+    sent : int
+        Bytes of rows sent to others so far.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Comm:
 
     rank = 0
     size = 1
+    sent = 0
 
     def sum_(self, array: AnyArray) -> AnyArray:
         """Add up an array (numpy or torch) over all processes, in place, and return it."""
@@ -119,6 +122,8 @@ class Group(Comm):
         import torch.distributed as dist
 
         moved = rows.to(self.device).contiguous()
+        each = moved.element_size() * (moved[:1].numel() or 1)
+        self.sent += each * (sum(send) - send[self.rank])
         came = torch.empty((sum(receive), *rows.shape[1:]), dtype=rows.dtype, device=self.device)
         with _explained("an exchange of rows"):
             dist.all_to_all_single(came, moved, list(receive), list(send))

@@ -17,6 +17,7 @@ import torch
 
 from unseen.errors import InputError, UnseenError, logger
 from unseen.linalg.blocks import map_blocks
+from unseen.linalg.scratch import Zeros
 from unseen.methods.keeping import keeper
 
 PATIENCE = 10
@@ -24,6 +25,7 @@ PATIENCE = 10
 SAY_EVERY = 10.0
 """Seconds between two notices about the progress."""
 _ADAM_BLOCK = 65_536
+_DISK_BLOCK = 256 * _ADAM_BLOCK
 
 
 @dataclass(frozen=True)
@@ -228,16 +230,25 @@ class Adam:
 
     def __init__(self, weights: Sequence[torch.Tensor], learning_rate: float) -> None:
         self.weights = [weight.view(-1) for weight in weights]
-        self.first = [torch.zeros_like(weight) for weight in self.weights]
-        self.second = [torch.zeros_like(weight) for weight in self.weights]
+        self._moments = [(Zeros(weight), Zeros(weight)) for weight in self.weights]
+        self.first = [first.tensor for first, _ in self._moments]
+        self.second = [second.tensor for _, second in self._moments]
         self.learning_rate = learning_rate
         self.steps = 0
 
     def step(self, gradients: Sequence[torch.Tensor]) -> None:
         """Move the weights against the gradients, which are given in the order of the weights."""
         self.steps += 1
-        for parts in zip(self.weights, gradients, self.first, self.second, strict=True):
-            self._step_one([part.reshape(-1) for part in parts])
+        for weight, gradient, moments in zip(self.weights, gradients, self._moments, strict=True):
+            flat = [part.reshape(-1) for part in (weight, gradient, *(moment.tensor for moment in moments))]
+            if not moments[0].on_disk:
+                self._step_one(flat)
+                continue
+            for start in range(0, weight.numel(), _DISK_BLOCK):
+                stop = min(start + _DISK_BLOCK, weight.numel())
+                self._step_one([part[start:stop] for part in flat])
+                for moment in moments:
+                    moment.done(start, stop)
 
     def _step_one(self, parts: Sequence[torch.Tensor]) -> None:
         count = torch.tensor(float(self.steps), device=parts[0].device)

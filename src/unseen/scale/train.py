@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import unseen
+from unseen.bench.isolated import peak_megabytes
 from unseen.comm.group import Comm
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, logger
+from unseen.methods.base import Method
 from unseen.methods.keeping import kept_by
 from unseen.methods.registry import make_method
 from unseen.scale.checkpoints import Checkpoints, together
+from unseen.scale.estimate import check_fits, free_memory, sizes_of
 from unseen.scale.layout import Meta, read_meta, verify_part
 from unseen.scale.load import load_parts, shares
+from unseen.scale.sizes import shown_size
 from unseen.scale.vectors import CHECKPOINTS, check_output, write_vectors
 
 METHODS = ("rect-l", "rect-n", "rect", "mfdw", "rsdne-light")
@@ -34,6 +41,8 @@ def train(
     params: dict[str, Any],
     seed: int = 0,
     checkpoint_every: int = EVERY,
+    scratch: bool = False,
+    force: bool = False,
 ) -> Embedding:
     r"""Train on the parts in `folder`, write the vectors to `output`, and return the rows of this process.
 
@@ -53,6 +62,10 @@ def train(
         Seed of everything random.
     checkpoint_every : int
         Epochs (or rounds) between two checkpoints; 0: none.
+    scratch : bool
+        Whether some arrays lie on disk (see :mod:`unseen.linalg.scratch`), for the estimate of memory.
+    force : bool
+        Begin even if the memory looks too small.
 
     Examples
     --------
@@ -71,6 +84,7 @@ def train(
         raise InputError(msg)
     estimator = make_method(method, **params, random_state=seed)
     meta = _checked(folder, output, comm)
+    _check_fits(estimator, meta, folder, comm, scratch=scratch, force=force)
     start = time.monotonic()
     graph, labels, _ = load_parts(folder, comm, verify=False)
     if comm.rank == 0:
@@ -89,6 +103,9 @@ def train(
     with kept_by(checkpoints):
         embedding = estimator.fit_transform(graph, labels)  # type: ignore[arg-type]  # a part is taken as a graph
     write_vectors(embedding, output, comm)
+    peak, sent = (
+        comm.gather(np.array([number])).max() for number in (peak_megabytes() * 1e6, float(comm.sent))
+    )
     if comm.rank == 0:
         shutil.rmtree(output / CHECKPOINTS, ignore_errors=True)
         logger.info(
@@ -98,6 +115,11 @@ def train(
             embedding.vectors.shape[1],
             time.monotonic() - start,
             output,
+        )
+        logger.info(
+            "at most %s of memory a process, and %s of rows sent to others",
+            shown_size(peak),
+            shown_size(sent),
         )
     return embedding
 
@@ -116,6 +138,25 @@ def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
     together(comm, problem, "cannot begin")
     assert meta is not None
     return meta
+
+
+def _check_fits(
+    estimator: Method, meta: Meta, folder: Path, comm: Comm, *, scratch: bool, force: bool
+) -> None:
+    """Estimate the largest share of a process; processes on one machine share its memory."""
+    parts = [[meta.parts[int(k)] for k in share] for share in shares(meta, folder, comm.size)]
+    rows = [sum(part.n_rows for part in share) for share in parts]
+    entries = max(sum(part.entries for part in share) for share in parts)
+    features = None
+    if meta.features is not None:
+        columns = int(meta.features["columns"])
+        features = {"columns": columns, "entries": columns * max(rows)}
+    sizes = sizes_of(estimator, max(rows), entries, features)
+    free = free_memory()
+    together = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    check_fits(
+        estimator.name, sizes, scratch=scratch, force=force, free=None if free is None else free / together
+    )
 
 
 def _job(meta: Meta, method: str, params: dict[str, Any], seed: int, comm: Comm) -> str:
