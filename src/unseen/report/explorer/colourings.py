@@ -27,7 +27,7 @@ def by_label(key: str, name: str, labels: Labels, number: Mapping[str, int]) -> 
     first = np.zeros(labels.n_nodes, dtype=np.int64)
     starts = labels.indicator.indptr[labels.labelled]
     first[labels.labelled] = labels.indicator.indices[starts] + 1
-    several = " (the first of several)" if labels.is_multilabel else ""
+    several = " (first of several)" if labels.is_multilabel else ""
     categories = [Category(each, number[each]) for each in labels.classes]
     return Colouring(key, name + several, (Category("no label", quiet=True), *categories), first)
 
