@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from unseen.bench.processes import environment, free_port
 from unseen.cli.app import run
 from unseen.errors import InputError
 from unseen.scale.cluster import on_cluster
 
-from .workers import environment, free_port, wait_for
+from .workers import wait_for
 
 DASK = "from distributed.cli.{0} import main; main()"
 

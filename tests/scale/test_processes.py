@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from unseen.bench.processes import free_port, group, run_group, worker_ids
 from unseen.comm import SOLO, Comm
 from unseen.errors import InputError, OutputError
 from unseen.scale.checkpoints import Checkpoints
@@ -25,7 +26,7 @@ from unseen.scale.vectors import read_vectors
 
 from .conftest import on_ranks
 from .test_parts import differences
-from .workers import free_port, group, run_alone, run_group, wait_for, worker_ids
+from .workers import run_alone, wait_for
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="workers are found by /proc")
 JOB = ["--method", "rect", "--dim", "32", "--epochs", "40", "--checkpoint-every", "5", "--timeout", "60"]
