@@ -38,6 +38,21 @@ def test_latex_escapes_its_special_signs() -> None:
     assert "5 \\% & 0.6 $\\pm$ 0.1" in text
 
 
+def test_odd_names_break_no_table() -> None:
+    odd = [["*a*", "1"], ["x\n| <b>_i_</b> \\ $&", "2"]]
+    lines = render(["na|me", "F1"], odd, style="markdown").splitlines()
+    assert lines[0] == "| na\\|me | F1 |"
+    assert lines[2:] == ["| \\*a\\* | 1 |", "| x \\| \\<b\\>\\_i\\_\\</b\\> \\\\ $& | 2 |"]
+    text = render(HEADER, odd, style="latex")
+    assert "\n*a* & 1 \\\\\n" in text
+    assert (
+        "x | \\textless{}b\\textgreater{}\\_i\\_\\textless{}/b\\textgreater{} \\textbackslash{} \\$\\&"
+        in text
+    )
+    assert len(render(HEADER, odd).splitlines()) == 3
+    assert list(csv.reader(io.StringIO(render(HEADER, odd, style="csv"))))[1] == ["*a*", "1"]
+
+
 def test_unknown_style_gets_a_hint() -> None:
     with pytest.raises(unseen.InputError, match="did you mean 'latex'"):
         render(HEADER, ROWS, style="latx")

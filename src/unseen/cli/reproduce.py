@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NAMES = (
     "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "scalability", "all",
 )  # fmt: skip
+GRID_CHOICES = ("inside", "best")
 
 
 def reproduce(
@@ -37,6 +38,13 @@ def reproduce(
     splits: Annotated[
         int | None, typer.Option(help="Number of splits; the paper's if not given.", min=1)
     ] = None,
+    grid: Annotated[
+        str,
+        typer.Option(
+            help="f1: weights from a grid are chosen inside the seen labels, or, for comparison, best on test nodes.",
+            metavar="inside|best",
+        ),
+    ] = "inside",
     sizes: Annotated[
         str | None, typer.Option(help="Numbers of nodes of the scalability test, separated by commas.")
     ] = None,
@@ -61,49 +69,58 @@ def reproduce(
         raise unknown_name("experiment", experiment, NAMES)
     from unseen.datasets import dataset_names
     from unseen.experiments.catalog import EXPERIMENTS, Choice
+    from unseen.experiments.evidence import f1_results
     from unseen.experiments.results import ResultTable
     from unseen.experiments.runner import run_all
+    from unseen.experiments.summary import f1_rows, f1_table
     from unseen.io.files import make_folder
     from unseen.methods.registry import METHODS
-    from unseen.report.experiments import write_report
+    from unseen.report.experiments import write_claims, write_report
     from unseen.report.layouts import write_layouts
     from unseen.report.scalability import write_scalability
     from unseen.scale.cluster import on_cluster
 
+    if grid not in GRID_CHOICES:
+        raise unknown_name("way to choose from a grid", grid, GRID_CHOICES)
     choice = Choice(
         _checked(dataset, "data set", dataset_names()),
         _checked(methods, "method", METHODS),
         None if rates is None else options.numbers(rates, "--rates"),
         splits,
+        grid,
     )
     nodes = None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")]
     make_folder(out)
-    chosen = [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]
     table = ResultTable(out / "runs.csv")
-    for name in chosen:
-        if name == "layouts":
-            with progress(name) as move, on_cluster(cluster):
-                found = write_layouts(choice, out, style=style, n_jobs=jobs, on_progress=move or _tell)
-            _show(*found, json)
-            continue
-        if name == "scalability":
-            with progress(name) as move:
-                found = write_scalability(choice, out, sizes=nodes, style=style, on_progress=move or _tell)
-            _show(*found, json)
-            continue
-        runs = EXPERIMENTS[name].runs(choice)
-        left = len(table.missing(runs))
-        logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
+
+    def report(name: str) -> tuple[list[dict[str, object]], str]:
         with progress(name) as move, on_cluster(cluster):
+            if name == "layouts":
+                return write_layouts(choice, out, style=style, n_jobs=jobs, on_progress=move or _tell)
+            if name == "scalability":
+                return write_scalability(choice, out, sizes=nodes, style=style, on_progress=move or _tell)
+            runs = EXPERIMENTS[name].runs(choice)
+            left = len(table.missing(runs))
+            logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
             results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
-        _show(*write_report(name, results, out, style=style), json)
+        if name != "f1":
+            return write_report(name, results, out, style=style)
+        if grid == "best":
+            return write_report("f1, best of grid", results, out, style=style)
+        write_report(
+            "f1", f1_results(table, choice), out
+        )  # the file holds all that is there, the output what was asked
+        rows = f1_rows(results)
+        return rows, f1_table(rows, style=style)
 
-
-def _show(rows: list[dict[str, object]], text: str, json: bool) -> None:
+    found = {}
+    for name in [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]:
+        found[name], text = report(name)
+        if not json:
+            sys.stdout.write(text)
+    logger.info("%s", write_claims(table, choice, out))
     if json:
-        print_json(rows)
-    else:
-        sys.stdout.write(text)
+        print_json(found if experiment == "all" else found[experiment])
 
 
 def _tell(done: int, total: int) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from unseen.datasets import load_dataset
 from unseen.experiments.paper import DATASETS, RATES, TITLES
-from unseen.experiments.plan import Run, as_params, f1_runs, hidden_sets
+from unseen.experiments.plan import GRIDS, Run, as_params, f1_runs, hidden_sets
 from unseen.labels import Labels
 from unseen.methods.registry import METHODS, method_class
 
@@ -35,6 +36,8 @@ class Choice:
     methods: Sequence[str] | None = None
     rates: Sequence[float] | None = None
     splits: int | None = None
+    grid: str = "inside"
+    """Whether weights from a grid are chosen inside the seen labels, or, for comparison, are the best on test nodes."""
 
 
 @dataclass(frozen=True)
@@ -61,23 +64,24 @@ class Experiment:
 
 def _f1(choice: Choice) -> list[Run]:
     methods = choice.methods or _known(TITLES)
-    return [
-        run
-        for dataset in choice.datasets or DATASETS
-        for run in f1_runs(
-            dataset,
-            load_dataset(dataset).labels,
-            able(methods, load_dataset(dataset).labels),
-            choice.rates or RATES,
-            choice.splits,
-        )
-    ]
+    runs = []
+    for dataset in choice.datasets or DATASETS:
+        labels = _labels(dataset)
+        runs += f1_runs(dataset, labels, able(methods, labels), choice.rates or RATES, choice.splits)
+    if choice.grid == "inside":
+        return runs
+    return [replace(run, params=params) for run in runs for params in _grid_values(run.method)]
+
+
+def _grid_values(method: str) -> list[str]:
+    """Return the parameters of one run a value of the method's grid, those of the method itself if it has none."""
+    return [as_params({name: v}) for name, values in GRIDS.get(method, {}).items() for v in values] or ["{}"]
 
 
 def _decline(choice: Choice) -> list[Run]:
     runs = []
     for dataset in choice.datasets or ["citeseer"]:
-        labels = load_dataset(dataset).labels
+        labels = _labels(dataset)
         for size in (0, 1, 2):
             sets = _all_sets(labels, size, choice.splits) if size else [()] * (choice.splits or 10)
             runs += _grid(dataset, choice.methods or _known(["lshm", "gcn"]), choice.rates or RATES, sets)
@@ -88,7 +92,7 @@ def _seen_classes(choice: Choice) -> list[Run]:
     runs = []
     methods = choice.methods or _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
     for dataset in choice.datasets or ["citeseer"]:
-        labels = load_dataset(dataset).labels
+        labels = _labels(dataset)
         for size in range(len(labels.classes)):
             sets = _all_sets(labels, size, choice.splits or SEEN_CLASS_SPLITS)
             sets = sets * SEEN_CLASS_SPLITS if size == 0 else sets
@@ -120,7 +124,7 @@ def _balanced(choice: Choice) -> list[Run]:
         for dataset in choice.datasets or DATASETS
         for run in _grid(
             dataset,
-            able(methods, load_dataset(dataset).labels),
+            able(methods, _labels(dataset)),
             choice.rates or RATES,
             [()] * (choice.splits or BALANCED_SPLITS),
         )
@@ -136,6 +140,11 @@ EXPERIMENTS: dict[str, Experiment] = {
     "dimension": Experiment("the number of columns", _dimension, x="n_components"),
     "balanced": Experiment("micro F1 with balanced labels, averaged over label rates", _balanced),
 }
+
+
+@cache
+def _labels(dataset: str) -> Labels:
+    return load_dataset(dataset).labels
 
 
 def _known(names: Iterable[str]) -> list[str]:
@@ -172,7 +181,7 @@ def _grid(
 def _varied(choice: Choice, methods: Sequence[str], params: dict[str, Any]) -> list[Run]:
     runs = []
     for dataset in choice.datasets or ["citeseer"]:
-        labels = load_dataset(dataset).labels
+        labels = _labels(dataset)
         splits = choice.splits or (5 if len(hidden_sets(dataset, labels)) > 5 else None)
         runs += f1_runs(dataset, labels, methods, choice.rates or RATES, splits, params)
     return runs

@@ -93,7 +93,7 @@ def layout_files(dataset: str, out: Path) -> tuple[Path, Path]:
 
 
 def neighbour_shares(
-    vectors: Any, labels: Labels, hidden: Sequence[str], k: int = NEIGHBOURS
+    vectors: Any, labels: Labels, hidden: Sequence[str], told: Any = (), k: int = NEIGHBOURS
 ) -> dict[str, float]:
     """Return what the nearest neighbours of nodes have in common with them, by Euclidean distance in all columns.
 
@@ -105,6 +105,8 @@ def neighbour_shares(
         All labels, the hidden ones included.
     hidden : sequence of str
         Classes that the method did not see.
+    told : sequence of int
+        Rows whose labels the method was given: they are neighbours, but not asked for theirs.
     k : int
         Number of neighbours.
 
@@ -118,7 +120,7 @@ def neighbour_shares(
     --------
     >>> labels = Labels.from_values(["a", "a", "b", "b", "c", "c"])
     >>> places = np.array([[0.0], [0.1], [5.0], [9.0], [5.1], [9.1]])
-    >>> neighbour_shares(places, labels, ["b", "c"], 1)
+    >>> neighbour_shares(places, labels, ["b", "c"], k=1)
     {'seen_purity': 1.0, 'unseen_purity': 0.0, 'unseen_mixed': 1.0}
     """
     from sklearn.neighbors import NearestNeighbors
@@ -132,8 +134,9 @@ def neighbour_shares(
     same = (has[:, None, :] & has[found]).any(axis=2)
     other = has[found][:, :, unseen].any(axis=2) & ~same
     is_hidden = has[:, unseen].any(axis=1)
+    asked = ~is_hidden & ~np.isin(rows, told)
     return {
-        "seen_purity": _mean(same[~is_hidden]),
+        "seen_purity": _mean(same[asked]),
         "unseen_purity": _mean(same[is_hidden]),
         "unseen_mixed": _mean(other[is_hidden]),
     }
@@ -152,6 +155,7 @@ def _tried(run: Run, vectors: Path) -> tuple[Run, Panel | None, str]:
 
 def _panel(run: Run, vectors: Path) -> Panel:
     labels = load_once(run.dataset).labels
+    split = run.split(labels)
     embedding, score, seconds = embed_and_score(run, vectors)
     places = map_of(embedding.vectors, random_state=0)
     kept = [[labels.classes[c] for c in labels.indicator[[row]].indices] for row in range(labels.n_nodes)]
@@ -173,7 +177,7 @@ def _panel(run: Run, vectors: Path) -> Panel:
         "label_rate": run.label_rate,
         "method": run.method,
         "unseen": "|".join(run.unseen),
-        **neighbour_shares(embedding.vectors, labels, run.unseen),
+        **neighbour_shares(embedding.vectors, labels, run.unseen, split.seen_labels.labelled),
         "micro_f1": round(score.micro_f1, 6),
         "unseen_f1": None if score.unseen_f1 is None else round(score.unseen_f1, 6),
         "seconds": round(seconds, 3),

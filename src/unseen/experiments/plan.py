@@ -15,6 +15,13 @@ HIDDEN = {"citeseer": 2, "cora": 2, "wiki": 5, "ppi": 5, "blogcatalog": 5, "debi
 ALL_SETS = ("citeseer", "cora")
 """Data sets of which every set of that size is hidden once; the others get random draws."""
 DRAWS = 20
+GRIDS = {
+    "lshm": {"lam": [0.01, 0.1, 1.0, 10.0, 100.0]},
+    "lde": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
+    "mmdw": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
+}
+"""Weights that the paper chooses from a grid; here inside L', with the fold's labels, and in each fold some of the
+seen classes, hidden from the method."""
 
 
 @dataclass(frozen=True, order=True)

@@ -20,20 +20,13 @@ from unseen.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
-from unseen.experiments.plan import Run, as_params
+from unseen.experiments.plan import GRIDS, Run, as_params
 from unseen.experiments.results import Result, ResultTable
 from unseen.io.embeddings import read_embedding
 from unseen.methods.registry import make_method, method_class
 from unseen.methods.sharing import Store, shared_work
 
 T = TypeVar("T")
-GRIDS = {
-    "lshm": {"lam": [0.01, 0.1, 1.0, 10.0, 100.0]},
-    "lde": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
-    "mmdw": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
-}
-"""Weights that the paper chooses from a grid; here inside L', with the fold's labels, and in each fold some of the
-seen classes, hidden from the method."""
 REFITS = {"gcn": 1, "appnp": 1}
 """Methods whose fits are so dear that the classifier's C is chosen on one refit instead of three."""
 TRIES = 2

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unseen.datasets import load_dataset
-from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS
+from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
 from unseen.experiments.paper import paper_decline
 from unseen.experiments.plan import as_params
 from unseen.experiments.results import Result
-from unseen.experiments.summary import f1_rows, f1_table, setting_rows
+from unseen.experiments.summary import best_rows, f1_rows, f1_table, setting_rows
 from unseen.io.files import atomic_path
 from unseen.report.figures import save_bars, save_lines
 from unseen.report.tables import render
 
 Row = dict[str, Any]
-FILES = {"f1": "paper_tables"}
+FILES = {"f1": "paper_tables", "f1, best of grid": "paper_tables_best_of_grid"}
 """Names of csv files that differ from the experiment's."""
 
 
@@ -30,6 +30,9 @@ def write_report(
     """Write the csv (and the figure) of an experiment to `out`; return its rows and its table as text."""
     if name == "f1":
         rows = f1_rows(results)
+        text = f1_table(rows, style=style)
+    elif name == "f1, best of grid":
+        rows = best_rows(results)
         text = f1_table(rows, style=style)
     else:
         classes = {r.run.dataset: len(load_dataset(r.run.dataset).labels.classes) for r in results}
@@ -48,6 +51,20 @@ def write_report(
     return rows, text
 
 
+def write_claims(results: Iterable[Result], choice: Choice, out: Path) -> str:
+    """Judge the paper's claims by all results so far, write ``claims.csv``, and return one line about them."""
+    from unseen.experiments.claims import FAILS, HOLDS, claim_rows
+    from unseen.experiments.evidence import our_evidence
+
+    rows = claim_rows(our_evidence(results, choice, out))
+    write_csv(rows, out / "claims.csv")
+    held, failed = (sum(row["verdict"] == verdict for row in rows) for verdict in (HOLDS, FAILS))
+    return (
+        f"claims of the paper: {held} hold here, {failed} do not, {len(rows) - held - failed} were not run; "
+        f"see {out / 'claims.csv'}"
+    )
+
+
 def write_csv(rows: Sequence[Row], path: Path) -> None:
     """Write rows of equal keys as csv, whole or not at all."""
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
@@ -57,6 +74,8 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
 
 
 def _draw(name: str, rows: Sequence[Row], path: Path) -> None:
+    if name not in EXPERIMENTS:
+        return
     experiment = EXPERIMENTS[name]
     if experiment.x:
         for dataset in dict.fromkeys(row["dataset"] for row in rows):

@@ -1,0 +1,195 @@
+"""The means that the claims of section 6 are judged by: the paper's own, and ours from the table of results."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
+from unseen.experiments.paper import DATASETS, RATES, paper_decline, paper_f1
+from unseen.experiments.plan import Run, as_params
+from unseen.experiments.results import Result
+from unseen.methods.registry import METHODS
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Means over splits, (micro F1, macro F1) unless said otherwise; what was not measured is not there.
+
+    Parameters
+    ----------
+    f1 : mapping
+        By (data set, label rate, method).
+    decline : mapping of float
+        Accuracy by (method, number of unseen classes, label rate).
+    seen : mapping
+        By (method, number of seen classes).
+    ablation : mapping
+        By (setting of RSDNE, label rate).
+    alpha : mapping
+        By (method, label rate, alpha).
+    dimension : mapping
+        By (method, number of columns).
+    balanced : mapping
+        By (data set, method), averaged over label rates.
+    weights : mapping of list
+        The weights that a method's runs chose inside the seen labels, by method.
+    layouts : mapping
+        Rows of numbers of the panels, by method.
+    seconds : mapping of float
+        Training time by (method, device, number of nodes).
+    """
+
+    f1: Mapping[tuple[str, float, str], Pair] = field(default_factory=dict)
+    decline: Mapping[tuple[str, int, float], float] = field(default_factory=dict)
+    seen: Mapping[tuple[str, int], Pair] = field(default_factory=dict)
+    ablation: Mapping[tuple[str, float], Pair] = field(default_factory=dict)
+    alpha: Mapping[tuple[str, float, float], Pair] = field(default_factory=dict)
+    dimension: Mapping[tuple[str, int], Pair] = field(default_factory=dict)
+    balanced: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
+    weights: Mapping[str, list[float]] = field(default_factory=dict)
+    layouts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
+
+
+def paper_evidence() -> Evidence:
+    """Return what the paper prints: Tables 1, 3 and 4. Its other results are figures without numbers.
+
+    Examples
+    --------
+    >>> len(paper_evidence().f1)
+    201
+    """
+    return Evidence(f1=paper_f1(), decline=paper_decline())
+
+
+def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Evidence:
+    """Return what the table of results, and the files of layouts and scalability in `out`, have to say.
+
+    Parameters
+    ----------
+    results : iterable of Result
+        The whole table; runs that belong to no experiment are left out, failed ones too.
+    choice : Choice
+        Of which the number of splits counts: a plan of few splits is not always a part of the full one.
+    out : Path
+        Folder of results.
+    """
+    good = {result.run: result for result in results if not result.error}
+    found = {name: _planned(name, good, choice) for name in EXPERIMENTS}
+    ablations = {as_params(params): title for title, params in ABLATIONS.items()}
+    n_classes = 6  # Citeseer's, the only graph of that experiment
+    return Evidence(
+        f1=_means(found["f1"], lambda r: (r.run.dataset, r.run.label_rate, r.run.method)),
+        decline={
+            key: micro
+            for key, (micro, _) in _means(
+                found["decline"], lambda r: (r.run.method, len(r.run.unseen), r.run.label_rate)
+            ).items()
+        },
+        seen=_means(found["seen-classes"], lambda r: (r.run.method, n_classes - len(r.run.unseen))),
+        ablation=_means(found["ablation"], lambda r: (ablations[r.run.params], r.run.label_rate)),
+        alpha=_means(
+            found["alpha"], lambda r: (r.run.method, r.run.label_rate, r.run.keywords().get("alpha", 1.0))
+        ),
+        dimension=_means(
+            found["dimension"], lambda r: (r.run.method, r.run.keywords().get("n_components", 0))
+        ),
+        balanced=_over_rates(
+            _means(found["balanced"], lambda r: (r.run.dataset, r.run.method, r.run.label_rate))
+        ),
+        weights=_weights(found["f1"]),
+        layouts=_layouts(out / "layouts_numbers.csv"),
+        seconds=_seconds(out / "scalability.csv"),
+    )
+
+
+def f1_results(results: Iterable[Result], choice: Choice) -> list[Result]:
+    """Return the results that belong to Tables 3 and 4, of any method, in the order of the plan."""
+    good = {result.run: result for result in results if not result.error}
+    return _planned("f1", good, choice)
+
+
+def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Result]:
+    """Return the results that belong to an experiment, by its full plan or by that of `choice`.
+
+    Runs of Tables 3 and 4 count as they come in. The other experiments share some of them by chance, so there a mean
+    is taken only where all of its splits are there.
+    """
+    present = {run.dataset for run in good}
+    everywhere = name in ("f1", "balanced")
+    datasets = [dataset for dataset in (DATASETS if everywhere else ("citeseer",)) if dataset in present]
+    if not datasets:
+        return []
+    methods = [m for m in METHODS if m in {run.method for run in good}] if name == "f1" else None
+    plans = [Choice(datasets, methods)]
+    if choice.splits is not None:
+        plans.append(Choice(datasets, methods, splits=choice.splits))
+    chosen: dict[Run, None] = {}
+    for plan in plans:
+        groups: dict[Any, list[Run]] = {}
+        for run in EXPERIMENTS[name].runs(plan):
+            key = (run.dataset, run.method, run.params, run.label_rate, len(run.unseen))
+            groups.setdefault(key, []).append(run)
+        for runs in groups.values():
+            if name == "f1" or all(run in good for run in runs):
+                chosen |= dict.fromkeys(runs)
+    return [good[run] for run in chosen if run in good]
+
+
+def _means(results: Iterable[Result], key: Any) -> dict[Any, Pair]:
+    groups: dict[Any, list[Pair]] = {}
+    for result in results:
+        if result.micro_f1 is not None and result.macro_f1 is not None:
+            groups.setdefault(key(result), []).append((result.micro_f1, result.macro_f1))
+    return {
+        where: (float(np.mean([p[0] for p in pairs])), float(np.mean([p[1] for p in pairs])))
+        for where, pairs in groups.items()
+    }
+
+
+def _over_rates(means: Mapping[tuple[str, str, float], Pair]) -> dict[tuple[str, str], Pair]:
+    groups: dict[tuple[str, str], dict[float, Pair]] = {}
+    for (dataset, method, rate), pair in means.items():
+        groups.setdefault((dataset, method), {})[rate] = pair
+    return {
+        where: (
+            float(np.mean([p[0] for p in pairs.values()])),
+            float(np.mean([p[1] for p in pairs.values()])),
+        )
+        for where, pairs in groups.items()
+        if set(RATES) <= set(pairs)  # a mean over fewer rates would not compare
+    }
+
+
+def _weights(results: Iterable[Result]) -> dict[str, list[float]]:
+    import json
+
+    chosen: dict[str, list[float]] = {}
+    for result in results:
+        for value in json.loads(result.setting or "{}").values():
+            chosen.setdefault(result.run.method, []).append(float(value))
+    return chosen
+
+
+def _layouts(path: Path) -> dict[str, dict[str, float]]:
+    names = ("seen_purity", "unseen_purity", "unseen_mixed")
+    return {row["method"]: {name: float(row[name]) for name in names} for row in _rows(path)}
+
+
+def _seconds(path: Path) -> dict[tuple[str, str, int], float]:
+    return {(row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"]) for row in _rows(path)}
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
