@@ -24,8 +24,9 @@ from unseen.errors import UnsupportedError, logger, unknown_name
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.blocks import threads_for_blocks_only
-from unseen.linalg.dense import eigh, gram, times
+from unseen.linalg.dense import times
 from unseen.linalg.keyed import node_keys
+from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.rect_l import words_of
@@ -46,6 +47,8 @@ STRENGTHS = (0.0, 0.03, 0.1)
 """How far vectors are brought nearer to class descriptions, to choose from."""
 MOST_LABELLED = 2000
 """Labelled nodes that choices look at; of more, as many are drawn."""
+ROUNDS = 3
+"""Rounds of the SVD that reduces the chosen views."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -127,8 +130,7 @@ class RECTPlus(SavedMethod):
             self._keep(ways)
             self.class_descriptions_ = _words(graph, labels, ways["plain"])
             joined = np.hstack([views[name] for name in self.views_])
-            self.mix_ = _principal(joined, self._width(joined.shape[1]))
-            vectors = times(joined, self.mix_)
+            vectors, self.mix_ = _reduced(joined, self._width(joined.shape[1]), np.random.default_rng(seed))
             self.strength_, nearer = self._nearer(vectors, labels, rows, graph, seed)
             if nearer is not None:
                 self.mix_ = (self.mix_ @ nearer).astype(np.float32)
@@ -224,12 +226,14 @@ def _folds(truth: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.ND
     return folds
 
 
-def _principal(vectors: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.float32]:
-    """Return the `k` strongest directions of some vectors, with a fixed sign."""
-    _, directions = eigh(gram(vectors))
-    strongest = directions[:, ::-1][:, :k]
-    largest = strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])]
-    return np.ascontiguousarray(strongest * np.where(largest < 0, -1.0, 1.0), dtype=np.float32)
+def _reduced(
+    vectors: npt.NDArray[np.float32], k: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Return vectors along their `k` strongest directions, and the map that led there."""
+    if k == vectors.shape[1]:
+        return vectors, np.eye(k, dtype=np.float32)
+    scores, axes = truncated_svd(vectors, k, rng, n_iter=ROUNDS)
+    return scores, np.ascontiguousarray(axes.T)
 
 
 def _words(graph: Graph, labels: Labels, plain: Reduction) -> dict[str, list[tuple[str, float]]]:
