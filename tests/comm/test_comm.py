@@ -40,11 +40,10 @@ def test_a_matrix_in_one_piece_has_no_halo() -> None:
 
 
 def test_what_torch_says_of_a_lost_connection_becomes_a_sentence() -> None:
-    with pytest.raises(
+    lost = pytest.raises(
         CommError, match="a sum did not come about: Connection closed by peer; if a process died"
-    ):  # noqa: SIM117
-        with _explained("a sum"):
-            raise RuntimeError("Connection closed\n by peer")  # noqa: EM101
-    with pytest.raises(InputError, match="ours"):  # noqa: SIM117
-        with _explained("a sum"):
-            raise InputError("ours")  # noqa: EM101
+    )
+    with lost, _explained("a sum"):
+        raise RuntimeError("Connection closed\n by peer")
+    with pytest.raises(InputError, match="ours"), _explained("a sum"):
+        raise InputError("ours")

@@ -45,6 +45,17 @@ def scratch(folder: Path | None) -> Iterator[None]:
         _FOLDER.reset(token)
 
 
+def is_wanted(n_bytes: int) -> bool:
+    """Whether an array of this size is to lie on disk here.
+
+    Examples
+    --------
+    >>> is_wanted(10**12)
+    False
+    """
+    return _FOLDER.get() is not None and n_bytes >= LARGE
+
+
 class Zeros:
     """A tensor of zeros like another one; on disk where :func:`scratch` says so and it is large.
 
@@ -60,7 +71,7 @@ class Zeros:
         folder = _FOLDER.get()
         size = like.numel() * 4
         self._map: mmap.mmap | None = None
-        if folder is None or like.is_cuda or size < LARGE:
+        if folder is None or like.is_cuda or not is_wanted(size):
             self.tensor = torch.zeros_like(like)
             return
         try:

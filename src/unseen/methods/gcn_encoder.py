@@ -22,6 +22,7 @@ from unseen.errors import InputError
 from unseen.linalg.blocks import Cut, map_blocks, row_cuts
 from unseen.linalg.keyed import keyed_uniform
 from unseen.linalg.products import spmm
+from unseen.linalg.scratch import Zeros, is_wanted
 
 FLAT = 0.25
 """Slope of PReLU on the negative side at the start, as in the paper that introduced it."""
@@ -115,6 +116,11 @@ class Input:
             back = features.T.tocsr() if transposed is None else transposed  # type: ignore[union-attr]
             self.transposed = SparseProduct(back, device)
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether X is the identity."""
+        return self.sparse is None and self.dense is None
+
     def times(self, W: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
         """Return X W; of identity features that is W itself."""
         if self.sparse is not None:
@@ -190,6 +196,28 @@ class Layer:
         self.b = torch.zeros(W.shape[1], device=W.device)
         self.slope = torch.full((1,), FLAT, device=W.device)
         self.P = self.U = self.Q = torch.empty(0)
+        self._on_disk: dict[str, Zeros] = {}
+
+    def room(self, name: str, rows: int) -> torch.Tensor | None:
+        """Return memory for P or Q: what is there, or a file where such arrays are to be on disk, or None."""
+        held: torch.Tensor = getattr(self, name)
+        if len(held):
+            return held
+        columns = self.W.shape[1]
+        if self.W.is_cuda or not is_wanted(4 * rows * columns):
+            return None
+        self._on_disk[name] = Zeros(torch.empty(1).expand(rows, columns))
+        return self._on_disk[name].tensor
+
+    def rest(self, name: str) -> None:
+        """Give back the memory of an array on disk until it is needed again."""
+        if name in self._on_disk:
+            self._on_disk[name].done(0, self._on_disk[name].tensor.numel())
+
+    def forget(self) -> None:
+        """Forget everything but the weights."""
+        self.P = self.U = self.Q = torch.empty(0)
+        self._on_disk = {}
 
     def activate(self) -> None:
         """Add the bias to P, and set U = PReLU(P)."""
@@ -276,7 +304,7 @@ class Encoder:
     def release(self) -> None:
         """Forget everything but the weights."""
         for layer in self.layers:
-            layer.P = layer.U = layer.Q = torch.empty(0)
+            layer.forget()
 
     def forward(self, features: Input, ahat: SparseProduct | None) -> torch.Tensor:
         """Return the output of the last layer; the memory is used again by the next call."""
@@ -288,8 +316,10 @@ class Encoder:
             if ahat is None:
                 layer.P = Q  # nothing else needs Q, so the bias may be added to it
             else:
-                layer.P = ahat(Q, out=layer.P if len(layer.P) else None)
+                layer.rest("Q")
+                layer.P = ahat(Q, out=layer.room("P", ahat.shape[0]))
             layer.activate()
+            layer.rest("P")
             H = layer.U
         if H is None:
             msg = "an encoder needs at least one layer"
@@ -302,9 +332,12 @@ class Encoder:
         for number in reversed(range(len(self.layers))):
             layer = self.layers[number]
             by_b, by_slope = layer.deactivate(dU, self.rows, self.comm)
+            layer.rest("P")
             dQ = dU
             if ahat is not None:  # it is symmetric; Q is not needed any more and has the right shape
-                dQ = layer.Q = ahat(dU, out=layer.Q if len(layer.Q) else None)
+                # of identity features it is the gradient itself, which is read in order and may lie on disk
+                known = layer.Q if len(layer.Q) else None
+                dQ = layer.Q = ahat(dU, out=layer.room("Q", len(dU)) if features.is_identity else known)
             H = self.layers[number - 1].U if number else None
             by_W = features.transposed_times(dQ) if H is None else gram(H, dQ, of=self.rows)
             if number or not self.spread:

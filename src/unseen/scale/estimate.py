@@ -54,7 +54,7 @@ def estimate(method: str, sizes: Sizes) -> Estimate | None:
     --------
     >>> found = estimate("rect-n", Sizes(10_000_000, 40_000_000, 64, 100, source="identity"))
     >>> round(found.n_bytes / 1e9), round(found.movable / 1e9)
-    (23, 5)
+    (23, 10)
     """
     s = sizes
     tall = 4.0 * s.nodes * s.columns
@@ -64,12 +64,11 @@ def estimate(method: str, sizes: Sizes) -> Estimate | None:
     if method == "rect-n":
         weights = 4.0 * s.feature_columns * s.columns
         if s.source == "features":
-            features = 2 * s.feature_entries * s.columns * PRODUCT_SECONDS
-            return Estimate(
-                graph + 6 * tall + 4 * weights, 2 * weights, s.rounds * (6 * step + work + features)
-            )
-        arrays, products = (8, 6) if s.source == "identity" else (9, 8)
-        return Estimate(graph + arrays * tall, 2 * tall, s.rounds * (products * step + work))
+            products = 2 * s.feature_entries * s.columns * PRODUCT_SECONDS
+            held = graph + 6 * tall + 4 * weights
+            return Estimate(held, tall + 2 * weights, s.rounds * (6 * step + work + products))
+        arrays, movable, count = (8, 4, 6) if s.source == "identity" else (9, 3, 8)
+        return Estimate(graph + arrays * tall, movable * tall, s.rounds * (count * step + work))
     if method == "rect-l":
         # three bases of the subspace iteration, the features before and after smoothing, and the output twice
         entries = s.feature_entries or s.entries
