@@ -430,4 +430,4 @@ def test_fifty_thousand_points_are_drawn_in_time(browser: Browser, tmp_path: Pat
     assert page.stat().st_size < 2e6
     browser.load("#canvas", page)
     best = min(browser.js("return explorer.drawingTime(3)") for _ in range(5))
-    assert best < 100  # milliseconds; about 15 on an idle core
+    assert best < 100  # milliseconds
