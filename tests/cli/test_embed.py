@@ -146,3 +146,14 @@ def test_hiding_a_class_alone_keeps_all_labels_of_the_others(cli: Callable, tmp_
     words = ("embed", "debian", "-o", tmp_path / "v.parquet", "-m", "smoothfeats", "--dim", 2)
     assert f"{4852 - 279} of 4852 labelled nodes are left" in cli(*words, "--unseen", "mail").err
     assert "2426 labelled" not in cli(*words).err
+
+
+def test_the_default_is_the_recommended_method_and_says_which_flags_it_has_no_use_for(
+    cli: Callable, tmp_path: Path
+) -> None:
+    out = tmp_path / "v.parquet"
+    ran = cli("embed", "debian", "-o", out, "--dim", 16, "--epochs", 3, "--label-rate", 0.3, "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out)["method"] == "rect-plus"
+    assert "--epochs changes nothing: rect-plus has no such parameter" in ran.err
+    assert unseen.Embedding.load(out).vectors.shape == (4852, 16)

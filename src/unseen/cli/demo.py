@@ -20,6 +20,7 @@ WORDS = {
     "gcn": "a GCN, trained the usual way",
     "smoothfeats": "words smoothed over the graph",
     "rect": "RECT",
+    "rect-plus": "RECT+ (recommended)",
 }
 
 

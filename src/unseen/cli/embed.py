@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unseen.embedding import Embedding
     from unseen.methods.base import Method
 
-DEFAULT_METHOD = "rect"
+DEFAULT_METHOD = "rect-plus"
 WORDS = 8
 """How many words of a class are told."""
 
@@ -115,7 +115,7 @@ def _estimator(
 ) -> Method:
     """Make the method asked for, or load it; everything that can be wrong is said before any work."""
     from unseen.io.files import require_writable
-    from unseen.methods.registry import make_method
+    from unseen.methods.registry import make_method, method_class
 
     if model is not None:
         from unseen.methods.saving import load_method
@@ -124,7 +124,12 @@ def _estimator(
             msg = "a saved model has its own parameters; leave out --method, --dim, --epochs, --device and --param"
             raise InputError(msg)
         return load_method(model)
-    estimator = make_method(method or DEFAULT_METHOD, **params, random_state=seed)
+    chosen = method or DEFAULT_METHOD
+    takes = inspect.signature(method_class(chosen)).parameters
+    for flag in [name for name in ("epochs", "device") if name in params and name not in takes]:
+        logger.warning("--%s changes nothing: %s has no such parameter", flag, chosen)
+        del params[flag]
+    estimator = make_method(chosen, **params, random_state=seed)
     if save_model is not None:
         if not hasattr(estimator, "save"):
             msg = f"--save-model: only methods of the RECT family can be kept in a file so far, not {estimator.name}"

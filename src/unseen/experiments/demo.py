@@ -13,8 +13,8 @@ from unseen.methods.registry import make_method, method_names
 from unseen.report.explorer import Subject, explore
 from unseen.splits import Split, completely_imbalanced_split, random_unseen_sets
 
-METHODS = ("nodefeats", "gcn", "smoothfeats", "rect")
-"""Shown in this order, as far as they exist: no graph, the usual way, no training, ours."""
+METHODS = ("nodefeats", "gcn", "smoothfeats", "rect", "rect-plus")
+"""Shown in this order, as far as they exist: no graph, the usual way, no training, the paper's, ours."""
 PAGE_METHOD = "smoothfeats"
 """Whose vectors the page shows: they have seen no labels, so what is found was not learned by heart."""
 
