@@ -89,12 +89,12 @@ def train(
     graph, labels, _ = load_parts(folder, comm, verify=False)
     if comm.rank == 0:
         logger.info(
-            "%s: %s nodes, %s edges, %d processes, loaded in %.1f s",
+            "%s: %s nodes, %s edges, loaded in %.1f s; %s",
             folder,
             f"{meta.n_nodes:,}",
             f"{meta.n_edges:,}",
-            comm.size,
             time.monotonic() - start,
+            "one process" if comm.size == 1 else f"{comm.size} processes",
         )
     checkpoints = Checkpoints(
         output / CHECKPOINTS, comm, _job(meta, method, params, seed, comm), checkpoint_every
