@@ -156,4 +156,4 @@ def test_the_default_is_the_recommended_method_and_says_which_flags_it_has_no_us
     assert ran.code == 0
     assert json.loads(ran.out)["method"] == "rect-plus"
     assert "--epochs changes nothing: rect-plus has no such parameter" in ran.err
-    assert unseen.Embedding.load(out).vectors.shape == (4852, 16)
+    assert unseen.read_embedding(out).vectors.shape == (4852, 16)
