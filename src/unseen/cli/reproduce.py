@@ -98,7 +98,10 @@ def reproduce(
             if name == "layouts":
                 return write_layouts(choice, out, style=style, n_jobs=jobs, on_progress=move or _tell)
             if name == "scalability":
-                return write_scalability(choice, out, sizes=nodes, style=style, on_progress=move or _tell)
+                asked = (
+                    choice if experiment == name else Choice()
+                )  # of all experiments, this one has its own methods
+                return write_scalability(asked, out, sizes=nodes, style=style, on_progress=move or _tell)
             runs = EXPERIMENTS[name].runs(choice)
             left = len(table.missing(runs))
             logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)

@@ -44,9 +44,8 @@ def scalability_rows(
     on_progress : callable
         Told how many fits are done, and of how many.
     """
-    plan = [
-        (n, name, device) for n in _checked(sizes) for name in methods or METHODS for device in devices(name)
-    ]
+    chosen = _able(methods or METHODS)
+    plan = [(n, name, device) for n in _checked(sizes) for name in chosen for device in devices(name)]
     done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
     for k, key in enumerate(plan, start=1):
         if key not in done:
@@ -75,9 +74,7 @@ def devices(name: str) -> tuple[str, ...]:
 
 
 def _measured(n: int, name: str, device: str) -> Row:
-    contestant = {each.name: each for each in CONTESTANTS}.get(name)
-    if contestant is None:
-        raise unknown_name("method of the scalability test", name, [each.name for each in CONTESTANTS])
+    contestant = next(each for each in CONTESTANTS if each.name == name)
     params = {**contestant.params, contestant.steps: EPOCHS if contestant.steps == "epochs" else ROUNDS}
     if "device" in method_class(name)().get_params():
         params["device"] = device
@@ -91,6 +88,14 @@ def _measured(n: int, name: str, device: str) -> Row:
         "steps": params[contestant.steps],
         "version": unseen.__version__,
     }
+
+
+def _able(methods: Sequence[str]) -> list[str]:
+    known = [each.name for each in CONTESTANTS]
+    for name in methods:
+        if name not in known:
+            raise unknown_name("method of the scalability test", name, known)
+    return list(methods)
 
 
 def _checked(sizes: Sequence[int] | None) -> Sequence[int]:
