@@ -106,14 +106,18 @@ def test_products_of_parts_are_those_of_the_whole(planted: unseen.Dataset, tmp_p
 
 
 CASES = [
-    ("rect-n", {"n_components": 24}, "sparse"),
-    ("rect-n", {"n_components": 24}, None),
+    ("rect-n", {"n_components": 24, "epochs": 30}, "sparse"),
+    ("rect-n", {"n_components": 24, "epochs": 30}, None),
     ("rect-n", {"n_components": 24, "features": "identity"}, None),
-    ("rect-n", {"n_components": 24, "hidden": (16,)}, "dense"),
+    ("rect-n", {"n_components": 24, "hidden": (16,), "epochs": 20}, "dense"),
     ("rect-l", {"n_components": 24, "svd_components": 30}, "sparse"),
     ("rect-l", {"n_components": 24}, "dense"),
     ("rect-l", {"n_components": 24, "svd_components": 30}, None),
-    ("rect-l", {"n_components": 24, "svd_components": 30, "input": "raw", "readout": "median"}, "sparse"),
+    (
+        "rect-l",
+        {"n_components": 24, "svd_components": 30, "input": "raw", "readout": "median", "epochs": 20},
+        "sparse",
+    ),
     ("rect-l", {"n_components": 24, "svd_components": 10, "features": "identity"}, None),
     ("rect", {"n_components": 48, "svd_components": 30}, "sparse"),
     ("mfdw", {"n_components": 24}, None),

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unseen.bench.processes import free_port, group, run_group, worker_ids
+from unseen.bench.processes import free_port, group, worker_ids
 from unseen.comm import SOLO, Comm
-from unseen.errors import InputError, OutputError
+from unseen.errors import InputError, OutputError, UnseenError
 from unseen.scale.checkpoints import Checkpoints
 from unseen.scale.load import load_parts
 from unseen.scale.partition import partition
@@ -86,11 +86,17 @@ def test_a_damaged_part_ends_all_processes_with_a_sentence(parts: Path, tmp_path
     shutil.copytree(parts, folder)
     path = folder / "part-00001" / "weights.npy"
     path.write_bytes(path.read_bytes()[:-8])
-    code, said = run_group(2, str(folder), *JOB, "-o", str(output))
-    assert code != 0
-    assert "unseen: process 1:" in said
-    assert "weights.npy' is damaged" in said
-    assert "unseen: process 0: process 1 cannot begin; its own message says why" in said
+
+    def work(comm: Comm) -> str:
+        try:
+            train(folder, output, comm, method="rect", params={})
+        except UnseenError as error:
+            return str(error)
+        return ""
+
+    said = on_ranks(2, work)
+    assert "weights.npy' is damaged: it has" in said[1]
+    assert said[0] == "process 1 cannot begin; its own message says why"
     assert not output.exists() or not any(output.iterdir())
 
 
