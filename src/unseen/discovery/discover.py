@@ -12,7 +12,7 @@ from unseen.discovery.audit import Homophily, make_audit, measure_homophily
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
 from unseen.discovery.evidence import Evidence, Mask, gather
-from unseen.discovery.groups import describe, sort_into_groups
+from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
 from unseen.discovery.score import Scoring, corner_share, make_scoring
 from unseen.discovery.selftest import judge, learn_curve, take_turns
@@ -108,9 +108,10 @@ def discover(
     p[unlabelled] = probabilities(odds, at_most=1 - corner_share(reach) * (1 - CORNER_SHARE))[0]
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
     likely = evidence.scores.argmax(axis=1)
-    count = count_classes(space, new, np.where(unlabelled & (p > CERTAIN), -1, likely), rng)
+    settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
+    count = count_classes(space, new, settled, rng)
     k = count.best if n_classes is None else n_classes
-    groups = sort_into_groups(space, new, p[new], k, child_seed(rng))
+    groups = sort_into_groups(class_metric(space, settled), new, p[new], k, child_seed(rng))
     test = judge(turns, names, known.counts[inhabited])
     return Discovery(
         nodes=_nodes(graph, unlabelled, p, likely, names, groups),

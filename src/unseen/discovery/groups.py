@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from unseen.discovery.captions import caption
 from unseen.discovery.evidence import Mask
@@ -16,19 +17,56 @@ from unseen.linalg.normalize import l2_rows
 
 Rows = npt.NDArray[np.int64]
 
+METRIC_AXES = 50
+"""Groups are sought along the strongest axes."""
+ROUND = 0.5
+"""Share of the mean eigenvalue in the covariance inside classes."""
 
-def sort_into_groups(space: Space, rows: Rows, weights: Floats, k: int, seed: int) -> list[Rows]:
+
+def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
+    """Return directions in which labelled classes are round: what varies inside them should not make new groups.
+
+    The strongest axes are scaled by the covariance inside the labelled classes, mixed half and half with its mean
+    eigenvalue.
+
+    Parameters
+    ----------
+    space : Space
+        The vectors.
+    likely : ndarray, shape (n,)
+        Column of each node's most likely labelled class, -1 for new nodes.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> from unseen.discovery.space import make_space
+    >>> space = make_space(unseen.Embedding(np.eye(5)), np.random.default_rng(0))
+    >>> class_metric(space, np.array([0, 0, 1, 1, -1])).shape
+    (5, 5)
+    """
+    vectors = space.centred[:, :METRIC_AXES].astype(np.float64)
+    known = np.flatnonzero(likely >= 0)
+    if not len(known):
+        return l2_rows(vectors).astype(np.float32)
+    column = likely[known]
+    sizes = np.maximum(np.bincount(column), 1)
+    belongs = sp.csr_array((np.ones(len(known)), (column, np.arange(len(known)))))
+    means = (belongs @ vectors[known]) / sizes[:, None]
+    inside = vectors[known] - means[column]
+    values, axes = np.linalg.eigh(inside.T @ inside / len(known))
+    mixed = (1 - ROUND) * np.maximum(values, 0) + ROUND * max(float(values.mean()), 1e-12)
+    return l2_rows(vectors @ (axes / np.sqrt(mixed))).astype(np.float32)
+
+
+def sort_into_groups(vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int) -> list[Rows]:
     """Return `k` groups of the given nodes, or as many as differ, the largest first.
 
     k-means in which likely members count more.
 
     Examples
     --------
-    >>> import unseen
-    >>> from unseen.discovery.space import make_space
     >>> vectors = np.repeat(np.eye(2), [6, 4], axis=0)
-    >>> space = make_space(unseen.Embedding(vectors), np.random.default_rng(0))
-    >>> [len(group) for group in sort_into_groups(space, np.arange(10), np.ones(10), 2, 0)]
+    >>> [len(group) for group in sort_into_groups(vectors, np.arange(10), np.ones(10), 2, 0)]
     [6, 4]
     """
     from sklearn.cluster import KMeans
@@ -41,7 +79,7 @@ def sort_into_groups(space: Space, rows: Rows, weights: Floats, k: int, seed: in
             "ignore", ConvergenceWarning
         )  # fewer different vectors than groups: fewer groups
         machine = KMeans(min(k, len(rows)), n_init=10, random_state=seed)
-        place = machine.fit_predict(space.vectors[rows], sample_weight=weights)
+        place = machine.fit_predict(vectors[rows], sample_weight=weights)
     groups = [rows[place == g] for g in range(place.max() + 1)]
     return sorted((g for g in groups if len(g)), key=lambda g: (-len(g), int(g[0])))
 

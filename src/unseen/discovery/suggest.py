@@ -152,7 +152,7 @@ def _from_nothing(
     space: Space = make_space(embedding, rng)
     everyone = np.arange(graph.n_nodes)
     groups = sort_into_groups(
-        space, everyone, np.ones(graph.n_nodes), min(budget, graph.n_nodes), child_seed(rng)
+        space.vectors, everyone, np.ones(graph.n_nodes), min(budget, graph.n_nodes), child_seed(rng)
     )
     suggestions = []
     for rows in groups:
