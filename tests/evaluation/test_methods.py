@@ -139,3 +139,30 @@ def test_bad_input_gets_a_sentence(world: tuple) -> None:
     lonely = unseen.Split(split.train, split.test, ("c0",), labels.keep(split.train[:0], without=["c0"]))
     with pytest.raises(unseen.InputError, match="at least two nodes of seen classes"):
         unseen.evaluate_method(Spy(), graph, labels, lonely, param_grid={"cheat": [0.0, 1.0]})
+
+
+def test_a_setting_can_be_chosen_with_seen_classes_hidden_too(world: tuple) -> None:
+    graph, labels, split = world
+    grid = {"cheat": [0.0, 0.5]}
+    unseen.evaluate_method(Spy(random_state=0), graph, labels, split, param_grid=grid, hide_classes=True)
+    choosing, rest = Spy.shown[:6], Spy.shown[6:]
+    hidden = [set(split.seen_labels.classes) - set(shown.classes) for shown in choosing]
+    assert hidden[:3] == hidden[3:], "all settings are tried on the same folds"
+    assert all(len(names) == 1 for names in hidden), "two of the three seen classes are left"
+    assert len(set.union(*hidden)) == 3, "other classes in every fold"
+    assert all(set(shown.classes) == set(split.seen_labels.classes) for shown in rest)
+
+
+def test_fewer_refits_choose_on_the_first_folds(world: tuple) -> None:
+    graph, labels, split = world
+    all_folds = unseen.evaluate_method(Spy(random_state=0), graph, labels, split)
+    first = Spy.shown[1]
+    Spy.shown.clear()
+    one = unseen.evaluate_method(Spy(random_state=0), graph, labels, split, n_refits=1)
+    assert len(Spy.shown) == 2
+    assert Spy.shown[1] == first or np.array_equal(
+        Spy.shown[1].indicator.toarray(), first.indicator.toarray()
+    )
+    assert one.n_train == all_folds.n_train
+    with pytest.raises(unseen.InputError, match="`n_refits` must be an integer of at least 1"):
+        unseen.evaluate_method(Spy(), graph, labels, split, n_refits=0)
