@@ -158,6 +158,7 @@ def whole_and_parts(n: int, epochs: int, width: int = 200, tries: int = 3) -> Ca
     from unseen.methods.training import Adam
 
     graph = unseen.random_graph(n, random_state=0)
+    unseen.RECTN(epochs=1, random_state=0).fit(unseen.random_graph(500, random_state=0))  # warm up
     cpu = torch.device("cpu")
 
     def alone() -> dict[str, list[float]]:
