@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from unseen.datasets import dataset_names
 from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
 from unseen.experiments.paper import DATASETS, RATES, paper_decline, paper_f1
 from unseen.experiments.plan import Run, as_params
@@ -124,8 +125,8 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
     is taken only where all of its splits are there.
     """
     present = {run.dataset for run in good}
-    everywhere = name in ("f1", "balanced")
-    datasets = [dataset for dataset in (DATASETS if everywhere else ("citeseer",)) if dataset in present]
+    wanted = {"f1": dataset_names(), "balanced": DATASETS}.get(name, ("citeseer",))
+    datasets = [dataset for dataset in wanted if dataset in present]
     if not datasets:
         return []
     methods = [m for m in METHODS if m in {run.method for run in good}] if name == "f1" else None
