@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +20,7 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Ran]]:
-    logger = logging.getLogger("unseen")
-    handlers, level, propagate = list(logger.handlers), logger.level, logger.propagate
-
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     def call(*words: object) -> Ran:
         capsys.readouterr()
         code = run([str(word) for word in words])
@@ -32,9 +28,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Ran]]:
         assert "Traceback" not in captured.err
         return Ran(code, captured.out, captured.err)
 
-    yield call
-    logger.handlers, logger.propagate = handlers, propagate
-    logger.setLevel(level)
+    return call
 
 
 @pytest.fixture
