@@ -27,6 +27,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
+from unseen.linalg.products import spmm
 from unseen.linalg.sampling import Adam
 from unseen.methods.base import Method, Vectors
 from unseen.methods.parameters import Constraint, Interval
@@ -153,7 +154,7 @@ class Objective:
         known = vectors[self.rows]
         slack = 1 - self.signs * (known @ weights + bias)
         pull = np.where(slack > 0, -self.signs, 0).astype(vectors.dtype)
-        rough = np.asarray(self.laplacian @ vectors)  # sum over edges of w ||z_i - z_j||^2 = tr(Z'(D - A)Z)
+        rough = spmm(self.laplacian, vectors)  # sum over edges of w ||z_i - z_j||^2 = tr(Z'(D - A)Z)
         loss = float(np.maximum(slack, 0).sum()) + self.lam * float(np.einsum("ij,ij->", vectors, rough))
         rough *= 2 * self.lam
         rough[self.rows] += pull @ weights.T
