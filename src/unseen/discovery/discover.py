@@ -109,9 +109,10 @@ def discover(
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
     likely = evidence.scores.argmax(axis=1)
     settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
-    count = count_classes(space, new, settled, rng)
+    metric = class_metric(space, settled)
+    count = count_classes(space, metric, new, settled, rng)
     k = count.best if n_classes is None else n_classes
-    groups = sort_into_groups(class_metric(space, settled), new, p[new], k, child_seed(rng))
+    groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
     test = judge(turns, names, known.counts[inhabited])
     return Discovery(
         nodes=_nodes(graph, unlabelled, p, likely, names, groups),
