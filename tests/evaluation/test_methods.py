@@ -151,6 +151,12 @@ def test_a_setting_can_be_chosen_with_seen_classes_hidden_too(world: tuple) -> N
     assert all(len(names) == 1 for names in hidden), "two of the three seen classes are left"
     assert len(set.union(*hidden)) == 3, "other classes in every fold"
     assert all(set(shown.classes) == set(split.seen_labels.classes) for shown in rest)
+    Spy.shown.clear()
+    options = {"param_grid": grid, "hide_classes": True, "n_refits": 1}
+    unseen.evaluate_method(Spy(random_state=0), graph, labels, split, **options)
+    assert len(split.seen_labels.classes) - len(Spy.shown[0].classes) == 1, (
+        "one fold hides no more than three do"
+    )
 
 
 def test_fewer_refits_choose_on_the_first_folds(world: tuple) -> None:

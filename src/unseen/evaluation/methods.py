@@ -293,14 +293,15 @@ def _folds(
 
 
 def _hiding_classes(folds: list[Split], random_state: RandomState) -> list[Split]:
-    """Hide each seen class from the method in one of the folds; two at least are left to learn from."""
+    """Hide a third of the seen classes from the method, other ones in every fold; two at least are left."""
     if not folds:
         return folds
     classes = sorted({name for fold in folds for name in fold.seen_labels.classes})
     order = as_generator(random_state).permutation(len(classes))
+    parts = max(3, len(folds))
     found = []
     for k, fold in enumerate(folds):
-        hidden = [classes[i] for i in order[k :: len(folds)] if classes[i] in fold.seen_labels.classes]
+        hidden = [classes[i] for i in order[k::parts] if classes[i] in fold.seen_labels.classes]
         hidden = hidden[: max(len(fold.seen_labels.classes) - 2, 0)]
         left = fold.seen_labels.keep(fold.train, without=hidden)
         found.append(replace(fold, seen_labels=left) if len(left.labelled) else fold)
