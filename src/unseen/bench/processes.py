@@ -51,9 +51,21 @@ def group(size: int, *arguments: str, restarts: int = 0) -> Iterator[subprocess.
     try:
         yield process
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(DEADLINE)
+        end(process)
+
+
+def end(launcher: subprocess.Popen[str]) -> None:
+    """End a launcher that was started in a session of its own, and the workers it has started.
+
+    torchrun puts every worker into a session of its own, so that ending the launcher's would leave them running.
+    """
+    if launcher.poll() is None:
+        os.kill(launcher.pid, signal.SIGSTOP)  # so that it starts no further worker while they are counted
+        for worker in _children(launcher.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker, signal.SIGKILL)
+        os.killpg(launcher.pid, signal.SIGKILL)
+    launcher.wait(DEADLINE)
 
 
 def run_group(size: int, *arguments: str, restarts: int = 0) -> tuple[int, str]:
@@ -65,11 +77,15 @@ def run_group(size: int, *arguments: str, restarts: int = 0) -> tuple[int, str]:
 
 def worker_ids(launcher: int) -> list[int]:
     """Return the ids of the workers that a launcher has started, in their order (Linux)."""
+    return [child for child in _children(launcher) if _is_worker(child)]
+
+
+def _children(process: int) -> list[int]:
     found: list[int] = []
-    for task in Path(f"/proc/{launcher}/task").glob("*/children"):
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             found += [int(child) for child in task.read_text().split()]
-    return [child for child in sorted(found) if _is_worker(child)]
+    return sorted(found)
 
 
 def _is_worker(process: int) -> bool:
