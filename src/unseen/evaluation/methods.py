@@ -17,10 +17,11 @@ from unseen.evaluation.classifier import (
     GRID,
     PathSearch,
     candidate_unit,
+    chosen_by,
     scores_along_path,
     stratified_folds,
 )
-from unseen.evaluation.metrics import best_labels, micro_f1
+from unseen.evaluation.metrics import best_labels
 from unseen.evaluation.protocol import check_known, evaluate, joined_vectors
 from unseen.evaluation.scores import Score
 from unseen.graph import Graph
@@ -49,8 +50,8 @@ def evaluate_method(
     An embedding that has seen a node's label looks better on that node than it is. So whatever is
     chosen by cross-validation for a method that uses labels, the classifier's C and with a
     `param_grid` the setting, is chosen on folds whose labels are hidden from the embedding as well as from
-    the classifier: the method is fitted once a fold more. A setting is chosen inside L' (best micro F1, the
-    first of equals); neither test nodes nor unseen classes are looked at. C is the classifier's own, which
+    the classifier: the method is fitted once a fold more. A setting is chosen inside L' (best mean of micro and macro
+    F1, the first of equals); neither test nodes nor unseen classes are looked at. C is the classifier's own, which
     sees all of L. Methods that use no labels are fitted once a setting.
 
     Parameters
@@ -189,7 +190,7 @@ def _best_shared(
     for setting in settings:
         embedding = _embed(method, setting, graph, None)
         scores = [evaluate(embedding, seen, fold, random_state=random_state, **options) for fold in folds]
-        figures.append(np.mean([score.micro_f1 for score in scores]))
+        figures.append(np.mean([(score.micro_f1 + score.macro_f1) / 2 for score in scores]))
     return settings[int(np.argmax(figures))]
 
 
@@ -213,7 +214,7 @@ class _Choice:
         self._fitted: dict[str, list[Embedding]] = {}
 
     def setting(self, settings: list[dict[str, Any]], hide_classes: bool) -> dict[str, Any]:
-        """Return the setting whose best candidate for C has the best micro F1 on the nodes of L'."""
+        """Return the setting whose best candidate for C has the best mean of micro and macro F1 on the nodes of L'."""
         if len(settings) == 1:
             return settings[0]
         seen = self.split.seen_labels
@@ -224,13 +225,13 @@ class _Choice:
         return best
 
     def candidate(self, setting: dict[str, Any]) -> float | None:
-        """Return the candidate for C, of `GRID`, with the best micro F1 on L; None where L cannot be cut."""
+        """Return the candidate for C, of `GRID`, that is best on L; None where L cannot be cut."""
         if not self.folds:
             return None
         return GRID[self._search(setting, self.labels, self.folds).place]
 
     def _search(self, setting: dict[str, Any], known: Labels, folds: list[Split]) -> PathSearch:
-        """Search along the candidates for C, by micro F1 over the rows that `known` labels in held-out folds."""
+        """Search along the candidates for C, by `chosen_by` over the rows that `known` labels in held-out folds."""
         truths, paths = [], []
         for fold, embedding in zip(folds, self._embeddings(setting, folds), strict=True):
             train, test = (
@@ -246,7 +247,7 @@ class _Choice:
             predicted = [
                 best_labels(next(path), t.sum(axis=1)) for path, t in zip(paths, truths, strict=True)
             ]
-            if search.ended_by(place, micro_f1(np.vstack(truths), np.vstack(predicted))):
+            if search.ended_by(place, chosen_by(np.vstack(truths), np.vstack(predicted))):
                 break
         return search
 

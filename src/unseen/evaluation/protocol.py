@@ -51,8 +51,8 @@ def evaluate(
     classifier : {"linear", "rbf"}
         A linear SVM (squared hinge, one versus rest), as in the paper, or the released code's RBF SVM.
     C : float, optional
-        When not given, the linear SVM's is chosen by cross-validation inside L, for micro F1, from
-        six values that follow the scale of the vectors; the RBF SVM's is 1, as released.
+        When not given, the linear SVM's is chosen by cross-validation inside L, for the mean of
+        micro and macro F1, from eleven values that follow the scale of the vectors; the RBF SVM's is 1, as released.
     scale : bool
         Scale every vector to length 1 first. By default they are used as they are.
     random_state : None, int or numpy Generator
