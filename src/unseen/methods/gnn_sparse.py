@@ -166,11 +166,12 @@ def _bags(matrix: Tensor, values: Tensor, dense: Tensor) -> Tensor:
 def _csr(
     indptr: npt.NDArray[Any], indices: npt.NDArray[Any], values: npt.NDArray[Any], shape: Any, device: Any
 ) -> Tensor:
+    whole = torch.int32 if len(indices) < 2**31 else torch.int64
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(
-            torch.tensor(indptr, dtype=torch.int64, device=device),
-            torch.tensor(indices, dtype=torch.int64, device=device),
+            torch.tensor(indptr, dtype=whole, device=device),
+            torch.tensor(indices, dtype=whole, device=device),
             torch.tensor(values, dtype=torch.float32, device=device),
             size=tuple(shape),
             check_invariants=False,
@@ -178,15 +179,21 @@ def _csr(
 
 
 def _thinned(matrix: Tensor, mask: Tensor, scale: float) -> Tensor:
-    before = functional.pad(mask.cumsum(0), (1, 0))
-    kept = mask.nonzero().view(-1)
+    kept = _places(mask)
     return torch.sparse_csr_tensor(
-        before[matrix.crow_indices()],
+        torch.searchsorted(kept, matrix.crow_indices(), out_int32=matrix.crow_indices().dtype == torch.int32),
         matrix.col_indices().index_select(0, kept),
         matrix.values().index_select(0, kept) * scale,
         size=matrix.shape,
         check_invariants=False,
     )
+
+
+def _places(mask: Tensor) -> Tensor:
+    """Return where `mask` is true; on a CPU by numpy, which takes a tenth of the time of torch's nonzero."""
+    if mask.is_cuda:
+        return mask.nonzero().view(-1)
+    return torch.from_numpy(np.flatnonzero(mask.numpy()))
 
 
 def keep_mask(size: int, share: float, generator: torch.Generator) -> tuple[Tensor, float]:
