@@ -1,8 +1,8 @@
 """A worker is killed at a random moment, again and again: `unseen bench kill`.
 
 Two processes train RECT under torchrun with checkpoints. In every run one of them gets SIGKILL, at a moment drawn
-from the time that the undisturbed training took; the run has to end, with the vectors of the undisturbed one. A run
-that was faster than the drawn moment does not count, and is made again.
+from the whole training: after so many checkpoints, and a random part of the time to the next one. The run has to end,
+with the vectors of the undisturbed one. A run that ended before its moment came does not count, and is made again.
 """
 
 from __future__ import annotations
@@ -12,100 +12,111 @@ import os
 import signal
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from unseen.bench.processes import DEADLINE, group, run_group, worker_ids
+from unseen.bench.processes import DEADLINE, group, run_group, told, worker_ids, write_parts
 from unseen.bench.report import Table
 from unseen.errors import UnseenError, logger
+from unseen.scale.vectors import CHECKPOINTS, SUCCESS, read_vectors
+
+EPOCHS, EVERY = 100, 5
+STAGES = ("rect-l", "rect-n")
+"""What RECT trains, one after the other."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When to kill: after so many checkpoints and `wait` seconds, the worker with this number."""
+
+    checkpoints: int
+    wait: float
+    worker: int
 
 
 def run(*, repeats: int = 20, nodes: int = 3000) -> list[Table]:
-    """Return one row a run: when the worker was killed, how long it took, how far the vectors are off."""
-    from unseen.scale.partition import partition
-    from unseen.scale.vectors import read_vectors
-
+    """Return one row a run: where the worker was killed, from where the run went on, how far the vectors are off."""
     rng = np.random.default_rng(0)
+    total = len(STAGES) * EPOCHS // EVERY
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ends = rng.integers(0, nodes, (2, 2 * nodes))
-        pq.write_table(pa.table({"src": ends[0], "dst": ends[1]}), folder / "edges.parquet")
-        labelled = np.unique(ends)[::10]
-        pq.write_table(pa.table({"node": labelled, "label": labelled % 3}), folder / "labels.parquet")
-        partition(folder / "edges.parquet", folder / "parts", parts=2, labels=folder / "labels.parquet")
-        job = [
-            str(folder / "parts"),
-            "--method",
-            "rect",
-            "--dim",
-            "64",
-            "--checkpoint-every",
-            "5",
-            "--timeout",
-            "60",
-        ]
+        parts = write_parts(folder, nodes, parts=2)
+        job = [str(parts), "--method", "rect", "--dim", "64", "--epochs", str(EPOCHS)]
+        job += ["--checkpoint-every", str(EVERY)]
         code, said = run_group(2, *job, "-o", str(folder / "whole"))
         if code:
             msg = f"the undisturbed run failed: {said.strip().splitlines()[-1]}"
             raise UnseenError(msg)
-        length = _seconds(said)
+        step = told(said).seconds / total
         expected = read_vectors(folder / "whole").vectors
         rows: list[tuple[str, ...]] = []
         while len(rows) < repeats:
             output = folder / f"run-{len(rows)}"
-            moment, worker = rng.uniform(0, length), int(rng.integers(2))
-            heard = _disturbed(job, output, moment, worker)
-            if heard is None:
+            moment = Moment(int(rng.integers(total)), rng.uniform(0, step), int(rng.integers(2)))
+            found = _disturbed(job, output, moment)
+            if found is None:
                 continue
-            found = read_vectors(output).vectors
-            off = float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
-            rows.append((str(len(rows) + 1), f"{moment:.1f}", _resumed(heard), f"{off:.1e}"))
-            logger.info(
-                "run %d: killed after %.1f s, went on after %s, off by %.1e",
-                len(rows),
-                moment,
-                rows[-1][2],
-                off,
-            )
-    header = ("run", "killed after s", "went on after", "relative difference")
-    note = f"The undisturbed training took {length:.1f} s. All {repeats} runs finished."
-    return [Table("RECT on two processes, one of them killed at a random moment", header, rows, (note,))]
+            reached, said = found
+            vectors = read_vectors(output).vectors
+            off = np.linalg.norm(vectors - expected) / np.linalg.norm(expected)
+            rows.append((str(len(rows) + 1), str(moment.worker), reached, _resumed(said), f"{off:.1e}"))
+            logger.info("run %s: process %s killed after %s, went on after %s, off by %s", *rows[-1])
+    header = ("run", "process", "last checkpoint before the kill", "went on after", "relative difference")
+    note = (
+        f"All {repeats} runs finished. The undisturbed training took {step * total:.1f} s, loading included."
+    )
+    return [Table("RECT on two processes, one of them killed during training", header, rows, (note,))]
 
 
-def _disturbed(job: list[str], output: Path, moment: float, worker: int) -> str | None:
-    """Run the job, kill one of its workers; return what it said, None where it was done before the moment came."""
+def _disturbed(job: list[str], output: Path, moment: Moment) -> tuple[str, str] | None:
+    """Run the job and kill a worker; return how far it was then and what was said, None where it was done before."""
     with group(2, *job, "-o", str(output), restarts=3) as process:
-        while not output.exists() and process.poll() is None:  # it is made when the processes have met
-            time.sleep(0.01)
-        time.sleep(moment)
+        # the folder is made when the processes have met
+        while process.poll() is None and not (output.exists() and _done(output) >= moment.checkpoints):
+            time.sleep(0.005)
+        time.sleep(moment.wait)
         workers = worker_ids(process.pid)
-        killed = len(workers) > worker and not (output / "_SUCCESS").exists()
+        killed = len(workers) > moment.worker and not (output / SUCCESS).exists()
+        reached = _named(_done(output))
         if killed:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(workers[worker], signal.SIGKILL)
+                os.kill(workers[moment.worker], signal.SIGKILL)
         said, _ = process.communicate(timeout=DEADLINE)
         if process.returncode:
-            msg = (
-                f"a run did not survive a worker killed after {moment:.1f} s: {said.strip().splitlines()[-1]}"
-            )
+            msg = f"a run did not survive a worker killed after {reached}: {said.strip().splitlines()[-1]}"
             raise UnseenError(msg)
-    return said if killed else None
+    return (reached, said) if killed else None
 
 
-def _seconds(said: str) -> float:
-    """Return how long the training took, from what it said."""
-    line = next(line for line in said.splitlines() if "written to" in line and " columns in " in line)
-    return float(line.split(" columns in ")[1].split(" s,")[0])
+def _done(output: Path) -> int:
+    """Return how many checkpoints a run has got to; of older ones nothing is left."""
+    newest = 0
+    for commit in output.glob(f"{CHECKPOINTS}/*/COMMIT"):
+        stage, _, step = commit.parent.name.rpartition("-")
+        newest = max(newest, STAGES.index(stage) * EPOCHS // EVERY + int(step) // EVERY)
+    return newest
+
+
+def _named(checkpoints: int) -> str:
+    """Return the stage and step of a checkpoint by its number.
+
+    Examples
+    --------
+    >>> _named(0), _named(20), _named(21)
+    ('the beginning', 'rect-l step 100', 'rect-n step 5')
+    """
+    if not checkpoints:
+        return "the beginning"
+    before, step = divmod((checkpoints - 1) * EVERY, EPOCHS)
+    return f"{STAGES[before]} step {step + EVERY}"
 
 
 def _resumed(said: str) -> str:
-    found = [
-        line.split(": going on after ")[-1].split(",")[0]
-        for line in said.splitlines()
-        if "going on after" in line
-    ]
-    stages = [line.split(":")[0] for line in said.splitlines() if "going on after" in line]
-    return f"{stages[-1]} {found[-1]}" if found else "the beginning"
+    """Return the last stage and step from which a run went on, from what it said."""
+    lines = [line for line in said.splitlines() if ": going on after " in line]
+    if not lines:
+        return "the beginning"
+    stage, _, rest = lines[-1].rpartition(": going on after ")
+    return f"{stage.split()[-1]} {rest.split(',')[0]}"

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-DEADLINE = 300
+import numpy as np
+
+from unseen.errors import UnseenError
+from unseen.scale.sizes import parse_size
+
+DEADLINE = 900
 """Seconds after which a group that does not end is taken as hanging."""
 
 
@@ -26,6 +33,30 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def write_parts(folder: Path, nodes: int, *, parts: int) -> Path:
+    """Write a random graph with twice as many edges as nodes, a tenth of them labelled, and cut it into parts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> made = write_parts(Path(tempfile.mkdtemp()), 1000, parts=2)
+    >>> sorted(path.name for path in made.iterdir())
+    ['META.json', 'part-00000', 'part-00001']
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from unseen.scale.partition import partition
+
+    ends = np.random.default_rng(0).integers(0, nodes, (2, 2 * nodes))
+    edges, labels = folder / f"edges-{nodes}.parquet", folder / f"labels-{nodes}.parquet"
+    pq.write_table(pa.table({"src": ends[0], "dst": ends[1]}), edges)
+    labelled = np.unique(ends)[::10]
+    pq.write_table(pa.table({"node": labelled, "label": labelled % 3}), labels)
+    partition(edges, folder / f"parts-{nodes}", parts=parts, labels=labels)
+    return folder / f"parts-{nodes}"
 
 
 def environment() -> dict[str, str]:
@@ -73,6 +104,32 @@ def run_group(size: int, *arguments: str, restarts: int = 0) -> tuple[int, str]:
     with group(size, *arguments, restarts=restarts) as process:
         said, _ = process.communicate(timeout=DEADLINE)
         return process.returncode, said
+
+
+@dataclass(frozen=True)
+class Told:
+    r"""What a training says at its end: seconds, and of the process that has most, bytes held and sent.
+
+    Examples
+    --------
+    >>> told("rect: 10 vectors of 2 columns in 3.5 s, written to v\n"
+    ...      "at most 1.5 GB of memory a process, and 20.0 MB of rows sent to others")
+    Told(seconds=3.5, memory=1500000000, sent=20000000)
+    """
+
+    seconds: float
+    memory: int
+    sent: int
+
+
+def told(said: str) -> Told:
+    """Find the three numbers in what a training said."""
+    seconds = re.search(r" columns in ([\d.]+) s, written to ", said)
+    sizes = re.search(r"at most (.+?) of memory a process, and (.+?) of rows sent", said)
+    if seconds is None or sizes is None:
+        msg = f"the training did not say what it took, but: {said.strip()[-200:]}"
+        raise UnseenError(msg)
+    return Told(float(seconds[1]), parse_size(sizes[1]), parse_size(sizes[2]))
 
 
 def worker_ids(launcher: int) -> list[int]:

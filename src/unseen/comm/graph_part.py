@@ -22,14 +22,11 @@ class GraphPart:
         Of the own rows.
     node_ids : ndarray
         Of the own rows.
-    squared_degrees : float
-        Sum of the squared numbers of neighbours over all nodes.
     """
 
     adjacency: HaloMatrix
     features: Features | None
     node_ids: IdArray
-    squared_degrees: float
     feature_names: None = None
 
     @property

@@ -22,7 +22,7 @@ from unseen.io.files import atomic_path
 
 META = "META.json"
 KIND = "unseen partition"
-VERSION = 1
+VERSION = 2
 _BLOCK = 1 << 22
 
 
@@ -54,7 +54,6 @@ class Meta:
     features: dict[str, Any] | None = None
     """"kind" ("dense" or "sparse"), "columns", "dtype"; None where there are none."""
     classes: list[str] = field(default_factory=list)
-    squared_degrees: float = 0.0
 
     @property
     def n_entries(self) -> int:
@@ -106,28 +105,16 @@ def read_meta(folder: Path) -> Meta:
             msg = f"{str(path)!r} does not describe a partition; make one with unseen partition"
             raise InputError(msg)
         version = found.pop("version")
-        parts = [
-            PartMeta(
-                **{
-                    **part,
-                    "files": {
-                        name: (int(size), str(digest)) for name, (size, digest) in part["files"].items()
-                    },
-                }
-            )
-            for part in found.pop("parts")
-        ]
+        if version != VERSION:
+            msg = f"{str(path)!r} has version {version} and this unseen reads {VERSION}; partition the graph again"
+            raise InputError(msg)
+        parts = [_part(part) for part in found.pop("parts")]
         meta = Meta(parts=parts, **found)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         msg = f"{str(path)!r} is damaged ({error}); partition the graph again"
         raise InputError(msg) from None
-    if version != VERSION:
-        msg = (
-            f"{str(path)!r} has version {version} and this unseen reads {VERSION}; partition the graph again"
-        )
-        raise InputError(msg)
     return meta
 
 

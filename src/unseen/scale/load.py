@@ -69,7 +69,7 @@ def load_parts(
         adjacency = sp.csr_array((weights, columns, indptr), shape=(meta.n_nodes, meta.n_nodes))
         graph = Graph(adjacency, features, ids)
         return graph, None if labels is None else labels.aligned(graph), meta
-    part = GraphPart(halo_matrix(layout, indptr, columns, weights), features, ids, meta.squared_degrees)
+    part = GraphPart(halo_matrix(layout, indptr, columns, weights), features, ids)
     return part, labels, meta
 
 

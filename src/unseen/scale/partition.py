@@ -213,12 +213,10 @@ class _Job:
             part_folder(folder, part).mkdir()
         self._write_ids(folder, cuts)
         found = []
-        squared = 0.0
         for part, own in enumerate(part_groups(cuts, groups)):
             inside = part_folder(folder, part)
             start, stop = cuts[part], cuts[part + 1]
-            entries, halo, squares = self._write_rows(inside, [(g, groups[g], groups[g + 1]) for g in own], n)
-            squared += squares
+            entries, halo = self._write_rows(inside, [(g, groups[g], groups[g + 1]) for g in own], n)
             if self.features:
                 mine = part_groups(cuts, feature_groups)[part]
                 ranges = [(g, feature_groups[g], feature_groups[g + 1]) for g in mine]
@@ -231,7 +229,7 @@ class _Job:
             kind = "sparse" if self.features.sparse else "dense"
             described = {"kind": kind, "columns": self.features.columns, "dtype": str(self.features.dtype)}
         classes = self.labels.classes if self.labels else []
-        return Meta(n, self.pairs.counts.edges, self.numbering.integer, found, described, classes, squared)
+        return Meta(n, self.pairs.counts.edges, self.numbering.integer, found, described, classes)
 
     def _write_ids(self, folder: Path, cuts: list[int]) -> None:
         kind = pa.int64() if self.numbering.integer else pa.large_string()
@@ -252,8 +250,8 @@ class _Job:
                     done += last - first
                     first = last
 
-    def _write_rows(self, inside: Path, groups: list[tuple[int, int, int]], n: int) -> tuple[int, int, float]:
-        """Write the adjacency of a part; return its entries, the size of its halo, and its squared degrees."""
+    def _write_rows(self, inside: Path, groups: list[tuple[int, int, int]], n: int) -> tuple[int, int]:
+        """Write the adjacency of a part; return its entries and the size of its halo."""
         start, stop = groups[0][1], groups[-1][2]
         foreign = np.zeros(n, dtype=bool)
         entries = 0
@@ -267,7 +265,7 @@ class _Job:
         np.save(inside / "halo.npy", halo)
         rows = stop - start
         index = np.dtype(np.int32 if rows + len(halo) < 2**31 else np.int64)
-        squares, total = 0.0, 0
+        total = 0
         with (
             ArrayFile(inside / "indptr.npy", (rows + 1,), np.dtype(np.int64)) as indptr,
             ArrayFile(inside / "indices.npy", (entries,), index) as indices,
@@ -278,14 +276,13 @@ class _Job:
                 found = self.pairs.group_rows(group)
                 self.pairs.drop(group)
                 counts = np.bincount(found["i"] - first, minlength=last - first)
-                squares += float(counts.astype(np.float64) @ counts)
                 own = (found["j"] >= start) & (found["j"] < stop)
                 local = np.where(own, found["j"] - start, rows + np.searchsorted(halo, found["j"]))
                 indptr.write(total + np.cumsum(counts))
                 indices.write(local)
                 weights.write(found["w"])
                 total += len(found)
-        return entries, len(halo), squares
+        return entries, len(halo)
 
 
 def _check_target(target: Path) -> None:
