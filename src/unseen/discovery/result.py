@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Node = str | int
-EVIDENCE = ("no_class_fits", "unlike_labelled", "neighbourhood")
+SENTENCES = {
+    "no_class_fits": ("no labelled class fits it", "a labelled class fits it well"),
+    "unlike_labelled": ("labels are rare among nodes like it", "many nodes like it are labelled"),
+    "neighbourhood": ("its neighbours look new too", "its neighbours look like labelled classes"),
+}
+"""What a high and a low rank of each part of the evidence mean."""
+EVIDENCE = tuple(SENTENCES)
 """Columns of `Discovery.evidence` beside ``node``; each is a rank among the unlabelled nodes, from 0 to 1."""
 CERTAIN = 0.5
 """Probability from which a node counts as a member of a class nobody labelled."""
@@ -382,10 +388,6 @@ class Discovery:
 
 
 def _sentence(part: str, rank: float) -> str:
-    strong, weak = {
-        "no_class_fits": ("no labelled class fits it", "a labelled class fits it well"),
-        "unlike_labelled": ("labels are rare among nodes like it", "many nodes like it are labelled"),
-        "neighbourhood": ("its neighbours look new too", "its neighbours look like labelled classes"),
-    }[part]
+    strong, weak = SENTENCES[part]
     share = rank if rank >= 0.5 else 1 - rank
     return f"{strong if rank >= 0.5 else weak} (more so than for {np.floor(100 * share):.0f} % of the unlabelled nodes)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unseen.discovery.result import SENTENCES
 from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
 from unseen.report.explorer.content import Evidence, Ints
@@ -16,12 +17,6 @@ if TYPE_CHECKING:
 
 TYPICAL = 10
 """Members told of a found class."""
-SENTENCES = {
-    "no_class_fits": ("no labelled class fits it", "a labelled class fits it well"),
-    "unlike_labelled": ("labels are rare among nodes like it", "many nodes like it are labelled"),
-    "neighbourhood": ("its neighbours look new too", "its neighbours look like labelled classes"),
-}
-"""What a high and a low rank of each part of the evidence mean."""
 
 
 def rows_of(nodes: Sequence[Any], ids: IdArray) -> Ints:
