@@ -144,8 +144,10 @@ def test_missing_folder(tmp_path: Path) -> None:
 
 
 def test_folder_at_the_path(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="it is a folder; name a file in it"):
+    with pytest.raises(OutputError, match=r"it is a folder; name a file in it$"):
         atomic_write(tmp_path, lambda t: t.write_text("x"))
+    with pytest.raises(OutputError, match=r"name a file in it, e\.g\. .*/page\.html$"):
+        require_writable(tmp_path, example="page.html")
 
 
 def test_file_in_place_of_the_folder(tmp_path: Path) -> None:

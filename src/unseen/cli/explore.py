@@ -64,7 +64,7 @@ def explore(
         msg = "name a data set or an edge file to explore, or give vectors with --embedding"
         raise InputError(msg)
     require_tsne()
-    require_writable(output)
+    require_writable(output, example=OUTPUT.name)
     vectors = _vectors(embedding)
     if source is None:
         extra = {"--nodes": nodes, "--features": features}

@@ -149,7 +149,7 @@ def check_writable(path: AnyPath, node_ids: IdArray | None = None) -> None:
     suffix = _written_suffix(target)
     if node_ids is not None:
         _require_storable_ids(as_ids(node_ids), target, suffix)
-    require_writable(target)
+    require_writable(target, example="vectors.parquet")
 
 
 def _reader(kind: str) -> Callable[[Path], Embedding]:

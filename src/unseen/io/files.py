@@ -95,8 +95,15 @@ def atomic_write(path: AnyPath, writer: Callable[[Path], object]) -> None:
         writer(temporary)
 
 
-def require_writable(path: AnyPath) -> None:
+def require_writable(path: AnyPath, *, example: str | None = None) -> None:
     """Raise the `OutputError` that writing `path` would end in, before hours of work are lost to it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to be.
+    example : str, optional
+        Name of a file of the kind wanted, for the message where `path` is a folder.
 
     Examples
     --------
@@ -106,7 +113,7 @@ def require_writable(path: AnyPath) -> None:
     unseen.errors.OutputError: cannot write no/such/folder/vectors.parquet: the folder no/such/folder
     does not exist; create it first
     """
-    target = _target(path)
+    target = _target(path, example)
     with _explained(target):
         _create_beside(target).unlink()
 
@@ -132,7 +139,7 @@ def make_folder(path: AnyPath) -> Path:
     return folder
 
 
-def _target(path: AnyPath) -> Path:
+def _target(path: AnyPath, example: str | None = None) -> Path:
     target = Path(path)
     try:
         if target.is_symlink():
@@ -143,7 +150,8 @@ def _target(path: AnyPath) -> Path:
     except OSError as error:
         raise _output_error(target, error) from error
     if stat.S_ISDIR(mode):
-        msg = f"cannot write {target}: it is a folder; name a file in it, e.g. {target / 'vectors.parquet'}"
+        like = "" if example is None else f", e.g. {target / example}"
+        msg = f"cannot write {target}: it is a folder; name a file in it{like}"
         raise OutputError(msg)
     if not stat.S_ISREG(mode):
         msg = f"cannot write {target}: it is a device or a pipe, not a file; name a file"
