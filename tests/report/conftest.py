@@ -1,6 +1,14 @@
-"""A small graph with hostile names and made-up findings, for everything about the explorer page."""
+"""A small graph with hostile names and made-up findings, and a browser, for everything about the explorer page."""
 
 from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +24,7 @@ from unseen.discovery.result import (
     SelfTest,
     Suggestion,
 )
-from unseen.report.explorer import Subject
+from unseen.report.explorer import Subject, write_explorer
 
 HOSTILE = (
     "</script><script>window.hacked = 1</script>",
@@ -30,6 +38,22 @@ HOSTILE = (
     "",
 )
 N = 120
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+AXE = Path(sys.prefix) / "axe.min.js"
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--enable-unsafe-swiftshader",
+    "--window-size=1366,900",
+]
+PATIENCE = 20
 
 
 @pytest.fixture(scope="session")
@@ -78,3 +102,95 @@ def subject() -> Subject:
         for node in (*HOSTILE[:6], *members)[:12]
     ]
     return Subject(unseen.Embedding(vectors, ids), graph, labels, truth, found, suggestions)
+
+
+def missing(what: str) -> None:
+    """Skip on a user's machine; fail where the browser has been promised."""
+    if os.environ.get("UNSEEN_BROWSER") == "required":
+        pytest.fail(f"{what}, and UNSEEN_BROWSER=required")
+    pytest.skip(what)
+
+
+class Browser:
+    """One browser for all tests; every test loads the page afresh."""
+
+    def __init__(self, driver: Any, page: Path, downloads: Path) -> None:
+        self.driver, self.page, self.downloads = driver, page, downloads
+
+    def load(self, tail: str = "", page: Path | None = None) -> None:
+        self.driver.get("about:blank")  # a changed fragment alone would not load the page again
+        self.driver.get((page or self.page).as_uri() + tail)
+        self.until("return document.documentElement.dataset.ready === 'yes'")
+
+    def js(self, code: str, *args: object) -> Any:
+        return self.driver.execute_script(code, *args)
+
+    def until(self, code: str, *args: object) -> Any:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            value = self.js(code, *args)
+            if value:
+                return value
+            time.sleep(0.05)
+        return pytest.fail(f"never true: {code}")
+
+    def text(self, selector: str) -> str:
+        return str(self.js("return document.querySelector(arguments[0]).innerText", selector))
+
+    def click(self, selector: str) -> None:
+        from selenium.webdriver.common.by import By
+
+        self.driver.find_element(By.CSS_SELECTOR, selector).click()
+
+    def press(self, *keys: str) -> None:
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def click_node(self, node: str) -> None:
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+        x, y = self.js("return explorer.where(arguments[0])", node)
+        builder = ActionBuilder(self.driver)
+        builder.pointer_action.move_to_location(round(x), round(y)).click()
+        builder.perform()
+        ActionChains(self.driver).reset_actions()
+
+    def saved(self, name: str) -> Path:
+        """Wait for a file that the page was asked to save."""
+        end = time.monotonic() + PATIENCE
+        while not (self.downloads / name).exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        return self.downloads / name
+
+    def start_axe(self) -> None:
+        """Give the page axe-core, which looks for what keeps people out."""
+        if not AXE.exists():
+            missing("axe-core is not here; `make test` fetches it with npm")
+        self.js(AXE.read_text("utf-8"))
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+@pytest.fixture(scope="session")
+def browser(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="install the dev extra for selenium")
+    if CHROMIUM is None or DRIVER is None:
+        missing("no chromium with chromedriver here")
+    folder = tmp_path_factory.mktemp("browser")
+    page = write_explorer(subject, folder / "page.html", title="What do <b>the labels</b> miss?")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder / "downloads")})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.set_page_load_timeout(PATIENCE)
+    driver.set_script_timeout(PATIENCE)
+    try:
+        yield Browser(driver, page, folder / "downloads")
+    finally:
+        driver.quit()

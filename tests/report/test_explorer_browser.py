@@ -4,119 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import shutil
-import sys
-import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import unseen
-from unseen.report.explorer import Subject, write_explorer
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-AXE = Path(sys.prefix) / "axe.min.js"
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--enable-unsafe-swiftshader",
-    "--window-size=1366,900",
-]
-PATIENCE = 20
+from unseen.report.explorer import Subject
 
 
-def missing(what: str) -> None:
-    """Skip on a user's machine; fail where the browser has been promised."""
-    if os.environ.get("UNSEEN_BROWSER") == "required":
-        pytest.fail(f"{what}, and UNSEEN_BROWSER=required")
-    pytest.skip(what)
-
-
-class Browser:
-    """One browser for all tests; every test loads the page afresh."""
-
-    def __init__(self, driver: Any, page: Path, downloads: Path) -> None:
-        self.driver, self.page, self.downloads = driver, page, downloads
-
-    def load(self, tail: str = "", page: Path | None = None) -> None:
-        self.driver.get("about:blank")  # a changed fragment alone would not load the page again
-        self.driver.get((page or self.page).as_uri() + tail)
-        self.until("return document.documentElement.dataset.ready === 'yes'")
-
-    def js(self, code: str, *args: object) -> Any:
-        return self.driver.execute_script(code, *args)
-
-    def until(self, code: str, *args: object) -> Any:
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            value = self.js(code, *args)
-            if value:
-                return value
-            time.sleep(0.05)
-        return pytest.fail(f"never true: {code}")
-
-    def text(self, selector: str) -> str:
-        return str(self.js("return document.querySelector(arguments[0]).innerText", selector))
-
-    def click(self, selector: str) -> None:
-        from selenium.webdriver.common.by import By
-
-        self.driver.find_element(By.CSS_SELECTOR, selector).click()
-
-    def press(self, *keys: str) -> None:
-        from selenium.webdriver import ActionChains
-
-        ActionChains(self.driver).send_keys(*keys).perform()
-
-    def click_node(self, node: str) -> None:
-        from selenium.webdriver import ActionChains
-        from selenium.webdriver.common.actions.action_builder import ActionBuilder
-
-        x, y = self.js("return explorer.where(arguments[0])", node)
-        builder = ActionBuilder(self.driver)
-        builder.pointer_action.move_to_location(round(x), round(y)).click()
-        builder.perform()
-        ActionChains(self.driver).reset_actions()
-
-    def complaints(self) -> list[str]:
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-
-@pytest.fixture(scope="module")
-def browser(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="install the dev extra for selenium")
-    if CHROMIUM is None or DRIVER is None:
-        missing("no chromium with chromedriver here")
-    folder = tmp_path_factory.mktemp("browser")
-    page = write_explorer(subject, folder / "page.html", title="What do <b>the labels</b> miss?")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
-        options.add_argument(flag)
-    options.add_experimental_option("prefs", {"download.default_directory": str(folder / "downloads")})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.set_page_load_timeout(PATIENCE)
-    driver.set_script_timeout(PATIENCE)
-    try:
-        yield Browser(driver, page, folder / "downloads")
-    finally:
-        driver.quit()
-
-
-def test_loads_without_complaint_and_asks_for_nothing(browser: Browser) -> None:
+def test_loads_without_complaint_and_asks_for_nothing(browser: Any) -> None:
     browser.load()  # the browser's own first page is gone now
     browser.driver.get_log("performance")
     browser.complaints()
@@ -137,7 +34,7 @@ def test_loads_without_complaint_and_asks_for_nothing(browser: Browser) -> None:
     assert not any(e["method"] == "Network.webSocketCreated" for e in events)
 
 
-def test_the_policy_stops_what_would_leave_the_page(browser: Browser) -> None:
+def test_the_policy_stops_what_would_leave_the_page(browser: Any) -> None:
     browser.load()
     broken = browser.driver.execute_async_script(
         """
@@ -156,7 +53,7 @@ def test_the_policy_stops_what_would_leave_the_page(browser: Browser) -> None:
     browser.complaints()
 
 
-def test_hostile_names_are_shown_as_text(browser: Browser, subject: Subject) -> None:
+def test_hostile_names_are_shown_as_text(browser: Any, subject: Subject) -> None:
     browser.load()
     assert browser.text("h1") == "What do <b>the labels</b> miss?"
     ids = [str(node) for node in subject.embedding.node_ids[:9]]
@@ -187,7 +84,7 @@ def test_hostile_names_are_shown_as_text(browser: Browser, subject: Subject) -> 
 
 
 @pytest.mark.parametrize("tail", ["#canvas", "#webgl"])
-def test_points_are_drawn_and_found_by_a_click(browser: Browser, tail: str) -> None:
+def test_points_are_drawn_and_found_by_a_click(browser: Any, tail: str) -> None:
     browser.load(tail)
     if tail == "#webgl" and browser.js("return document.documentElement.dataset.renderer") != "webgl":
         pytest.skip("this browser has no WebGL 2")
@@ -219,7 +116,7 @@ def test_points_are_drawn_and_found_by_a_click(browser: Browser, tail: str) -> N
     assert browser.complaints() == [] or tail == "#webgl"
 
 
-def test_a_node_tells_its_probability_and_why(browser: Browser) -> None:
+def test_a_node_tells_its_probability_and_why(browser: Any) -> None:
     browser.load()
     browser.click_node("node29")
     told = browser.text("#panel-node")
@@ -229,7 +126,7 @@ def test_a_node_tells_its_probability_and_why(browser: Browser) -> None:
     assert "Of 2 neighbours, none have a label and 2 probably belong to a hidden class" in told
 
 
-def test_search_by_keys_alone(browser: Browser) -> None:
+def test_search_by_keys_alone(browser: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
     browser.load()
@@ -249,7 +146,7 @@ def test_search_by_keys_alone(browser: Browser) -> None:
     assert "No node" in browser.text("#status")
 
 
-def test_the_map_and_tabs_by_keys_alone(browser: Browser) -> None:
+def test_the_map_and_tabs_by_keys_alone(browser: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
     browser.load()
@@ -280,7 +177,7 @@ def test_the_map_and_tabs_by_keys_alone(browser: Browser) -> None:
         assert name in reached
 
 
-def test_the_legend_switches_classes_off_and_on(browser: Browser) -> None:
+def test_the_legend_switches_classes_off_and_on(browser: Any) -> None:
     browser.load()
     browser.js(
         "document.getElementById('colouring').value = 'truth'; "
@@ -303,7 +200,7 @@ def test_the_legend_switches_classes_off_and_on(browser: Browser) -> None:
     assert "120 nodes" in browser.text(".pager")
 
 
-def test_the_table_sorts_and_turns_pages(browser: Browser) -> None:
+def test_the_table_sorts_and_turns_pages(browser: Any) -> None:
     browser.load()
     browser.click("#show-table")
     assert browser.text("#pages") == "Page 1 of 3"
@@ -325,15 +222,11 @@ def test_the_table_sorts_and_turns_pages(browser: Browser) -> None:
     assert browser.text("#panel-node h2") == names[0]
 
 
-def test_suggestions_are_exported_without_formulas(browser: Browser, subject: Subject) -> None:
+def test_suggestions_are_exported_without_formulas(browser: Any, subject: Subject) -> None:
     browser.load()
     browser.click("#tab-next")
     browser.click("#export")
-    target = browser.downloads / "suggested-nodes.csv"
-    end = time.monotonic() + PATIENCE
-    while not target.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    with target.open(encoding="utf-8-sig", newline="") as file:
+    with browser.saved("suggested-nodes.csv").open(encoding="utf-8-sig", newline="") as file:
         header, *rows = csv.reader(file)
     assert header == ["node", "label", "reason", "unseen_probability", "likely_class", "group"]
     assert len(rows) == len(subject.suggestions)
@@ -343,91 +236,3 @@ def test_suggestions_are_exported_without_formulas(browser: Browser, subject: Su
     odd = [["\tx", "\rx", "=1", "+1", "-1", "@1", 'say "hi"', None, 0.5]]
     wanted = ["'\tx", "'\rx", "'=1", "'+1", "'-1", "'@1", 'say "hi"', "", "0.5"]
     assert next(csv.reader([browser.js("return explorer.csv(arguments[0])", odd)], strict=True)) == wanted
-
-
-def test_dark_and_light(browser: Browser) -> None:
-    ground = "return getComputedStyle(document.body).backgroundColor"
-    emulate = browser.driver.execute_cdp_cmd
-    emulate("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
-    try:
-        browser.load()
-        dark = browser.js(ground)
-        assert browser.js("return document.documentElement.dataset.theme") == "dark"
-        browser.click("#theme")
-        assert browser.js("return document.documentElement.dataset.theme") == "light"
-        assert browser.js(ground) != dark
-    finally:
-        emulate("Emulation.setEmulatedMedia", {"features": []})
-
-
-def test_no_motion_for_readers_who_want_none(browser: Browser) -> None:
-    emulate = browser.driver.execute_cdp_cmd
-    jump = """
-        document.getElementById("show-table").click(); document.getElementById("show-map").click();
-        document.querySelector("#tab-found").click(); document.querySelector(".card .link").click();
-        return explorer.view.scale / explorer.view.fit
-    """
-    browser.load()
-    assert browser.js(jump) < 1.5  # on its way
-    emulate(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
-    )
-    try:
-        browser.load()
-        assert browser.js(jump) == pytest.approx(2.5)
-    finally:
-        emulate("Emulation.setEmulatedMedia", {"features": []})
-
-
-def test_a_phone_has_no_sideways_scroll(browser: Browser) -> None:
-    emulate = browser.driver.execute_cdp_cmd
-    phone = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
-    emulate("Emulation.setDeviceMetricsOverride", phone)
-    try:
-        browser.load()
-        wide = "return document.documentElement.scrollWidth"
-        assert browser.js(wide) <= 360
-        for tab in ("node", "labels", "next", "found"):
-            browser.js("document.getElementById(arguments[0]).click()", f"tab-{tab}")
-            assert browser.js(wide) <= 360
-        browser.js("document.getElementById('show-table').click()")
-        assert browser.js(wide) <= 360
-        small = browser.js(
-            "return [...document.querySelectorAll('button')].filter((e) => e.checkVisibility())"
-            ".filter((e) => e.getBoundingClientRect().height < 24).map((e) => e.textContent)"
-        )
-        assert small == []
-    finally:
-        emulate("Emulation.clearDeviceMetricsOverride", {})
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, theme: str) -> None:
-    if not AXE.exists():
-        missing("axe-core is not here; `make test` fetches it with npm")
-    browser.load()
-    if theme == "dark":
-        browser.click("#theme")
-    browser.js(AXE.read_text("utf-8"))
-    found = []
-    for step in ("", "#tab-found", "#tab-labels", "#tab-next", "#show-table"):
-        if step:
-            browser.click(step)
-        else:
-            browser.click_node("node29")
-        found += browser.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then((r) => done(r.violations.map("
-            "(v) => [v.id, v.impact, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])))"
-        )
-    assert found == []
-
-
-def test_fifty_thousand_points_are_drawn_in_time(browser: Browser, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    labels = unseen.Labels.from_values((np.arange(50_000) % 9).tolist())
-    subject = Subject(unseen.Embedding(rng.normal(size=(50_000, 2))), labels=labels)
-    page = write_explorer(subject, tmp_path / "big.html", title="Many nodes")
-    assert page.stat().st_size < 2e6
-    browser.load("#canvas", page)
-    best = min(browser.js("return explorer.drawingTime(3)") for _ in range(5))
-    assert best < 100  # milliseconds

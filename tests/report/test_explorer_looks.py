@@ -1,0 +1,98 @@
+"""The explorer page in a real browser: themes, motion, a phone, readers with other needs, and many points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.report.explorer import Subject, write_explorer
+
+
+def test_dark_and_light(browser: Any) -> None:
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    emulate = browser.driver.execute_cdp_cmd
+    emulate("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    try:
+        browser.load()
+        dark = browser.js(ground)
+        assert browser.js("return document.documentElement.dataset.theme") == "dark"
+        browser.click("#theme")
+        assert browser.js("return document.documentElement.dataset.theme") == "light"
+        assert browser.js(ground) != dark
+    finally:
+        emulate("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_no_motion_for_readers_who_want_none(browser: Any) -> None:
+    emulate = browser.driver.execute_cdp_cmd
+    jump = """
+        document.getElementById("show-table").click(); document.getElementById("show-map").click();
+        document.querySelector("#tab-found").click(); document.querySelector(".card .link").click();
+        return explorer.view.scale / explorer.view.fit
+    """
+    browser.load()
+    assert browser.js(jump) < 1.5  # on its way
+    emulate(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+    )
+    try:
+        browser.load()
+        assert browser.js(jump) == pytest.approx(2.5)
+    finally:
+        emulate("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_a_phone_has_no_sideways_scroll(browser: Any) -> None:
+    emulate = browser.driver.execute_cdp_cmd
+    phone = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    emulate("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        browser.load()
+        wide = "return document.documentElement.scrollWidth"
+        assert browser.js(wide) <= 360
+        for tab in ("node", "labels", "next", "found"):
+            browser.js("document.getElementById(arguments[0]).click()", f"tab-{tab}")
+            assert browser.js(wide) <= 360
+        browser.js("document.getElementById('show-table').click()")
+        assert browser.js(wide) <= 360
+        small = browser.js(
+            "return [...document.querySelectorAll('button')].filter((e) => e.checkVisibility())"
+            ".filter((e) => e.getBoundingClientRect().height < 24).map((e) => e.textContent)"
+        )
+        assert small == []
+    finally:
+        emulate("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Any, theme: str) -> None:
+    browser.load()
+    if theme == "dark":
+        browser.click("#theme")
+    browser.start_axe()
+    found = []
+    for step in ("", "#tab-found", "#tab-labels", "#tab-next", "#show-table"):
+        if step:
+            browser.click(step)
+        else:
+            browser.click_node("node29")
+        found += browser.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then((r) => done(r.violations.map("
+            "(v) => [v.id, v.impact, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])))"
+        )
+    assert found == []
+
+
+def test_fifty_thousand_points_are_drawn_in_time(browser: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    labels = unseen.Labels.from_values((np.arange(50_000) % 9).tolist())
+    subject = Subject(unseen.Embedding(rng.normal(size=(50_000, 2))), labels=labels)
+    page = write_explorer(subject, tmp_path / "big.html", title="Many nodes")
+    assert page.stat().st_size < 2e6
+    browser.load("#canvas", page)
+    # milliseconds; the machine may be busy with something else, so the page may try for a while
+    browser.until("return explorer.drawingTime(3) < 100")
