@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,26 +18,55 @@ from unseen.errors import InputError, OutputError
 from unseen.linalg import scratch as scratch_module
 from unseen.linalg.scratch import Zeros, scratch
 from unseen.methods.training import Adam
-from unseen.scale.estimate import Sizes, check_fits, estimate, free_memory
+from unseen.scale.estimate import Sizes, check_fits, estimate, free_memory, sizes_of
 
 BIG = Sizes(10_000_000, 40_000_000, 64, 100, source="identity")
+# so large that the arrays count beside the program
+MEASURED: list[tuple[int, str, dict[str, Any]]] = [
+    (100_000, "rect-n", {"n_components": 64, "features": "identity"}),
+    (30_000, "rect", {"n_components": 64}),
+    (30_000, "rsdne-light", {"n_components": 64}),
+]
 
 
 def test_the_cheaper_option_is_named() -> None:
     with pytest.raises(
-        InputError, match=r"needs about 22\.9 GB .* there are 14\.0 GB; cheaper: --scratch FOLDER"
+        InputError, match=r"needs about 23\.3 GB .* there are 14\.0 GB; cheaper: --scratch FOLDER"
     ) as e:
         check_fits("rect-n", BIG, free=14e9)
     assert "or --dim 32" in str(e.value)
+    assert "features=identity" not in str(e.value)  # that is what it is already
     assert check_fits("rect-n", BIG, free=14e9, scratch=True) is not None
     assert check_fits("rect-n", BIG, free=1e9, force=True) is not None
     assert check_fits("smoothfeats", BIG, free=1.0) is None
 
 
+def test_no_option_is_named_that_would_not_fit_either() -> None:
+    with pytest.raises(InputError, match="cheaper: unseen partition") as e:
+        check_fits("rect-n", replace(BIG, source="adjacency"), free=1e9)
+    assert "--scratch" not in str(e.value)
+    assert "--param" not in str(e.value)
+    with pytest.raises(InputError, match=r"--dim 32, or --param features=identity, or unseen partition"):
+        check_fits("rect-n", replace(BIG, source="adjacency"), free=24e9)
+
+
+def test_another_method_is_named_where_one_cannot_train_on_parts() -> None:
+    large = Sizes(2_000_000, 8_000_000, 64, 1, source="identity")
+    with pytest.raises(
+        InputError, match=r"cheaper: --method rect-n, or unseen partition, .* --method rect-n on"
+    ):
+        check_fits("rect-plus", large, free=20e9)
+    with pytest.raises(InputError, match=r"cheaper: unseen partition, .* --method rsdne-light on several"):
+        check_fits("rsdne", large, free=1e9)
+
+
 def test_a_long_job_is_told_before_it_begins(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "unseen"):
         check_fits("rect-n", BIG, free=24e9)
-        assert "rect-n on 10,000,000 nodes, 64 columns: about 22.9 GB of memory" in caplog.text
+        assert (
+            "rect-n on 10,000,000 nodes, 64 columns: about 23.3 GB of memory (24.0 GB are there)"
+            in caplog.text
+        )
         caplog.clear()
         check_fits("rect-n", Sizes(1000, 4000, 64, 100), free=24e9)
         assert not caplog.text
@@ -47,16 +78,45 @@ def test_more_rows_and_columns_cost_more(method: str) -> None:
     found = [estimate(method, size) for size in sizes]
     assert all(one is not None for one in found)
     assert sorted(one.n_bytes for one in found if one) == [one.n_bytes for one in found if one]
+
+
+def test_more_threads_and_fewer_rows_of_others_cost_less() -> None:
+    one, two = (estimate("rect-n", BIG, threads=threads) for threads in (1, 2))
+    spread = estimate("rect-n", replace(BIG, halo=5_000_000), threads=1)
+    assert one is not None
+    assert two is not None
+    assert spread is not None
+    assert one.seconds / 2 < two.seconds < one.seconds  # the graph is prepared on one thread
+    assert one.sent == 0
+    assert spread.n_bytes > one.n_bytes
+    assert spread.sent == (6 * 100 + 1) * 5_000_000 * 64 * 4
+
+
+def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert (free_memory() or 1) > 0
+    monkeypatch.setattr("unseen.scale.estimate._left", lambda: 8e9)
+    before = free_memory()
+    held = np.ones(30_000_000)
+    after, shared = free_memory(), free_memory(2)
+    assert before is not None
+    assert after is not None
+    assert 8e9 + held.nbytes <= after
+    assert after - before == pytest.approx(held.nbytes, rel=0.2)
+    assert after - shared == pytest.approx(4e9, rel=0.01)
+    monkeypatch.setattr("unseen.scale.estimate._left", lambda: None)
+    assert free_memory() is None
 
 
-def test_the_estimate_of_memory_is_near_the_truth() -> None:
-    n, d = 200_000, 64  # so large that what libraries allocate for themselves, some 25 MB, does not count
-    params = {"n_components": d, "epochs": 2, "features": "identity"}
-    found = measure("unseen.bench.scale", "fit", name="rect-n", n=n, params=params)
-    wanted = estimate("rect-n", Sizes(n, 4 * n, d, 2, source="identity"))
-    assert wanted is not None
-    assert 0.7 < (found.added * 1e6 + 45 * n * 4) / wanted.n_bytes < 1.2  # the graph was there before
+@pytest.mark.parametrize(("n", "method", "params"), MEASURED)
+def test_the_estimate_of_memory_is_near_the_truth(n: int, method: str, params: dict[str, Any]) -> None:
+    steps = "epochs" if method.startswith("rect") else "max_iter"
+    found = measure("unseen.bench.scale", "fit", name=method, n=n, params={**params, steps: 1}, steps=steps)
+    sizes = sizes_of(unseen.make_method(method, **params, **{steps: 1}), n, 4 * n)
+    told = estimate(method, sizes)
+    assert told is not None
+    assert 0.85 < told.n_bytes / (found.megabytes * 1e6) < 1.15
 
 
 def test_moments_on_disk_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

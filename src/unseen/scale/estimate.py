@@ -1,33 +1,69 @@
 """What a job will take, before it begins: memory and time, from the sizes alone.
 
-The constants were measured on two cores (``docs/scale.md``); machines differ, so that times are orders of size, while
-memory is counted: it is the number of tall arrays that a method holds at its peak.
+Memory is counted: it is the number of tall arrays that a method holds at its peak, the graph in its normalisations, and
+the program. Times are processor seconds measured on one machine (``docs/scale.md``), divided by the number of threads
+where the work is; on another machine, or a busy one, they are orders of size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from unseen.errors import InputError, logger
+from unseen.linalg.blocks import thread_count
 from unseen.scale.sizes import shown_size
 
-PRODUCT_SECONDS = 5e-10
-"""Of a sparse product, for an entry and a column."""
-GRAM_SECONDS = 3.5e-11
+PROGRAM = 0.4e9
+"""Bytes of the program and its libraries."""
+PRODUCT_SECONDS = 7e-10
+"""Of a sparse product, for an entry or row and a column."""
+GRAM_SECONDS = 5e-11
 """Of U'U and U(U'U), for a row and a pair of columns."""
-PASS_SECONDS = 4e-9
+PASS_SECONDS = 6e-9
 """Of activation, gradients and optimiser, for a number."""
+PREPARE_SECONDS = 1.5e-6
+"""Of checking and normalising the graph and of the loss's constant, on one thread, for a row or an entry."""
+DRAW_SECONDS = 1.6e-8
+"""Of a random number that belongs to a node."""
+LABELLED_SECONDS = 9e-11
+"""Of an epoch of RECT-L, for a labelled row, a column and a dimension of the descriptions."""
+CANDIDATES_BYTES, CLASS_BYTES = 14_000, 25_000
+"""For a labelled row, to choose among a hundred candidates (RSDNE*) or its whole class (RSDNE)."""
+PLUS_BYTES, PLUS_SECONDS = 35_000, 7e-4
+"""Of RECT+, for a row: logarithms of walks to its landmarks, and views side by side."""
 SVD_WIDTH = 210
+"""Columns of the bases from which RECT-L takes its 200 descriptions."""
+LEAST_COLUMNS = 32
+"""Columns of rows of others that a product takes at a time, at least."""
 TELL_SECONDS, TELL_BYTES = 60, 2e9
 """Jobs below both are begun without a word."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the estimate needs to know of a job: rows and entries are those of one process."""
+    """What the estimate needs to know of a job: rows and entries are those of one process.
+
+    Attributes
+    ----------
+    nodes, entries : int
+        Rows, and entries of the adjacency in them.
+    columns : int
+        Of the vectors.
+    rounds : int
+        Epochs, or rounds of a factorisation.
+    feature_columns, feature_entries : int
+        Of the features, where they are used.
+    source : str
+        "features", "adjacency" or "identity".
+    labelled : int or None
+        Rows with a label; a tenth of all where it is not known.
+    halo : int
+        Rows of other processes that the entries name.
+    """
 
     nodes: int
     entries: int
@@ -36,55 +72,162 @@ class Sizes:
     feature_columns: int = 0
     feature_entries: int = 0
     source: str = "adjacency"
+    labelled: int | None = None
+    halo: int = 0
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes at the peak, bytes of it that may lie on disk instead, and seconds."""
+    """What one process takes.
+
+    Attributes
+    ----------
+    n_bytes : float
+        Memory at the peak.
+    movable : float
+        Bytes of it that may lie on disk instead.
+    seconds : float
+        From the first normalisation to the vectors.
+    sent : float
+        Bytes of rows sent to other processes.
+    """
 
     n_bytes: float
     movable: float
     seconds: float
+    sent: float = 0.0
 
 
-def estimate(method: str, sizes: Sizes) -> Estimate | None:
+def estimate(method: str, sizes: Sizes, *, threads: int | None = None) -> Estimate | None:
     """Return what a method takes on a graph, None where it is not known.
+
+    Parameters
+    ----------
+    method : str
+        Registry name.
+    sizes : Sizes
+        The job.
+    threads : int, optional
+        How many threads work; as many as there are here when not given.
 
     Examples
     --------
-    >>> found = estimate("rect-n", Sizes(10_000_000, 40_000_000, 64, 100, source="identity"))
+    >>> found = estimate("rect-n", Sizes(10_000_000, 40_000_000, 64, 100, source="identity"), threads=2)
     >>> round(found.n_bytes / 1e9), round(found.movable / 1e9)
     (23, 10)
     """
-    s = sizes
-    tall = 4.0 * s.nodes * s.columns
+    count = _COUNTED.get(method)
+    if count is None:
+        return None
+    s, found = sizes, count(sizes)
+    threads = thread_count() if threads is None else threads
     graph = 45.0 * s.entries + 60.0 * s.nodes + 24.0 * s.feature_entries
-    step = s.columns * (s.entries + s.nodes) * PRODUCT_SECONDS
-    work = s.nodes * s.columns * (s.columns * GRAM_SECONDS + PASS_SECONDS)
-    if method == "rect-n":
-        weights = 4.0 * s.feature_columns * s.columns
-        if s.source == "features":
-            products = 2 * s.feature_entries * s.columns * PRODUCT_SECONDS
-            held = graph + 6 * tall + 4 * weights
-            return Estimate(held, tall + 2 * weights, s.rounds * (6 * step + work + products))
-        arrays, movable, count = (8, 4, 6) if s.source == "identity" else (9, 3, 8)
-        return Estimate(graph + arrays * tall, movable * tall, s.rounds * (count * step + work))
-    if method == "rect-l":
-        # three bases of the subspace iteration, the features before and after smoothing, and the output twice
-        entries = s.feature_entries or s.entries
-        svd = 10 * entries * SVD_WIDTH * PRODUCT_SECONDS + 10 * s.nodes * SVD_WIDTH**2 * GRAM_SECONDS
-        wide = 4.0 * s.nodes * SVD_WIDTH
-        return Estimate(graph + 5 * wide + 2 * tall, 0.0, svd + step + s.rounds * s.nodes * 1e-7)
-    if method == "rect":
-        halves = [estimate(name, replace(s, columns=-(-s.columns // 2))) for name in ("rect-l", "rect-n")]
-        first, second = (half for half in halves if half is not None)
-        peak = max(first.n_bytes, second.n_bytes + tall / 2) + tall
-        return Estimate(peak, second.movable, first.seconds + second.seconds)
-    if method in ("mfdw", "rsdne", "rsdne-light"):
-        arrays = 8 if method == "mfdw" else 10
-        rounds = min(s.rounds, 15) * (4 if method == "mfdw" else 12) + 24 * 1.25
-        return Estimate(graph + arrays * tall, 0.0, rounds * (2 * step + work))
-    return None
+    return Estimate(
+        PROGRAM + graph + found.held + halo_bytes(s),
+        found.movable,
+        PREPARE_SECONDS * (s.nodes + s.entries) + found.work / threads,
+        4.0 * found.exchanges * s.halo * s.columns,
+    )
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Bytes of arrays and how many of them may lie on disk, processor seconds, and exchanges of rows."""
+
+    held: float
+    movable: float
+    work: float
+    exchanges: float
+
+
+def _step(s: Sizes, columns: int) -> float:
+    """Return the processor seconds of a sparse product."""
+    return columns * (s.entries + s.nodes) * PRODUCT_SECONDS
+
+
+def _dense(s: Sizes, columns: int) -> float:
+    """Return the processor seconds of U'U, U(U'U) and a pass."""
+    return s.nodes * columns * (columns * GRAM_SECONDS + PASS_SECONDS)
+
+
+def _rect_n(s: Sizes) -> _Counted:
+    tall, weights = 4.0 * s.nodes * s.columns, 4.0 * s.feature_columns * s.columns
+    start = s.nodes * s.columns * DRAW_SECONDS
+    if s.source == "features":
+        products = 2 * s.feature_entries * s.columns * PRODUCT_SECONDS
+        epoch = 6 * _step(s, s.columns) + _dense(s, s.columns) + products
+        return _Counted(6 * tall + 4 * weights, tall + 2 * weights, s.rounds * epoch, 6 * s.rounds + 1)
+    # identity: weights, gradient, two moments, values before and after activation, two for the walk
+    arrays, movable, count = (8, 4, 6) if s.source == "identity" else (10, 3, 8)
+    epoch = count * _step(s, s.columns) + _dense(s, s.columns)
+    return _Counted(arrays * tall, movable * tall, start + s.rounds * epoch, count * s.rounds + 1)
+
+
+def _rect_l(s: Sizes) -> _Counted:
+    tall, wide = 4.0 * s.nodes * s.columns, 4.0 * s.nodes * SVD_WIDTH
+    epochs = s.rounds * _labelled(s) * s.columns * SVD_WIDTH * LABELLED_SECONDS
+    work = epochs + s.nodes * SVD_WIDTH * DRAW_SECONDS + _step(s, SVD_WIDTH)
+    if s.source == "identity":  # random directions, made orthonormal twice
+        return _Counted(3 * wide + 2 * tall, 0.0, work + 2 * _dense(s, SVD_WIDTH), SVD_WIDTH / s.columns)
+    entries = s.feature_entries if s.source == "features" else s.entries
+    products = 10 * SVD_WIDTH * (s.nodes + entries) * PRODUCT_SECONDS
+    exchanges = (11 if s.source == "adjacency" else 1) * SVD_WIDTH / s.columns
+    return _Counted(8.5 * wide + 2 * tall, 0.0, work + products + 13 * _dense(s, SVD_WIDTH), exchanges)
+
+
+def _rect(s: Sizes) -> _Counted:
+    tall = 4.0 * s.nodes * s.columns
+    half = replace(s, columns=-(-s.columns // 2))
+    first, second = _rect_l(half), _rect_n(half)
+    held = max(first.held, second.held + tall / 2) + tall
+    exchanges = (first.exchanges + second.exchanges) / 2
+    return _Counted(held, second.movable, first.work + second.work, exchanges)
+
+
+def _factorised(s: Sizes, products: float) -> _Counted:
+    """Return what MFDW and RSDNE take: a start by SVD, then rounds of which some fifteen are made at most."""
+    steps = min(s.rounds, 15) * products + 30
+    work = steps * (2 * _step(s, s.columns) + _dense(s, s.columns))
+    return _Counted(12 * 4.0 * s.nodes * s.columns, 0.0, work, 2 * steps)
+
+
+def _rsdne(s: Sizes, of_labelled: float) -> _Counted:
+    found = _factorised(s, 12)
+    return replace(found, held=found.held + of_labelled * _labelled(s))
+
+
+def _labelled(s: Sizes) -> float:
+    return s.nodes / 10 if s.labelled is None else s.labelled
+
+
+_COUNTED: dict[str, Callable[[Sizes], _Counted]] = {
+    "rect-n": _rect_n,
+    "rect-l": _rect_l,
+    "rect": _rect,
+    "mfdw": lambda s: _factorised(s, 4),
+    "rsdne-light": lambda s: _rsdne(s, CANDIDATES_BYTES),
+    "rsdne": lambda s: _rsdne(s, CLASS_BYTES),
+    "rect-plus": lambda s: _Counted(PLUS_BYTES * s.nodes, 0.0, PLUS_SECONDS * s.nodes, 0.0),
+}
+INSTEAD = {"rect-plus": "rect-n", "rsdne": "rsdne-light"}
+"""What to take where a method does not fit and cannot train on parts."""
+
+
+def halo_bytes(s: Sizes) -> float:
+    """Return the memory of a product on several processes: own rows, and those of others thrice.
+
+    What others need is gathered, what comes is received, and both lie side by side with the own rows; as many columns
+    at a time as keep the rows of others no more than the own ones, and 32 at least.
+
+    Examples
+    --------
+    >>> halo_bytes(Sizes(1000, 4000, 64, 1, halo=500)), halo_bytes(Sizes(1000, 4000, 64, 1, halo=9000))
+    (640000.0, 3584000.0)
+    """
+    if not s.halo:
+        return 0.0
+    turns = max(1, min(-(-s.halo // s.nodes), s.columns // LEAST_COLUMNS))
+    return 4.0 * (s.nodes + 3 * s.halo) * -(-s.columns // turns)
 
 
 def check_fits(
@@ -101,7 +244,7 @@ def check_fits(
     force : bool
         Begin all the same.
     free : float, optional
-        Bytes of memory that are free; asked of the system when not given.
+        Bytes that this process may hold; asked of the system when not given.
     """
     found = estimate(method, sizes)
     if found is None:
@@ -115,7 +258,7 @@ def check_fits(
             f"{sizes.nodes:,}",
             sizes.columns,
             shown_size(needed),
-            "" if free is None else f" ({shown_size(free)} are free)",
+            "" if free is None else f" ({shown_size(free)} are there)",
             shown_time(found.seconds),
         )
     if free is not None and needed > free and not force:
@@ -128,35 +271,56 @@ def check_fits(
 
 
 def _cheaper(method: str, sizes: Sizes, scratch: bool, free: float) -> str:
-    whole = estimate(method, sizes)
+    def fits(other: str, smaller: Sizes, on_disk: bool) -> bool:
+        found = estimate(other, smaller)
+        return found is not None and found.n_bytes - (found.movable if on_disk else 0.0) <= free
+
     options = []
-    if whole is not None and whole.movable and not scratch and whole.n_bytes - whole.movable <= free:
+    whole = estimate(method, sizes)
+    if whole is not None and whole.movable and not scratch and fits(method, sizes, True):
         options.append(f"--scratch FOLDER, which keeps {shown_size(whole.movable)} on disk")
     columns = sizes.columns
     while columns > 8:
         columns //= 2
-        smaller = estimate(method, replace(sizes, columns=columns))
-        if smaller is not None and smaller.n_bytes - (smaller.movable if scratch else 0) <= free:
+        if fits(method, replace(sizes, columns=columns), scratch):
             options.append(f"--dim {columns}")
             break
-    if sizes.source == "adjacency" and method.startswith("rect"):
+    if sizes.source == "adjacency" and fits(method, replace(sizes, source="identity"), scratch):
         options.append("--param features=identity")
-    options.append("unseen partition, and python -m unseen.scale on several machines")
+    other = INSTEAD.get(method, method)
+    if other != method and fits(other, sizes, scratch):
+        options.append(f"--method {other}")
+    options.append(f"unseen partition, and python -m unseen.scale --method {other} on several machines")
     return ", or ".join(options)
 
 
-def free_memory() -> float | None:
-    """Return the bytes that this process may still take: what the system has free, and its control group allows."""
-    limits = []
+def free_memory(processes: int = 1) -> float | None:
+    """Return the bytes that this process may hold: its own, and its share of what system and control group have left.
+
+    `processes` says how many on this machine share that.
+    """
+    left = _left()
+    return None if left is None else left / processes + _held()
+
+
+def _left() -> float | None:
+    """Return the bytes that nobody holds."""
+    found = []
     about = Path("/proc/meminfo")
     if about.is_file():
         lines = dict(line.split(":", 1) for line in about.read_text().splitlines())
         if "MemAvailable" in lines:
-            limits.append(int(lines["MemAvailable"].split()[0]) * 1024.0)
+            found.append(int(lines["MemAvailable"].split()[0]) * 1024.0)
     most, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
     if most.is_file() and used.is_file() and (limit := most.read_text().strip()).isdecimal():
-        limits.append(float(limit) - float(used.read_text()))
-    return min(limits, default=None)
+        found.append(float(limit) - float(used.read_text()))
+    return min(found, default=None)
+
+
+def _held() -> float:
+    """Return the bytes that this process holds now (Linux)."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[1]) * float(os.sysconf("SC_PAGE_SIZE")) if pages.is_file() else 0.0
 
 
 def shown_time(seconds: float) -> str:
@@ -172,8 +336,16 @@ def shown_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} hours"
 
 
-def sizes_of(method: Any, nodes: int, entries: int, features: Mapping[str, int] | None = None) -> Sizes:
-    """Return the sizes of a job: a method (an estimator), and rows and entries of one process."""
+def sizes_of(
+    method: Any,
+    nodes: int,
+    entries: int,
+    features: Mapping[str, int] | None = None,
+    *,
+    labelled: int | None = None,
+    halo: int = 0,
+) -> Sizes:
+    """Return the sizes of a job: a method (an estimator), and what one process has of the graph."""
     params = method.get_params(deep=False)
     source = params.get("features", "auto")
     if source == "auto":
@@ -189,4 +361,6 @@ def sizes_of(method: Any, nodes: int, entries: int, features: Mapping[str, int] 
         found.get("columns", 0),
         found.get("entries", 0),
         str(source),
+        labelled,
+        halo,
     )

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from unseen.methods.base import Method
 from unseen.methods.keeping import kept_by
 from unseen.methods.registry import make_method
 from unseen.scale.checkpoints import Checkpoints, together
-from unseen.scale.estimate import check_fits, free_memory, sizes_of
+from unseen.scale.estimate import Sizes, check_fits, free_memory, sizes_of
 from unseen.scale.layout import Meta, read_meta, verify_part
 from unseen.scale.load import load_parts, shares
 from unseen.scale.sizes import shown_size
@@ -143,19 +144,28 @@ def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
 def _check_fits(
     estimator: Method, meta: Meta, folder: Path, comm: Comm, *, scratch: bool, force: bool
 ) -> None:
-    """Estimate the largest share of a process; processes on one machine share its memory."""
-    parts = [[meta.parts[int(k)] for k in share] for share in shares(meta, folder, comm.size)]
-    rows = [sum(part.n_rows for part in share) for share in parts]
-    entries = max(sum(part.entries for part in share) for share in parts)
+    """Estimate the share of the process that has most; processes on one machine share its memory."""
+    sizes = [_sizes(estimator, meta, share.tolist()) for share in shares(meta, folder, comm.size)]
+    largest = max(sizes, key=lambda s: s.entries + 4 * s.nodes)
+    free = free_memory(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    check_fits(estimator.name, largest, scratch=scratch, force=force, free=free)
+
+
+def _sizes(estimator: Method, meta: Meta, share: Sequence[int]) -> Sizes:
+    parts = [meta.parts[k] for k in share]
+    rows = sum(part.n_rows for part in parts)
     features = None
     if meta.features is not None:
         columns = int(meta.features["columns"])
-        features = {"columns": columns, "entries": columns * max(rows)}
-    sizes = sizes_of(estimator, max(rows), entries, features)
-    free = free_memory()
-    together = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    check_fits(
-        estimator.name, sizes, scratch=scratch, force=force, free=None if free is None else free / together
+        features = {"columns": columns, "entries": columns * rows}
+    return sizes_of(
+        estimator,
+        rows,
+        sum(part.entries for part in parts),
+        features,
+        labelled=sum(part.labelled for part in parts),
+        # parts of one process may need the same rows, or each other's: it is this much at most
+        halo=min(sum(part.halo for part in parts), meta.n_nodes - rows),
     )
 
 
