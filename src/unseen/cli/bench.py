@@ -20,6 +20,7 @@ BENCHMARKS = {
     "rsdne": "RSDNE against a dense implementation",
     "scale": "time and memory against the number of nodes, the paper's scalability test",
     "outofcore": "RECT-N with and without arrays on disk, up to ten million nodes",
+    "ranks": "one, two and four processes: the same vectors, memory of each, rows sent",
     "kill": "two processes, one of them killed at a random moment, twenty times",
     "classifier": "all one-versus-rest problems at once against LinearSVC",
     "discover": "how well classes that nobody labelled are found, and with how many questions",
