@@ -258,6 +258,17 @@ def test_callbacks_see_the_vectors_and_can_stop() -> None:
     assert seen == [(90, 8)] * 3
 
 
+def test_ctrl_c_is_not_taken_for_the_end_of_the_training() -> None:
+    def interrupt(epoch: unseen.methods.training.Epoch) -> None:
+        if epoch.number == 2:
+            raise KeyboardInterrupt
+
+    graph = planted()
+    for method in (unseen.GCN, unseen.APPNP, unseen.DGI):
+        with pytest.raises(KeyboardInterrupt):
+            method(n_components=4, callbacks=[interrupt], random_state=0).fit(graph, some_labels(graph))
+
+
 def test_a_fitted_method_survives_pickling() -> None:
     graph = planted()
     for method in (unseen.GCN, unseen.APPNP, unseen.DGI):

@@ -147,7 +147,6 @@ class NetworkMethod(Method):
                 epochs=self.epochs,
                 vectors=vectors,
                 callbacks=asked if stop is None else [*asked, stop],
-                best_of=[weight.data for weight in self.network_.parameters()],
             )
         self.loss_history_ = history.losses
 
