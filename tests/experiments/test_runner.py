@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import signal
@@ -71,6 +72,37 @@ def test_a_failed_run_is_recorded_and_tried_again_later(tmp_path: Path) -> None:
     assert "n_components" in results[0].error
     assert results[1].error == ""
     assert table.missing([bad, RUNS[0]]) == [bad]
+
+
+def test_a_run_that_ctrl_c_cut_short_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_short(run: Run, vectors: Path) -> Result:
+        with contextlib.suppress(KeyboardInterrupt):  # as a method does that keeps its last round
+            signal.raise_signal(signal.SIGINT)
+        return Result(run, 0.1, 0.1)
+
+    monkeypatch.setattr(runner, "execute", cut_short)
+    table = ResultTable(tmp_path / "runs.csv")
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run_all([Run("debian", "rsdne", 0.1, 0, ("mail",))], table)
+    assert not len(table)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_worker_that_dies_while_sharing_does_not_stop_the_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    original = runner.in_processes
+
+    def dying(work: object, arguments: object, n_jobs: int) -> object:
+        if work is runner._learn:
+            raise runner.WorkerDiedError
+        return original(work, arguments, n_jobs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runner, "in_processes", dying)
+    results = runner.run_all(RUNS[:1], ResultTable(tmp_path / "runs.csv"))
+    assert results[0].micro_f1
+    assert "a worker process died" in caplog.text
 
 
 def test_two_processes_give_the_same_table(tmp_path: Path) -> None:

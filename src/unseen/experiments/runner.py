@@ -7,13 +7,16 @@ a worker that is killed loses the run it was on, which is tried once more.
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import unseen
 from unseen.datasets import Dataset, load_dataset
@@ -119,12 +122,36 @@ def in_processes(work: Callable[..., T], arguments: Iterable[tuple[Run, Path]], 
 
     jobs = (delayed(work)(*each) for each in arguments)
     try:
-        yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs)
+        with _interrupts() as pressed:
+            for made in Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs):
+                if pressed:
+                    raise KeyboardInterrupt
+                yield made
     except Exception as error:
         # Dask's KilledWorker is known by its name: it need not be installed
         if isinstance(error, TerminatedWorkerError) or type(error).__name__ == "KilledWorker":
             raise WorkerDiedError(str(error)) from None
         raise
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Take note of every Ctrl-C: a method may catch it and hand over what it has so far, which is not its result."""
+    pressed: list[int] = []
+    before: Any = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield pressed
+        return
+
+    def note(number: int, frame: Any) -> None:
+        pressed.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
@@ -133,9 +160,12 @@ def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
     missing = [(run, vectors) for path, run in shared.items() if not path.exists()]
     if missing:
         vectors.mkdir(parents=True, exist_ok=True)
-        for result in in_processes(_learn, missing, n_jobs):
-            if result.error:
-                logger.warning("%s on %s: %s", result.run.method, result.run.dataset, result.error)
+        try:
+            for result in in_processes(_learn, missing, n_jobs):
+                if result.error:
+                    logger.warning("%s on %s: %s", result.run.method, result.run.dataset, result.error)
+        except WorkerDiedError:
+            logger.warning("a worker process died; what it was to learn is learned by the runs that need it")
 
 
 def execute(run: Run, vectors: Path) -> Result:
