@@ -54,7 +54,29 @@ def test_the_best_of_a_grid_takes_a_run_a_value(paper_graph: Callable[[str], uns
 def test_every_experiment_plans_runs(paper_graph: Callable[[str], unseen.Dataset]) -> None:
     paper_graph("citeseer")
     for name, experiment in EXPERIMENTS.items():
-        runs = experiment.runs(Choice(["citeseer"], ["smoothfeats"], [0.3], 2))
+        runs = experiment.runs(Choice(["citeseer"], ["rsdne"], [0.3], 2))
         assert runs, name
+        assert {run.method for run in runs} == {"rsdne"}
+        assert len({run.seed for run in runs if not run.unseen}) in (0, 2), (
+            f"{name} plans more than two splits"
+        )
         assert len(set(runs)) == len(runs), f"{name} plans a run twice"
         assert {run.dataset for run in runs} == {"citeseer"}
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [("alpha", "rect"), ("dimension", "nodefeats"), ("ablation", "rect")]
+)
+def test_a_method_without_the_parameter_is_left_out(
+    name: str, method: str, paper_graph: Callable[[str], unseen.Dataset]
+) -> None:
+    paper_graph("citeseer")
+    assert EXPERIMENTS[name].runs(Choice(["citeseer"], [method], [0.3], 2)) == []
+
+
+def test_methods_for_one_label_are_left_out_where_nodes_have_several(
+    paper_graph: Callable[[str], unseen.Dataset],
+) -> None:
+    paper_graph("ppi")
+    for name in ("f1", "seen-classes", "alpha", "balanced"):
+        assert EXPERIMENTS[name].runs(Choice(["ppi"], ["rsdne"], [0.3], 1)) == [], name

@@ -84,7 +84,8 @@ def _decline(choice: Choice) -> list[Run]:
         labels = _labels(dataset)
         for size in (0, 1, 2):
             sets = _all_sets(labels, size, choice.splits) if size else [()] * (choice.splits or 10)
-            runs += _grid(dataset, choice.methods or _known(["lshm", "gcn"]), choice.rates or RATES, sets)
+            methods = able(choice.methods or _known(["lshm", "gcn"]), labels)
+            runs += _grid(dataset, methods, choice.rates or RATES, sets)
     return runs
 
 
@@ -93,26 +94,31 @@ def _seen_classes(choice: Choice) -> list[Run]:
     methods = choice.methods or _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
     for dataset in choice.datasets or ["citeseer"]:
         labels = _labels(dataset)
+        most = choice.splits or SEEN_CLASS_SPLITS
         for size in range(len(labels.classes)):
-            sets = _all_sets(labels, size, choice.splits or SEEN_CLASS_SPLITS)
-            sets = sets * SEEN_CLASS_SPLITS if size == 0 else sets
-            runs += _grid(dataset, methods, choice.rates or [0.5], sets)
+            sets = _all_sets(labels, size, most) if size else [()] * most
+            runs += _grid(dataset, able(methods, labels), choice.rates or [0.5], sets)
     return runs
 
 
 def _ablation(choice: Choice) -> list[Run]:
-    return [run for params in ABLATIONS.values() for run in _varied(choice, ["rsdne"], params)]
+    methods = [name for name in choice.methods or ["rsdne"] if name == "rsdne"]
+    return [run for params in ABLATIONS.values() for run in _varied(choice, methods, params)]
 
 
 def _alpha(choice: Choice) -> list[Run]:
-    methods = choice.methods or _known(["rsdne", "rsdne-light"])
+    both = ("rsdne", "rsdne-light")  # other methods call another weight alpha
+    methods = [name for name in choice.methods or both if name in both]
     return [
         run for alpha in ALPHAS for run in _varied(choice, methods, {"alpha": alpha} if alpha != 1 else {})
     ]
 
 
 def _dimension(choice: Choice) -> list[Run]:
-    methods = choice.methods or _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
+    usual = _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
+    methods = [
+        name for name in choice.methods or usual if "n_components" in method_class(name)().get_params()
+    ]
     chosen = Choice(choice.datasets, methods, choice.rates or [0.3], choice.splits)
     return [run for columns in DIMENSIONS for run in _varied(chosen, methods, {"n_components": columns})]
 
@@ -183,5 +189,5 @@ def _varied(choice: Choice, methods: Sequence[str], params: dict[str, Any]) -> l
     for dataset in choice.datasets or ["citeseer"]:
         labels = _labels(dataset)
         splits = choice.splits or (5 if len(hidden_sets(dataset, labels)) > 5 else None)
-        runs += f1_runs(dataset, labels, methods, choice.rates or RATES, splits, params)
+        runs += f1_runs(dataset, labels, able(methods, labels), choice.rates or RATES, splits, params)
     return runs
