@@ -96,6 +96,7 @@ def test_verdicts_follow_the_figures(evidence: Evidence, name: str, verdict: str
 def test_panels_are_judged_by_their_neighbours(tmp_path: Path) -> None:
     (tmp_path / "layouts_numbers.csv").write_text(
         "method,seen_purity,unseen_purity,unseen_mixed\nrect,.7,.8,.1\nrsdne,.7,.6,.1\nmmdw,.7,.5,.1\nlshm,.9,.6,.3\n"
+        "smoothfeats,.9,.9,.1\n"
     )
     found = verdicts(our_evidence([], Choice(), tmp_path))
     assert found["layouts-rect-clearest"] == HOLDS

@@ -66,8 +66,12 @@ def test_a_second_start_makes_no_map_again(tmp_path: Path, flat: list[int]) -> N
     assert len(flat) == 2
     assert same == text
     assert again == rows
+    write_layouts(Choice(["debian"], ["rect"], [0.1]), tmp_path)
+    assert len(flat) == 3
+    assert write_layouts(CHOICE, tmp_path) == (rows, text), "a map of another method has not replaced these"
+    assert len(flat) == 3
     write_layouts(Choice(["debian"], ["mfdw"], [0.3]), tmp_path)
-    assert len(flat) == 3, "another label rate is another map"
+    assert len(flat) == 4, "another label rate is another map"
 
 
 def test_points_numbers_and_figure_are_written(tmp_path: Path, flat: list[int]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from unseen.datasets import dataset_names
 from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
-from unseen.experiments.paper import DATASETS, RATES, paper_decline, paper_f1
+from unseen.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
 from unseen.experiments.plan import Run, as_params
 from unseen.experiments.results import Result
 from unseen.methods.registry import METHODS
@@ -130,9 +130,10 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
     if not datasets:
         return []
     methods = [m for m in METHODS if m in {run.method for run in good}] if name == "f1" else None
-    plans = [Choice(datasets, methods)]
+    rates = sorted({run.label_rate for run in good}) if name == "f1" else None
+    plans = [Choice(datasets, methods, rates)]
     if choice.splits is not None:
-        plans.append(Choice(datasets, methods, splits=choice.splits))
+        plans.append(Choice(datasets, methods, rates, choice.splits))
     chosen: dict[Run, None] = {}
     for plan in plans:
         groups: dict[Any, list[Run]] = {}
@@ -182,7 +183,11 @@ def _weights(results: Iterable[Result]) -> dict[str, list[float]]:
 
 def _layouts(path: Path) -> dict[str, dict[str, float]]:
     names = ("seen_purity", "unseen_purity", "unseen_mixed")
-    return {row["method"]: {name: float(row[name]) for name in names} for row in _rows(path)}
+    return {
+        row["method"]: {name: float(row[name]) for name in names}
+        for row in _rows(path)
+        if row["method"] in TITLES  # the paper speaks of its own panels
+    }
 
 
 def _seconds(path: Path) -> dict[tuple[str, str, int], float]:

@@ -73,17 +73,17 @@ def layout_panels(
     runs = f1_runs(dataset, labels, methods, [(choice.rates or [LABEL_RATE])[0]], 1)
     points, numbers = layout_files(dataset, out)
     panels = _kept(runs, points, numbers)
-    todo = [run for run in runs if run not in panels]
+    todo = [run for run in runs if run.method not in panels]
     for run, panel, error in in_processes(_tried, [(run, out / "vectors") for run in todo], n_jobs):
         if panel is None:
             logger.warning("%s on %s failed: %s", run.method, dataset, error)
         else:
-            panels[run] = panel
-            ordered = [panels[run] for run in runs if run in panels]
+            panels[run.method] = panel
+            ordered = [panels[name] for name in sorted(panels, key=list(REGISTRY).index)]
             write_csv([row for panel in ordered for row in panel.points], points)
             write_csv([panel.numbers for panel in ordered], numbers)
-        on_progress(len(panels), len(runs))
-    return [panels[run] for run in runs if run in panels]
+        on_progress(sum(run.method in panels for run in runs), len(runs))
+    return [panels[run.method] for run in runs if run.method in panels]
 
 
 def layout_files(dataset: str, out: Path) -> tuple[Path, Path]:
@@ -185,22 +185,22 @@ def _panel(run: Run, vectors: Path) -> Panel:
     return Panel(points, numbers)
 
 
-def _kept(runs: Sequence[Run], points: Path, numbers: Path) -> dict[Run, Panel]:
-    """Return the panels that an earlier start has left and that are of these runs."""
+def _kept(runs: Sequence[Run], points: Path, numbers: Path) -> dict[str, Panel]:
+    """Return the panels of an earlier start at the label rate and with the hidden classes of these runs, by method."""
     if not (points.exists() and numbers.exists()):
         return {}
-    wanted = {(run.method, f"{run.label_rate:g}", "|".join(run.unseen)): run for run in runs}
+    wanted = {(f"{run.label_rate:g}", "|".join(run.unseen)) for run in runs}
     with numbers.open(encoding="utf-8", newline="") as file:
         found = {
-            wanted[key]: _numbers(row)
+            row["method"]: _numbers(row)
             for row in csv.DictReader(file)
-            if (key := (row["method"], f"{float(row['label_rate']):g}", row["unseen"])) in wanted
+            if (f"{float(row['label_rate']):g}", row["unseen"]) in wanted and row["method"] in REGISTRY
         }
     rows: dict[str, list[Row]] = {}
     with points.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             rows.setdefault(row["method"], []).append(dict(row))
-    return {run: Panel(rows[run.method], numbers) for run, numbers in found.items() if run.method in rows}
+    return {name: Panel(rows[name], numbers) for name, numbers in found.items() if name in rows}
 
 
 def _numbers(row: dict[str, str]) -> Row:
