@@ -59,6 +59,9 @@ def _one_line(ran: tuple[int, str, str], sentence: str) -> None:
         (["reproduce", "declin"], "did you mean 'decline'"),
         (["reproduce", "f1", "--methods", "rekt"], "unknown method 'rekt'"),
         (["reproduce", "f1", "--rates", "many"], "--rates.*many"),
+        (["reproduce", "f1", "--rates", "0.1,30"], "--rates.*between 0 and 1.*got 30"),
+        (["reproduce", "f1", "--format", "word"], "unknown style 'word'"),
+        (["reproduce", "scalability", "--sizes", "1000.5"], "integer of at least 500 nodes, got 1000.5"),
         (["datasets", "coraa"], "did you mean 'cora'"),
     ],
 )

@@ -11,7 +11,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.errors import logger, unknown_name
+from unseen.errors import InputError, logger, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,18 +78,21 @@ def reproduce(
     from unseen.report.experiments import write_claims, write_report
     from unseen.report.layouts import write_layouts
     from unseen.report.scalability import write_scalability
+    from unseen.report.tables import STYLES
     from unseen.scale.cluster import on_cluster
 
     if grid not in GRID_CHOICES:
         raise unknown_name("way to choose from a grid", grid, GRID_CHOICES)
+    if style not in STYLES:
+        raise unknown_name("style", style, STYLES)
     choice = Choice(
         _checked(dataset, "data set", dataset_names()),
         _checked(methods, "method", METHODS),
-        None if rates is None else options.numbers(rates, "--rates"),
+        None if rates is None else _shares(rates),
         splits,
         grid,
     )
-    nodes = None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")]
+    nodes = None if sizes is None else options.numbers(sizes, "--sizes")
     make_folder(out)
     table = ResultTable(out / "runs.csv")
 
@@ -103,6 +106,15 @@ def reproduce(
                 )  # of all experiments, this one has its own methods
                 return write_scalability(asked, out, sizes=nodes, style=style, on_progress=move or _tell)
             runs = EXPERIMENTS[name].runs(choice)
+            left_out = sorted(set(choice.methods or ()) - {run.method for run in runs})
+            if left_out:
+                msg = (
+                    f"{name} leaves out {', '.join(left_out)}: without the parameter that it varies, or made for "
+                    "one label a node where nodes have several"
+                )
+                if not runs and experiment == name:
+                    raise InputError(msg)
+                logger.warning("%s", msg)
             left = len(table.missing(runs))
             logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
             results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
@@ -136,6 +148,15 @@ def _checked(text: str | None, kind: str, known: object) -> list[str] | None:
         if name not in known:  # type: ignore[operator]
             raise unknown_name(kind, name, known)  # type: ignore[arg-type]
     return chosen or None
+
+
+def _shares(text: str) -> list[float]:
+    rates = options.numbers(text, "--rates")
+    for rate in rates:
+        if not 0 < rate < 1:
+            msg = f"`--rates` takes shares between 0 and 1, such as 0.3, got {rate:g}"
+            raise InputError(msg)
+    return rates
 
 
 def _teller(move: Callable[[int, int], None] | None) -> Callable[[Progress], None]:

@@ -28,7 +28,7 @@ def scalability_rows(
     path: Path,
     *,
     methods: Sequence[str] | None = None,
-    sizes: Sequence[int] | None = None,
+    sizes: Sequence[float] | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> list[Row]:
     """Measure what the csv file `path` does not hold yet, write each result at once, return all that were asked for.
@@ -98,10 +98,10 @@ def _able(methods: Sequence[str]) -> list[str]:
     return list(methods)
 
 
-def _checked(sizes: Sequence[int] | None) -> Sequence[int]:
+def _checked(sizes: Sequence[float] | None) -> Sequence[int]:
     for n in sizes or ():
-        if n != int(n) or n < 500:
-            msg = f"a size of the scalability test must be an integer of at least 500 nodes, got {n!r}"
+        if not float(n).is_integer() or n < 500:
+            msg = f"a size of the scalability test must be an integer of at least 500 nodes, got {n:g}"
             raise InputError(msg)
     return sorted({int(n) for n in sizes}) if sizes else SIZES
 

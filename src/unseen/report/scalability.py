@@ -20,7 +20,7 @@ def write_scalability(
     choice: Choice,
     out: Path,
     *,
-    sizes: Sequence[int] | None = None,
+    sizes: Sequence[float] | None = None,
     style: str = "text",
     on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> tuple[list[Row], str]:
