@@ -133,8 +133,12 @@ def _over_rates(rows: Sequence[Row]) -> list[Row]:
 def _table(rows: Sequence[Row], style: str) -> str:
     if not rows:
         return ""
-    hidden = ("seconds",)
-    names = [name for name in rows[0] if name not in hidden and len({str(row[name]) for row in rows}) > 1]
+    always = ("method", "micro_f1", "macro_f1", "n_splits")
+    names = [
+        name
+        for name in rows[0]
+        if name in always or (name != "seconds" and len({str(row[name]) for row in rows}) > 1)
+    ]
     cells = [[_cell(row[name]) for name in names] for row in rows]
     return render([name.replace("_", " ") for name in names], cells, style=style, left=1)
 
