@@ -118,6 +118,7 @@ def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
     labels = draw_labels(data, "corner of each class", 0.2, ["c0"], random_state=0)
     corner = unseen.discover(data.graph, labels, random_state=0)
     assert spread.audit.reach < 0.55 < 0.7 < corner.audit.reach
+    assert spread.audit.gathered < 0.2 < 0.35 < corner.audit.gathered
     assert not any("corner" in w for w in spread.audit.warnings)
     assert any("one corner of their classes" in w for w in corner.audit.warnings)
     assert corner.audit.expected_unseen < 0.35 * corner.nodes.num_rows

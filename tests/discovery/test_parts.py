@@ -16,8 +16,9 @@ from unseen.discovery.audit import measure_homophily
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
-from unseen.discovery.evidence import CLASS_RIDGE, _class_scores, _foretold_labels
+from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _class_scores, _foretold_labels
 from unseen.discovery.groups import class_metric
+from unseen.discovery.places import LabelPlaces, find_places
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
 from unseen.discovery.space import make_space
@@ -189,3 +190,30 @@ def test_suggestions_are_written(case, tmp_path):
     assert first.startswith(f"{chosen[0].node},")
     save_suggestions(chosen, tmp_path / "next.json")
     assert json.loads((tmp_path / "next.json").read_text())[0]["node"] == chosen[0].node
+
+
+def test_gathered_compares_labelled_neighbours_with_labelled_ends_and_ignores_loops():
+    # Two rings of 30; one has all ten labels, next to each other, and a loop at each of them.
+    ring = [(k, (k + 1) % 30) for k in range(30)]
+    edges = ring + [(a + 30, b + 30) for a, b in ring] + [(k, k) for k in range(10)]
+    graph = unseen.Graph.from_edges(*zip(*edges, strict=True))
+    labelled = graph.node_ids < 10
+    flat = np.zeros(graph.n_nodes)
+    places = find_places(Evidence(flat, flat, flat, flat, flat[:, None]), labelled, graph.adjacency)
+    assert places.density == pytest.approx(20 / 120)
+    assert places.gathered == pytest.approx((18 / 20 - 1 / 6) / (5 / 6))
+
+
+@pytest.mark.parametrize(
+    ("places", "corner"),
+    [
+        (LabelPlaces(0.9, None, 0.0), 1.0),  # no edges at labelled nodes: the evidence alone
+        (LabelPlaces(0.4, 0.4, 0.05), 1.0),  # few labels: the edges alone
+        (LabelPlaces(0.4, 0.15, 0.12), 0.0),  # half of the classes missing: twice as many labelled neighbours
+        (LabelPlaces(0.4, 0.6, 0.3), 0.0),  # many labels: both must speak for a corner
+        (LabelPlaces(0.8, 0.1, 0.3), 0.0),
+        (LabelPlaces(0.8, 0.6, 0.3), 1.0),
+    ],
+)
+def test_what_speaks_for_a_corner(places, corner):
+    assert places.corner == corner

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from unseen.discovery.places import LabelPlaces
 from unseen.discovery.result import LabelAudit, SelfTest
-from unseen.discovery.score import REACH_FROM
 from unseen.graph import Graph
 from unseen.labels import Labels
 
@@ -74,7 +74,7 @@ def make_audit(
     graph: Graph,
     labels: Labels,
     homophily: Homophily,
-    reach: float | None,
+    places: LabelPlaces,
     expected: float,
     test: SelfTest,
     notes: Sequence[str] = (),
@@ -83,7 +83,7 @@ def make_audit(
     counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
     n_labelled = len(labels.labelled)
     warnings = list(notes)
-    if reach is not None and reach > REACH_FROM:
+    if places.corner > 0:
         warnings.append(
             "The labels seem to come from one corner of their classes and not from all over them: nodes far from "
             "any label are hard to tell from new classes, so the probabilities rank nodes but their level is a "
@@ -118,9 +118,10 @@ def make_audit(
         n_labelled,
         homophily.share,
         homophily.expected,
-        reach,
+        places.reach,
         expected,
         tuple(warnings),
+        places.gathered,
     )
 
 

@@ -13,8 +13,9 @@ from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
 from unseen.discovery.evidence import Evidence, Mask, gather
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
+from unseen.discovery.places import find_places
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
-from unseen.discovery.score import Scoring, corner_share, make_scoring
+from unseen.discovery.score import Scoring, make_scoring
 from unseen.discovery.selftest import judge, learn_curve, take_turns
 from unseen.discovery.space import Floats, Space, make_space
 from unseen.embedding import Embedding
@@ -99,13 +100,14 @@ def discover(
     indicator = known.indicator[:, np.flatnonzero(inhabited)].toarray()
     unlabelled = ~indicator.any(axis=1)
     evidence = gather(space, indicator)
-    scoring, reach = make_scoring(evidence, ~unlabelled, graph.adjacency, homophilous=homophily.holds)
+    places = find_places(evidence, ~unlabelled, graph.adjacency)
+    scoring = make_scoring(evidence, ~unlabelled, graph.adjacency, places.corner, homophilous=homophily.holds)
     learns = isinstance(estimator, Method) and estimator.uses_labels
     respace = _respace(graph, estimator, names, rng) if learns else None
-    turns = take_turns(space, indicator, scoring, reach, rng, respace=respace, on_step=on_step)
+    turns = take_turns(space, indicator, scoring, places.corner, rng, respace=respace, on_step=on_step)
     odds = learn_curve(turns).odds(scoring.score(evidence)[unlabelled])
     p = np.zeros(graph.n_nodes)
-    p[unlabelled] = probabilities(odds, at_most=1 - corner_share(reach) * (1 - CORNER_SHARE))[0]
+    p[unlabelled] = probabilities(odds, at_most=1 - places.corner * (1 - CORNER_SHARE))[0]
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
     likely = evidence.scores.argmax(axis=1)
     settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
@@ -119,7 +121,7 @@ def discover(
         classes=describe(graph, space, groups, p, indicator, names),
         count=count,
         self_test=test,
-        audit=make_audit(graph, known, homophily, reach, float(p.sum()), test, notes),
+        audit=make_audit(graph, known, homophily, places, float(p.sum()), test, notes),
         embedding=embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring),
     )

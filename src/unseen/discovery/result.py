@@ -199,12 +199,14 @@ class LabelAudit:
     expected_homophily : float or None
         The share that edges drawn without regard to classes would have.
     reach : float or None
-        How well a label could be foretold from where a node lies inside its own class (AUROC): 0.5 when labels
+        How well a label could be foretold from where a node lies inside its own class (AUROC): about 0.5 when labels
         were drawn at random, 1 when they come from one corner.
     expected_unseen : float
         Sum of the probabilities: how many unlabelled nodes belong to no labelled class.
     warnings : tuple of str
         One sentence each.
+    gathered : float or None
+        0 where labelled nodes have as many labelled neighbours as any node has, 1 where all theirs are labelled.
 
     Examples
     --------
@@ -220,6 +222,7 @@ class LabelAudit:
     reach: float | None
     expected_unseen: float
     warnings: tuple[str, ...]
+    gathered: float | None = None
 
     @property
     def coverage(self) -> float:

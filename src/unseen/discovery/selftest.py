@@ -16,7 +16,7 @@ import numpy.typing as npt
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities, reliability
 from unseen.discovery.evidence import Mask, gather
 from unseen.discovery.result import HiddenClass, SelfTest
-from unseen.discovery.score import REACH_FROM, Scoring
+from unseen.discovery.score import Scoring
 from unseen.discovery.space import Floats, Space
 
 Respace = Callable[[Mask, list[int]], Space]
@@ -53,7 +53,7 @@ def take_turns(
     space: Space,
     indicator: Mask,
     scoring: Scoring,
-    reach: float | None,
+    corner: float,
     rng: np.random.Generator,
     *,
     respace: Respace | None = None,
@@ -69,7 +69,7 @@ def take_turns(
     columns = sorted(int(k) for k in order if sizes[k] >= FEW)
     if indicator.shape[1] < 2:
         return []
-    by_block = reach is not None and reach > REACH_FROM
+    by_block = corner > 0
     turns = []
     for done, k in enumerate(columns):
         turn = _turn(space, indicator, k, scoring, by_block, rng, respace)
@@ -137,10 +137,11 @@ def learn_curve(turns: list[Turn], without: Turn | None = None) -> Curve:
 def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.int64]) -> SelfTest:
     """Return the report of the self-test; each class is judged by probabilities learned from the others."""
     if not turns:
+        alone = " that bear no other label" if counts.max(initial=0) >= FEW else ""
         why = (
             "There is one labelled class, so no class could be hidden for a test"
             if len(classes) < 2
-            else f"No class has {FEW} labelled nodes or more, so none could be hidden for a test"
+            else f"No class has {FEW} labelled nodes or more{alone}, so none could be hidden for a test"
         )
         return SelfTest((), None, None, None, (), f"{why}: the probabilities are a rough guess.")
     p, new = [], []
