@@ -2,20 +2,23 @@
 
 Classes of fully labelled graphs are hidden, and what :func:`unseen.discover` says about unlabelled nodes is compared
 with the truth: the AUROC and calibration of the probabilities where labels were drawn at random and where they come
-from a corner, the number of classes, the groups beside k-means, and how many questions it takes to find all classes.
+from a corner, the number of classes, the groups beside k-means, how many questions it takes to find all classes,
+and what all that costs.
 """
 
 from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
+from unseen.bench.discover_time import SIZES, time_table
 from unseen.bench.questions import STRATEGIES, questions
 from unseen.bench.report import Table
 from unseen.bench.worlds import WORLDS, draw_labels
@@ -23,7 +26,7 @@ from unseen.datasets import Dataset, load_dataset
 from unseen.discovery.discover import discover
 from unseen.discovery.truth import Agreement, Truth, compare, judged
 from unseen.embedding import Embedding
-from unseen.errors import DatasetError, logger
+from unseen.errors import DatasetError, logger, unknown_name
 from unseen.labels import Labels
 from unseen.methods.registry import make_method
 from unseen.splits import random_unseen_sets
@@ -41,6 +44,7 @@ GOALS = {
 }
 RATES = (0.3, 0.05)
 COUNTS = (1, 2, 3)
+TABLES = ("probability", "number", "groups", "questions", "time")
 QUESTIONS = {"citeseer": 3, "cora": 3, "debian": 6, "wiki": 8, "ppi": 5, "blogcatalog": 5}
 """Classes hidden at the start of the study of questions."""
 MOST_QUESTIONS = 300
@@ -55,31 +59,49 @@ class Draw:
     labels: Labels
     truth: Truth
     self_auroc: float | None
-    reach: float | None
+    warned: bool
     best: int
     inside: bool
 
 
-def run(*, repeats: int = 10, graphs: Sequence[str] | None = None) -> list[Table]:
-    """Measure everything and return the tables; `repeats` is the number of draws.
+def run(
+    *,
+    repeats: int = 10,
+    methods: Sequence[str] | None = None,
+    sizes: Sequence[int] = SIZES,
+    graphs: Sequence[str] | None = None,
+) -> list[Table]:
+    """Measure and return the tables.
 
     Parameters
     ----------
     repeats : int
-        Draws of each row.
+        Draws of each row (of each number of hidden classes, where these are counted).
+    methods : sequence of str, optional
+        Which of `TABLES`; all when not given.
+    sizes : sequence of int
+        Numbers of nodes of the graphs that are timed.
     graphs : sequence of str, optional
         Data sets; those of the tables that are at hand when not given.
     """
-    wanted = tuple(HIDDEN) + tuple(name for name in QUESTIONS if name not in HIDDEN)
+    for name in methods or ():
+        if name not in TABLES:
+            raise unknown_name("table of the benchmark", name, TABLES)
+    chosen = [name for name in TABLES if methods is None or name in methods]
+    wanted = tuple(dict.fromkeys([*HIDDEN, *QUESTIONS])) if set(chosen) - {"time"} else ()
     data = {name: found for name in (graphs or wanted) if (found := _loaded(name)) is not None}
     single = {name: found for name, found in data.items() if name in HIDDEN}
     vectors = {name: _vectors(found) for name, found in single.items()}
-    return [
-        probability_table(single, vectors, repeats),
-        count_table(single, vectors, repeats),
-        group_table(single, vectors, min(repeats, CLUSTER_DRAWS)),
-        question_table({name: found for name, found in data.items() if name in QUESTIONS}, repeats),
-    ]
+    make: dict[str, Callable[[], Table]] = {
+        "probability": lambda: probability_table(single, vectors, repeats),
+        "number": lambda: count_table(single, vectors, repeats),
+        "groups": lambda: group_table(single, vectors, min(repeats, CLUSTER_DRAWS)),
+        "questions": lambda: question_table(
+            {name: found for name, found in data.items() if name in QUESTIONS}, repeats
+        ),
+        "time": lambda: time_table(sizes),
+    }
+    return [make[name]() for name in chosen]
 
 
 def probability_table(data: dict[str, Dataset], vectors: dict[str, Embedding], repeats: int) -> Table:
@@ -98,12 +120,13 @@ def probability_table(data: dict[str, Dataset], vectors: dict[str, Embedding], r
                 "" if goal is None else f"{goal:.2f}",
                 _mean(d.truth.ece for d in done),
                 _mean(d.self_auroc for d in done),
-                _mean(d.reach for d in done),
+                f"{np.mean([d.warned for d in done]):.2f}",
             )
         )
         logger.info("%s, %s, %g: AUROC %s", name, world, rate, rows[-1][4])
-    header = ("graph", "labels", "rate", "hidden", "AUROC", "goal", "ECE", "AUROC of the self-test", "reach")
-    return Table("Probability of belonging to a class nobody labelled", header, rows)
+    header = ("graph", "labels", "rate", "hidden", "AUROC", "goal", "ECE", "AUROC of the self-test", "warned")
+    notes = ("warned: share of the draws in which the audit says that the labels come from one corner.",)
+    return Table("Probability of belonging to a class nobody labelled", header, rows, notes)
 
 
 def count_table(data: dict[str, Dataset], vectors: dict[str, Embedding], repeats: int) -> Table:
@@ -212,7 +235,8 @@ def _draws(
         found = discover(data.graph, labels, method=vectors, random_state=seed)
         truth = compare(found, data.labels)
         inside = found.count.low <= truth.n_classes <= found.count.high
-        yield Draw(labels, truth, found.self_test.auroc, found.audit.reach, found.count.best, inside)
+        warned = any("one corner" in warning for warning in found.audit.warnings)
+        yield Draw(labels, truth, found.self_test.auroc, warned, found.count.best, inside)
 
 
 def _baselines(data: Dataset, labels: Labels, seed: int) -> Iterator[tuple[str, Embedding]]:
@@ -228,11 +252,14 @@ def _clustered(data: Dataset, labels: Labels, made: Embedding, seed: int) -> Agr
     from sklearn.exceptions import ConvergenceWarning
 
     rows = np.setdiff1d(np.arange(data.graph.n_nodes), labels.labelled)
+    vectors: Any = made.vectors[rows]
+    if sp.issparse(vectors):  # scikit-learn takes 32-bit indices alone
+        vectors.indices, vectors.indptr = vectors.indices.astype(np.int32), vectors.indptr.astype(np.int32)
     codes = data.labels.codes[rows]
     present = np.unique(codes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        place = KMeans(len(present), n_init=3, random_state=seed).fit_predict(made.vectors[rows])
+        place = KMeans(len(present), n_init=3, random_state=seed).fit_predict(vectors)
     table = np.array(
         [[int(((place == g) & (codes == c)).sum()) for c in present] for g in range(len(present))]
     )

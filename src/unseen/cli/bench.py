@@ -30,9 +30,12 @@ BENCHMARKS = {
 def bench(
     name: Annotated[str, typer.Argument(help=f"One of: {', '.join(BENCHMARKS)}.")],
     repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
-    sizes: Annotated[str | None, typer.Option(help="Numbers of nodes, separated by commas (scale).")] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="Numbers of nodes, separated by commas (scale, discover).")
+    ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Which methods, separated by commas (scale); all if not given.")
+        str | None,
+        typer.Option(help="Which methods, or tables of discover, separated by commas; all if not given."),
     ] = None,
     epochs: options.Epochs = None,
     style: Annotated[
