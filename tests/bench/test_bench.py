@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.bench import dense_rect, isolated, rect, scale
+from unseen.bench import dense_rect, isolated, outofcore, rect, scale
 from unseen.bench.report import Table, machine
 
 
@@ -43,6 +43,22 @@ def test_the_scale_benchmark_leaves_out_what_is_too_large_and_knows_its_methods(
     assert asked == [60]
     with pytest.raises(unseen.InputError, match=r"unknown method of the scalability test 'rsdn'.*'rsdne'"):
         scale.run(methods=["rsdn"])
+
+
+def test_the_scale_benchmark_goes_on_where_arrays_must_lie_on_disk(monkeypatch):
+    found = isolated.Measured(1.0, 2.0, 1.0, {"neighbour_seconds": None, "own": 1.5}, 1.0)
+    inside, on_disk = [], []
+    monkeypatch.setattr(scale, "measure", lambda *_, **job: inside.append(job["n"]) or found)
+    monkeypatch.setattr(outofcore, "measure", lambda *_, **job: on_disk.append(job) or found)
+    tables = scale.run(sizes=(1000, 1_000_000, 10_000_000), methods=["rect-n"], parts=False)
+    assert inside == [1000, 1_000_000]
+    assert [(job["n"], job["on_disk"]) for job in on_disk] == [
+        (1_000_000, False),
+        (1_000_000, True),
+        (10_000_000, True),
+    ]
+    assert [row[:2] for row in tables[1].rows][-1] == ("10,000,000", "half on disk")
+    assert len(scale.run(sizes=(1000,), methods=["rect-n"], parts=False)) == 1
 
 
 def test_growth_of_a_quadratic_method_is_two():

@@ -1,4 +1,4 @@
-"""Groups of processes are ended as a whole: nothing of them is left on the machine."""
+"""Measurements with groups of processes: what they say is understood, and nothing of them is left on the machine."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from unseen.bench.processes import end
+from unseen.bench import kill, ranks
+from unseen.bench.processes import Told, end, told
+from unseen.embedding import Embedding
+from unseen.errors import InputError, UnseenError
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="workers are found by /proc")
 LAUNCHER = """
@@ -44,3 +48,40 @@ def test_a_launcher_that_has_ended_already_is_no_error() -> None:
         launcher.wait(60)
         end(launcher)
     assert launcher.returncode == 0
+
+
+def test_what_a_training_does_not_say_is_an_error() -> None:
+    with pytest.raises(UnseenError, match="did not say what it took, but: killed"):
+        told("killed")
+
+
+def test_a_run_that_went_on_says_from_where(tmp_path: Path) -> None:
+    said = "unseen: process 0: rect-l: going on after step 100, from v\nunseen: rect-n: going on after step 5, from v"
+    assert kill._resumed(said) == "rect-n step 5"
+    assert kill._resumed("nothing of the kind") == "the beginning"
+    assert kill._done(tmp_path) == 0
+    for step in ("rect-l-000100", "rect-n-000005"):
+        (tmp_path / "_checkpoints" / step).mkdir(parents=True)
+    (tmp_path / "_checkpoints" / "rect-l-000100" / "COMMIT").write_text("")
+    assert kill._done(tmp_path) == 20
+    (tmp_path / "_checkpoints" / "rect-n-000005" / "COMMIT").write_text("")
+    assert kill._named(kill._done(tmp_path)) == "rect-n step 5"
+
+
+def test_vectors_and_costs_of_several_processes_are_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ranks, "SAME_NODES", 60)
+    vectors = {1: np.ones((2, 2)), 2: np.ones((2, 2)), 4: np.array([[1.0, 1.0], [1.0, 1.5]])}
+    monkeypatch.setattr(ranks, "_train", lambda *_: Told(2.0, 10**9, 10**6))
+    monkeypatch.setattr(
+        ranks, "read_vectors", lambda path: Embedding(vectors[int(path.name[-1])], ["a", "b"])
+    )
+    rows = ranks.same_vectors(tmp_path, ["rect-n"]).rows
+    assert rows == [("rect-n", "2", "0.0e+00", "0.0e+00"), ("rect-n", "4", "2.5e-01", "5.0e-01")]
+    costs = ranks.costs(tmp_path, [100], 3).rows
+    assert [row[:3] for row in costs] == [("100", "1", "2"), ("100", "2", "2"), ("100", "4", "2")]
+    assert costs[0][-1] == "0 B"
+    assert costs[1][-1] == "209.2 kB"  # 19 exchanges of 43 rows of 64 numbers
+    with pytest.raises(InputError, match="unknown method that trains on parts 'gcn'"):
+        ranks.run(methods=["gcn"])

@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from unseen.bench.processes import free_port, group, worker_ids
+from unseen.bench.processes import free_port, group, worker_ids, write_parts
 from unseen.comm import SOLO, Comm
 from unseen.errors import InputError, OutputError, UnseenError
 from unseen.scale.checkpoints import Checkpoints
 from unseen.scale.load import load_parts
-from unseen.scale.partition import partition
 from unseen.scale.train import train
 from unseen.scale.vectors import read_vectors
 
@@ -34,15 +31,7 @@ JOB = ["--method", "rect", "--dim", "32", "--epochs", "40", "--checkpoint-every"
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("graph")
-    rng = np.random.default_rng(0)
-    n = 3000
-    ends = rng.integers(0, n, (2, 2 * n))
-    pq.write_table(pa.table({"src": ends[0], "dst": ends[1]}), folder / "edges.parquet")
-    labelled = rng.permutation(np.unique(ends))[: n // 10]
-    pq.write_table(pa.table({"node": labelled, "label": labelled % 3}), folder / "labels.parquet")
-    partition(folder / "edges.parquet", folder / "parts", parts=2, labels=folder / "labels.parquet")
-    return folder / "parts"
+    return write_parts(tmp_path_factory.mktemp("graph"), 3000, parts=2)
 
 
 @pytest.fixture(scope="module")
