@@ -11,11 +11,12 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.errors import InputError, logger, unknown_name
+from unseen.errors import InputError, UnseenError, logger, unknown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from unseen.experiments.results import Result
     from unseen.experiments.runner import Progress
 
 NAMES = (
@@ -118,6 +119,7 @@ def reproduce(
             left = len(table.missing(runs))
             logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
             results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
+        _tell_failed(name, results, table.path, alone=experiment == name)
         if name != "f1":
             return write_report(name, results, out, style=style)
         if grid == "best":
@@ -140,6 +142,15 @@ def reproduce(
 
 def _tell(done: int, total: int) -> None:
     logger.info("%d of %d done", done, total)
+
+
+def _tell_failed(name: str, results: Sequence[Result], path: Path, *, alone: bool) -> None:
+    failed = [" ".join(result.error.split()) for result in results if result.error]
+    if failed:
+        msg = f"{len(failed)} of {len(results)} runs of {name} failed, the first with {failed[0]}; see {path} for all"
+        if alone and len(failed) == len(results):
+            raise UnseenError(msg)
+        logger.warning("%s", msg)
 
 
 def _checked(text: str | None, kind: str, known: object) -> list[str] | None:
