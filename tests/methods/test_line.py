@@ -136,7 +136,7 @@ def test_parameters_reach_their_use() -> None:
     graph = unseen.planted_partition(80, 3, random_state=0).graph
     start = {"n_components": 6, "epochs": 10, "random_state": 0}
     base = unseen.LINE(**start).fit_transform(graph).vectors
-    for change in ({"epochs": 11}, {"learning_rate": 0.02}, {"n_negative": 2}, {"random_state": 1}):
+    for change in ({"epochs": 11}, {"learning_rate": 0.02}, {"n_negatives": 2}, {"random_state": 1}):
         assert not np.allclose(
             unseen.LINE(**{**start, **change}).fit_transform(graph).vectors, base, atol=1e-3
         )

@@ -43,7 +43,7 @@ class LDE(Method):
         Rounds of training; in each one as many edges are drawn as the graph has nodes.
     learning_rate : float
         First step of Adam; it falls linearly to zero.
-    n_negative : int
+    n_negatives : int
         K, the weight of the noise against an edge.
     random_state : None, int or Generator
         Seed of the start and of all draws.
@@ -77,7 +77,7 @@ class LDE(Method):
         "alpha": Interval(0),
         "epochs": Interval(0, integer=True),
         "learning_rate": Interval(0, open_low=True),
-        "n_negative": Interval(0, integer=True),
+        "n_negatives": Interval(0, integer=True),
     }
 
     def __init__(
@@ -87,14 +87,14 @@ class LDE(Method):
         alpha: float = 0.01,
         epochs: int = 60,
         learning_rate: float = 0.01,
-        n_negative: int = 5,
+        n_negatives: int = 5,
         random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
         self.epochs = epochs
         self.learning_rate = learning_rate
-        self.n_negative = n_negative
+        self.n_negatives = n_negatives
         self.random_state = random_state
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
@@ -124,7 +124,7 @@ class LDE(Method):
             1, user_api="blas"
         ):  # as in LINE: small products, and the same bits everywhere
             for batch in batches(sampler, self.epochs, rng):
-                link = link_gradient(nodes, nodes, batch.src, batch.dst, batch.noise, self.n_negative)
+                link = link_gradient(nodes, nodes, batch.src, batch.dst, batch.noise, self.n_negatives)
                 scale = np.float32(self.alpha * len(batch.src) / sampler.total_weight)
                 label = label_gradient(nodes[rows], centres, classes)
                 of_nodes = link.nodes + link.contexts

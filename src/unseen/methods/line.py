@@ -39,7 +39,7 @@ class LINE(Method):
         Rounds of training; in each one as many edges are drawn as the graph has nodes.
     learning_rate : float
         First step of Adam; it falls linearly to zero.
-    n_negative : int
+    n_negatives : int
         K, the weight of the noise against an edge.
     random_state : None, int or Generator
         Seed of the start and of all draws.
@@ -70,7 +70,7 @@ class LINE(Method):
         "n_components": Interval(2, integer=True, optional=True),
         "epochs": Interval(0, integer=True),
         "learning_rate": Interval(0, open_low=True),
-        "n_negative": Interval(0, integer=True),
+        "n_negatives": Interval(0, integer=True),
     }
 
     def __init__(
@@ -79,13 +79,13 @@ class LINE(Method):
         n_components: int | None = None,
         epochs: int = 400,
         learning_rate: float = 0.005,
-        n_negative: int = 5,
+        n_negatives: int = 5,
         random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.epochs = epochs
         self.learning_rate = learning_rate
-        self.n_negative = n_negative
+        self.n_negatives = n_negatives
         self.random_state = random_state
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
@@ -119,7 +119,7 @@ class LINE(Method):
         # One thread: the products are small, and the bits do not depend on how many there are.
         with threadpool_limits(1, user_api="blas"):
             for batch in batches(sampler, self.epochs, rng):
-                found = link_gradient(nodes, contexts, batch.src, batch.dst, batch.noise, self.n_negative)
+                found = link_gradient(nodes, contexts, batch.src, batch.dst, batch.noise, self.n_negatives)
                 adam.step(
                     [found.nodes, found.contexts] if second_order else [found.nodes + found.contexts],
                     batch.share,
