@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.errors import InputError, UnsupportedError
-from unseen.methods.views import Reduction, reductions, smoothed_views, weighted
+from unseen.methods.views import Reduction, is_walk, reductions, smoothed_views, weighted
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,7 @@ def test_views_are_chosen_by_the_labels_and_reported(planted: unseen.Dataset) ->
     best = max(method.view_scores_, key=method.view_scores_.get)
     assert best in method.views_
     assert set(method.views_) <= set(method.view_scores_)
+    assert {"plain/near", "weighted-wide/far", "walk", "sharp-walk/near"} <= set(method.view_scores_)
     assert method.strength_ in (0.0, 0.03, 0.1)
 
 
@@ -48,7 +49,38 @@ def test_features_of_noise_leave_the_walk(planted: unseen.Dataset) -> None:
     clean = unseen.planted_partition(400, 5, random_state=0)
     graph = unseen.Graph(clean.graph.adjacency, noise, clean.graph.node_ids)
     method = unseen.RECTPlus(random_state=0).fit(graph, a_split(clean, 0.5).seen_labels)
-    assert any(name.startswith("walk") for name in method.views_)
+    assert is_walk(max(method.view_scores_, key=method.view_scores_.get))
+    assert sum(not is_walk(name) for name in method.views_) <= 1
+
+
+def halves_known_to_one_kind_each() -> tuple[unseen.Graph, unseen.Labels]:
+    """Return a graph whose edges tell a, b and the rest apart, and whose features tell c from d."""
+    rng = np.random.default_rng(0)
+    blocks, classes = np.repeat([0, 1, 2], [60, 60, 120]), np.repeat([0, 1, 2, 3], 60)
+    near = rng.random((240, 240)) < np.where(blocks[:, None] == blocks, 0.2, 0.01)
+    upper = np.triu(near, 1)
+    features = rng.standard_normal((240, 6)) * 0.1
+    features[classes == 2, 0] += 1
+    features[classes == 3, 1] += 1
+    graph = unseen.Graph(sp.csr_array((upper | upper.T).astype(float)), features, np.arange(240))
+    return graph, unseen.Labels.from_values(list(np.array(list("abcd"))[classes]), graph.node_ids)
+
+
+def test_a_view_of_the_other_kind_joins_where_it_finds_more_labels() -> None:
+    graph, labels = halves_known_to_one_kind_each()
+    method = unseen.RECTPlus(random_state=0).fit(graph, labels)
+    assert {is_walk(name) for name in method.views_} == {True, False}
+
+
+def test_a_view_of_the_other_kind_stays_out_where_it_finds_none() -> None:
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, 300)
+    features = np.eye(3)[classes] + 0.3 * rng.standard_normal((300, 3))
+    upper = np.triu(rng.random((300, 300)) < 0.02, 1)  # edges that know nothing of the classes
+    graph = unseen.Graph(sp.csr_array((upper | upper.T).astype(float)), features, np.arange(300))
+    labels = unseen.Labels.from_values([f"c{i}" for i in classes], graph.node_ids)
+    method = unseen.RECTPlus(random_state=0).fit(graph, labels)
+    assert not any(is_walk(name) for name in method.views_)
 
 
 def test_without_labels_the_default_views_serve(
@@ -60,7 +92,7 @@ def test_without_labels_the_default_views_serve(
     assert method.view_scores_ == {}
     assert "too few labels" in caplog.text
     bare = unseen.Graph(planted.graph.adjacency, None, planted.graph.node_ids)
-    assert unseen.RECTPlus(random_state=0).fit(bare).views_ == ["walk-wide"]
+    assert unseen.RECTPlus(random_state=0).fit(bare).views_ == ["walk/near"]
 
 
 def test_new_nodes_land_near_where_a_refit_puts_them() -> None:
@@ -88,7 +120,7 @@ def test_new_nodes_land_near_where_a_refit_puts_them() -> None:
 
 
 def test_a_view_of_the_structure_cannot_embed_new_nodes(planted: unseen.Dataset) -> None:
-    method = unseen.RECTPlus(views=("walk", "plain/near"), random_state=0).fit(planted.graph)
+    method = unseen.RECTPlus(views=("walk/near", "plain/near"), random_state=0).fit(planted.graph)
     with pytest.raises(UnsupportedError, match="a view of the structure alone"):
         method.transform(planted.graph)
 

@@ -31,7 +31,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "class descriptions always (0.1)": {"strength": 0.1},
     "weighted features, middle depth, no choice": {"views": ("weighted-wide/middle",), "strength": 0.0},
     "plain features, far, no choice": {"views": ("plain/far",), "strength": 0.0},
-    "walk, no choice": {"views": ("walk-wide",), "strength": 0.0},
+    "walk, no choice": {"views": ("walk",), "strength": 0.0},
 }
 
 

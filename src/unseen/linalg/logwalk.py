@@ -7,6 +7,8 @@ well told by a few thousand of its columns, those of nodes drawn by degree, whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,10 +37,10 @@ def log_walk_vectors(
     rng: np.random.Generator,
     *,
     window: int = 10,
-    negatives: float = 0.2,
+    negatives: Sequence[float] = (0.2,),
     landmarks: int | None = None,
-) -> npt.NDArray[np.float32]:
-    """Return U S of the `k` largest singular values of the log-walk matrix, told by the columns of the landmarks.
+) -> list[npt.NDArray[np.float32]]:
+    """Return U S of the `k` largest singular values of log-walk matrices, told by the columns of the landmarks.
 
     Parameters
     ----------
@@ -52,23 +54,45 @@ def log_walk_vectors(
         For the start of the SVD.
     window : int
         T, the longest walk that is looked at.
-    negatives : float
-        b; entries below 1 before the logarithm count as 1, so a smaller number keeps more of them.
+    negatives : sequence of float
+        b of each matrix, growing; entries below 1 before the logarithm count as 1, so a smaller number keeps more of
+        them. The walks are followed once for all.
     landmarks : int, optional
         Number of columns; all of them give the matrix in full. By default 2048, fewer on very large graphs.
+
+    Returns
+    -------
+    list of ndarray, shape (n, k)
+        One a number of negatives.
 
     Examples
     --------
     >>> ring = sp.csr_array(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
-    >>> log_walk_vectors(ring, 2, np.arange(6, dtype=np.uint64), np.random.default_rng(0)).shape
+    >>> [vectors] = log_walk_vectors(ring, 2, np.arange(6, dtype=np.uint64), np.random.default_rng(0))
+    >>> vectors.shape
     (6, 2)
     """
     n = adjacency.shape[0]
     asked = max(256, min(LANDMARKS, ENTRIES // n)) if landmarks is None else landmarks
     chosen = draw_landmarks(adjacency, min(asked, n), keys)
-    logs = log_walk_columns(adjacency, chosen, window=window, negatives=negatives)
+    logs = log_walk_columns(adjacency, chosen, window=window, negatives=negatives[0])
     k = min(k, len(chosen))
-    return truncated_svd(logs, k, rng, n_iter=ROUNDS)[0]
+    made = [truncated_svd(logs, k, rng, n_iter=ROUNDS)[0]]
+    for before, after in pairwise(negatives):
+        _raise_floor(logs, float(np.log(after / before)))
+        made.append(truncated_svd(logs, k, rng, n_iter=ROUNDS)[0])
+    return made
+
+
+def _raise_floor(logs: npt.NDArray[np.float32], by: float) -> None:
+    """Turn log max(1, x) into log max(1, x / e^by), in place."""
+
+    def lower(start: int, stop: int) -> None:
+        part = logs[start:stop]
+        np.subtract(part, by, out=part)
+        np.maximum(part, 0, out=part)
+
+    map_blocks(lower, row_cuts(len(logs)))
 
 
 def draw_landmarks(

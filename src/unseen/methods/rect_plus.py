@@ -4,8 +4,9 @@ RECT's idea, class-semantic knowledge of the seen classes beside the structure o
 
 1. *Views without labels.* Features after SVD, weighted and plain, smoothed over the graph at three depths; a
    factorisation of the logarithm of the walk matrix. Depth and weighting that serve differ from graph to graph.
-2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out; the views
-   within a standard error of the best are put side by side and reduced to `n_components` columns.
+2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. Views of
+   the kind of the best (features or walk) within a standard error of it are put side by side; the best of the other
+   kind joins them where it finds more labels, by over a standard error. The columns are reduced to `n_components`.
 3. *Class descriptions.* Directions in which nodes differ from the description of their own class are shrunk: the
    minimum of RECT-L's squared error over maps near the identity. How far, is chosen on folds whose labels the
    map has not seen, and it stays zero unless that is clearly better.
@@ -40,7 +41,7 @@ from unseen.methods.selection import (
     within_class_metric,
 )
 from unseen.methods.semantics import describe_classes, shares_of
-from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, smoothed_views
+from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, is_walk, smoothed_views
 from unseen.randomness import RandomState, child_seed
 
 STRENGTHS = (0.0, 0.03, 0.1)
@@ -82,8 +83,8 @@ class RECTPlus(SavedMethod):
     Notes
     -----
     Without labels, or with fewer than ten labelled nodes or one class, the default views are taken: weighted
-    features at middle depth, or the walk where there are no features. New nodes can be embedded where all views
-    are of features.
+    features at middle depth, or the smoothed walk where there are no features. New nodes can be embedded where
+    all views are of features.
 
     Examples
     --------
@@ -128,7 +129,7 @@ class RECTPlus(SavedMethod):
             truth = labels.indicator[rows].toarray()
             self.views_, self.view_scores_ = self._choose(views, rows, truth)
             self._keep(ways)
-            self.class_descriptions_ = _words(graph, labels, ways["plain"])
+            self.class_descriptions_ = _words(graph, labels, ways)
             joined = np.hstack([views[name] for name in self.views_])
             vectors, self.mix_ = _reduced(joined, self._width(joined.shape[1]), np.random.default_rng(seed))
             self.strength_, nearer = self._nearer(vectors, labels, rows, graph, seed)
@@ -147,7 +148,7 @@ class RECTPlus(SavedMethod):
             logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
             return default, {}
         hits = {name: leave_one_out_hits(vectors[rows], truth) for name, vectors in views.items()}
-        chosen = as_good_as_the_best(hits)
+        chosen = _side_by_side(views, hits, rows, truth)
         scores = {name: round(float(found.mean()), 4) for name, found in hits.items()}
         logger.info("%s: views chosen inside the seen labels: %s", self.name, ", ".join(chosen))
         return chosen, scores
@@ -175,15 +176,18 @@ class RECTPlus(SavedMethod):
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
         """Keep what new nodes need: the axes, which are rows of one matrix, and the weights of the columns."""
+        if not self.has_features_:
+            return
         self.axes_ = ways["weighted-wide"].axes
         self.plain_axes_ = ways["plain"].axes
         weights = ways["weighted-wide"].weights
-        self.column_weights_ = np.ones(self.axes_.shape[1]) if weights is None else weights
+        assert weights is not None
+        self.column_weights_ = weights
 
     def _transform(self, graph: Graph) -> Vectors:
         if graph.features is None or not self.has_features_:
             return super()._transform(graph)
-        if any("/" not in name for name in self.views_):
+        if any(is_walk(name) for name in self.views_):
             msg = (
                 f"{self.name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "
                 "have; fit it again on the larger graph, or with `views` of features"
@@ -207,6 +211,28 @@ def _known(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, ...]:
         if name not in views:
             raise unknown_name("view", name, views)
     return names
+
+
+def _side_by_side(
+    views: dict[str, Any],
+    hits: dict[str, npt.NDArray[np.float64]],
+    rows: npt.NDArray[np.int64],
+    truth: npt.NDArray[np.bool_],
+) -> list[str]:
+    """Return the views that serve the labels: the best kind's, one of the other if that is clearly better."""
+    best = max(hits, key=lambda name: float(hits[name].mean()))
+    chosen = as_good_as_the_best(
+        {name: found for name, found in hits.items() if is_walk(name) == is_walk(best)}
+    )
+    others = [name for name in hits if is_walk(name) != is_walk(best)]
+    if not others:
+        return chosen
+    joined = [*chosen, max(others, key=lambda name: float(hits[name].mean()))]
+    found = {
+        title: leave_one_out_hits(np.hstack([views[name][rows] for name in names]), truth)
+        for title, names in (("alone", chosen), ("joined", joined))
+    }
+    return chosen if "alone" in as_good_as_the_best(found) else joined
 
 
 def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
@@ -236,9 +262,10 @@ def _reduced(
     return scores, np.ascontiguousarray(axes.T)
 
 
-def _words(graph: Graph, labels: Labels, plain: Reduction) -> dict[str, list[tuple[str, float]]]:
+def _words(graph: Graph, labels: Labels, ways: dict[str, Reduction]) -> dict[str, list[tuple[str, float]]]:
     if graph.features is None or graph.feature_names is None or not len(labels.labelled):
         return {}
+    plain = ways["plain"]
     reduced = plain.apply(graph.features)
     descriptions = describe_classes(reduced, labels, "mean")
     return words_of(graph, "features", labels, descriptions, reduced, plain.axes)

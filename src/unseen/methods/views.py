@@ -29,7 +29,9 @@ DEPTHS = {"far": (0.02, 0.05, 0.1), "middle": (0.05, 0.1, 0.2), "near": (0.2, 0.
 STEPS = 20
 WIDE, NARROW, WALK = 400, 200, 256
 """Columns of the views: all weighted features, half of them or the plain features, and the walk."""
-DEFAULT = {True: ("weighted-wide/middle",), False: ("walk-wide",)}
+WALKS = {"walk": 0.2, "sharp-walk": 1.0}
+"""Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
+DEFAULT = {True: ("weighted-wide/middle",), False: ("walk/near",)}
 """Views where no label helps to choose, with features and without."""
 
 
@@ -109,15 +111,17 @@ def reductions(graph: Graph, seed: int) -> dict[str, Reduction]:
     """Learn how features become dimensions, in each of the ways that views start from."""
     features = source_of(graph)
     weights = None if graph.features is None else column_weights(graph.features)
-    wide = WIDE if graph.features is not None else NARROW
+    plan = [("weighted-wide", weights, True, WIDE), ("plain", None, False, NARROW)]
+    if graph.features is None:
+        plan = [("rows", None, True, NARROW)]
     made = {}
-    for name, factors, unit, most in (("weighted-wide", weights, True, wide), ("plain", None, False, NARROW)):
+    for name, factors, unit, most in plan:
         k = min(most, *features.shape)
         matrix = weighted(features, factors, unit=unit)
         axes = truncated_svd(matrix, k, np.random.default_rng(seed))[1]
         made[name] = Reduction(factors, axes, unit)
-    if made["weighted-wide"].axes.shape[0] > NARROW:
-        first = made["weighted-wide"]
+    first = made.get("weighted-wide")
+    if first is not None and first.axes.shape[0] > NARROW:
         made["weighted"] = Reduction(first.weights, first.axes[:NARROW], True)
     return made
 
@@ -142,9 +146,25 @@ def walk_views(graph: Graph, seed: int) -> dict[str, npt.NDArray[np.float32]]:
         return {}
     k = min(WALK, graph.n_nodes - 1)
     keys = node_keys(graph.node_ids, seed)
-    vectors = log_walk_vectors(graph.adjacency, k, keys, np.random.default_rng(seed))
-    wide = {"walk-wide": _unit(vectors)}
-    return wide if k <= WALK // 2 else {**wide, "walk": _unit(vectors[:, : WALK // 2])}
+    negatives = tuple(WALKS.values())
+    found = log_walk_vectors(graph.adjacency, k, keys, np.random.default_rng(seed), negatives=negatives)
+    ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+    views = {}
+    for name, vectors in zip(WALKS, found, strict=True):
+        views[name] = l2_rows(vectors).astype(np.float32)
+        views[f"{name}/near"] = smoothed(ahat, vectors, {"near": DEPTHS["near"]}, STEPS)["near"]
+    return views
+
+
+def is_walk(name: str) -> bool:
+    """Return whether a view is of the structure alone.
+
+    Examples
+    --------
+    >>> is_walk("sharp-walk/near"), is_walk("plain/near")
+    (True, False)
+    """
+    return name.split("/")[0] in WALKS
 
 
 def all_views(graph: Graph, seed: int) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
@@ -155,7 +175,3 @@ def all_views(graph: Graph, seed: int) -> tuple[dict[str, Reduction], dict[str, 
 def _all_views(graph: Graph, seed: int) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
     ways = reductions(graph, seed)
     return ways, {**smoothed_views(graph, ways), **walk_views(graph, seed)}
-
-
-def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return np.asarray(l2_rows(vectors), dtype=np.float32)
