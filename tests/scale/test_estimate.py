@@ -53,9 +53,11 @@ def test_no_option_is_named_that_would_not_fit_either() -> None:
 def test_another_method_is_named_where_one_cannot_train_on_parts() -> None:
     large = Sizes(2_000_000, 8_000_000, 64, 1, source="identity")
     with pytest.raises(
-        InputError, match=r"cheaper: --method rect-n, or unseen partition, .* --method rect-n on"
+        InputError, match=r"cheaper: --method rect-n --dim 64, or unseen partition, .* --method rect-n on"
     ):
         check_fits("rect-plus", large, free=20e9)
+    with pytest.raises(InputError, match=r"cheaper: --method rect-n --dim 16, or"):
+        check_fits("rect-plus", large, free=2.5e9)
     with pytest.raises(InputError, match=r"cheaper: unseen partition, .* --method rsdne-light on several"):
         check_fits("rsdne", large, free=1e9)
 

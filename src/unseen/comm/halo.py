@@ -104,9 +104,8 @@ class Halo:
         sent = torch.from_numpy(np.ascontiguousarray(foreign))
         came = self.layout.comm.exchange(sent, self.receive, self.send).numpy()
         start = 0
-        for (
-            count
-        ) in self.send:  # one process at a time names a row at most once, so that a plain addition will do
+        # one process at a time: it names a row at most once, so that a plain addition will do
+        for count in self.send:
             own[self.rows[start : start + count]] += came[start : start + count]
             start += count
         return own

@@ -275,21 +275,25 @@ def _cheaper(method: str, sizes: Sizes, scratch: bool, free: float) -> str:
         found = estimate(other, smaller)
         return found is not None and found.n_bytes - (found.movable if on_disk else 0.0) <= free
 
+    def narrower(other: str, columns: int) -> str | None:
+        """Return the option for the most columns of these halved again and again that fit."""
+        while columns >= 8:
+            if fits(other, replace(sizes, columns=columns), scratch):
+                return f"--dim {columns}"
+            columns //= 2
+        return None
+
     options = []
     whole = estimate(method, sizes)
     if whole is not None and whole.movable and not scratch and fits(method, sizes, True):
         options.append(f"--scratch FOLDER, which keeps {shown_size(whole.movable)} on disk")
-    columns = sizes.columns
-    while columns > 8:
-        columns //= 2
-        if fits(method, replace(sizes, columns=columns), scratch):
-            options.append(f"--dim {columns}")
-            break
+    if fewer := narrower(method, sizes.columns // 2):
+        options.append(fewer)
     if sizes.source == "adjacency" and fits(method, replace(sizes, source="identity"), scratch):
         options.append("--param features=identity")
     other = INSTEAD.get(method, method)
-    if other != method and fits(other, sizes, scratch):
-        options.append(f"--method {other}")
+    if other != method and (fewer := narrower(other, sizes.columns)):
+        options.append(f"--method {other} {fewer}")
     options.append(f"unseen partition, and python -m unseen.scale --method {other} on several machines")
     return ", or ".join(options)
 
