@@ -10,7 +10,7 @@ from typing import Any
 
 from unseen.datasets import load_dataset
 from unseen.experiments.paper import DATASETS, RATES, TITLES
-from unseen.experiments.plan import GRIDS, Run, as_params, f1_runs, hidden_sets
+from unseen.experiments.plan import GRIDS, Run, as_params, f1_runs, hidden_sets, numbered_sets
 from unseen.labels import Labels
 from unseen.methods.registry import METHODS, method_class
 
@@ -83,7 +83,7 @@ def _decline(choice: Choice) -> list[Run]:
     for dataset in choice.datasets or ["citeseer"]:
         labels = _labels(dataset)
         for size in (0, 1, 2):
-            sets = _all_sets(labels, size, choice.splits) if size else [()] * (choice.splits or 10)
+            sets = _sets(labels, size, choice.splits or (None if size else 10))
             methods = able(choice.methods or _known(["lshm", "gcn"]), labels)
             runs += _grid(dataset, methods, choice.rates or RATES, sets)
     return runs
@@ -96,7 +96,7 @@ def _seen_classes(choice: Choice) -> list[Run]:
         labels = _labels(dataset)
         most = choice.splits or SEEN_CLASS_SPLITS
         for size in range(len(labels.classes)):
-            sets = _all_sets(labels, size, most) if size else [()] * most
+            sets = _sets(labels, size, most)
             runs += _grid(dataset, able(methods, labels), choice.rates or [0.5], sets)
     return runs
 
@@ -132,7 +132,7 @@ def _balanced(choice: Choice) -> list[Run]:
             dataset,
             able(methods, _labels(dataset)),
             choice.rates or RATES,
-            [()] * (choice.splits or BALANCED_SPLITS),
+            _sets(_labels(dataset), 0, choice.splits),
         )
     ]
 
@@ -162,23 +162,23 @@ def able(methods: Sequence[str], labels: Labels) -> list[str]:
     return [name for name in methods if method_class(name).multilabel or not labels.is_multilabel]
 
 
-def _all_sets(labels: Labels, size: int, most: int | None) -> list[tuple[str, ...]]:
-    sets = list(itertools.combinations(labels.classes, size))
-    if most is None or most >= len(sets):
-        return sets
-    return [sets[int(k * len(sets) / most)] for k in range(most)]
+def _sets(labels: Labels, size: int, most: int | None) -> list[tuple[int, tuple[str, ...]]]:
+    """Return numbered sets of `size` classes, at most so many; of no class, as many as asked for."""
+    if size == 0:
+        return list(enumerate([()] * (most or BALANCED_SPLITS)))
+    return numbered_sets(list(itertools.combinations(labels.classes, size)), most)
 
 
 def _grid(
     dataset: str,
     methods: Sequence[str],
     rates: Sequence[float],
-    sets: Sequence[tuple[str, ...]],
+    sets: Sequence[tuple[int, tuple[str, ...]]],
     params: dict[str, Any] | None = None,
 ) -> list[Run]:
     return [
         Run(dataset, method, rate, seed, unseen, as_params(params or {}))
-        for seed, unseen in enumerate(sets)
+        for seed, unseen in sets
         for rate in rates
         for method in methods
     ]

@@ -19,12 +19,11 @@ GRIDS = {
     "lshm": {"lam": [0.01, 0.1, 1.0, 10.0, 100.0]},
     "lde": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
     "mmdw": {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0]},
-    "rect-l": {"epochs": [50, 100]},
-    "rect": {"epochs": [50, 100]},
 }
 """Weights that the paper chooses from a grid; here inside L', with the fold's labels, and in each fold some of the
-seen classes, hidden from the method. RECT trains 100 epochs by the paper's text and 50 in the authors' code: which of
-the two is chosen in the same way."""
+seen classes, hidden from the method."""
+EPOCHS = {"rect-l": {"epochs": [50, 100]}, "rect": {"epochs": [50, 100]}}
+"""RECT trains 100 epochs by the paper's text and 50 in the authors' code: which of the two is chosen inside L' too."""
 
 
 @dataclass(frozen=True, order=True)
@@ -81,11 +80,23 @@ def hidden_sets(dataset: str, labels: Labels, n_splits: int | None = None) -> li
     size = HIDDEN.get(dataset, 2)
     if dataset not in ALL_SETS:
         return random_unseen_sets(labels, size, DRAWS if n_splits is None else n_splits, random_state=0)
-    sets = list(unseen_sets(labels, size))
-    if n_splits is None or n_splits >= len(sets):
-        return sets
-    step = len(sets) / n_splits  # spread over the list, so that every class is hidden in some split
-    return [sets[int(k * step)] for k in range(n_splits)]
+    return [hidden for _, hidden in numbered_sets(list(unseen_sets(labels, size)), n_splits)]
+
+
+def numbered_sets(sets: Sequence[tuple[str, ...]], most: int | None) -> list[tuple[int, tuple[str, ...]]]:
+    """Return all sets, or `most` of them spread over the list, each with its place in it, which seeds its split.
+
+    So every class is hidden in some split, and fewer splits are a part of more.
+
+    Examples
+    --------
+    >>> numbered_sets([("a",), ("b",), ("c",), ("d",)], 2)
+    [(0, ('a',)), (2, ('c',))]
+    """
+    numbered = list(enumerate(sets))
+    if most is None or most >= len(numbered):
+        return numbered
+    return [numbered[int(k * len(numbered) / most)] for k in range(most)]
 
 
 def f1_runs(
@@ -107,9 +118,6 @@ def f1_runs(
 
 
 def _numbered(dataset: str, labels: Labels, n_splits: int | None) -> list[tuple[int, tuple[str, ...]]]:
-    """Pair each hidden set with its seed: its place in the full list, so that fewer splits are a part of more."""
-    chosen = hidden_sets(dataset, labels, n_splits)
-    if dataset not in ALL_SETS:
-        return list(enumerate(chosen))
-    place = {names: k for k, names in enumerate(hidden_sets(dataset, labels))}
-    return [(place[names], names) for names in chosen]
+    if dataset not in ALL_SETS:  # random draws: fewer are the first of more
+        return list(enumerate(hidden_sets(dataset, labels, n_splits)))
+    return numbered_sets(hidden_sets(dataset, labels), n_splits)

@@ -23,7 +23,7 @@ from unseen.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
-from unseen.experiments.plan import GRIDS, Run, as_params
+from unseen.experiments.plan import EPOCHS, GRIDS, Run, as_params
 from unseen.experiments.results import Result, ResultTable
 from unseen.io.embeddings import read_embedding
 from unseen.methods.registry import make_method, method_class
@@ -196,7 +196,8 @@ def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
         embedding, seconds = _shared_vectors(run, data, vectors)
         return embedding, evaluate(embedding, data.labels, split, random_state=run.seed), seconds
     method = make_method(run.method, **run.keywords(), random_state=SEED)
-    grid = {k: v for k, v in GRIDS.get(run.method, {}).items() if k not in run.keywords()}
+    choices = GRIDS.get(run.method) or EPOCHS.get(run.method, {})
+    grid = {k: v for k, v in choices.items() if k not in run.keywords()}
     start = time.perf_counter()
     with shared_work(_store(run.dataset)):
         embedding, score = fit_and_evaluate(
