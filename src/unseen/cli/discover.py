@@ -152,6 +152,7 @@ def _told(truth: Truth, found: Discovery) -> str:
     lines += [f"  {what}: {value:.3f}" for what, value in figures.items() if value is not None]
     sizes = {found_class.name: found_class.size for found_class in found.classes}
     lines += [
-        f"  {group} is mostly {name}: {n:,} of its {sizes[group]:,} nodes" for group, name, n in truth.matches
+        f"  {group} is matched with {name}: {n:,} of its {sizes[group]:,} nodes"
+        for group, name, n in truth.matches
     ]
     return "\n".join(lines) + "\n"
