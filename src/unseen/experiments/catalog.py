@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,12 +10,15 @@ from typing import Any
 
 from unseen.datasets import load_dataset
 from unseen.experiments.paper import DATASETS, RATES, TITLES
-from unseen.experiments.plan import GRIDS, Run, as_params, f1_runs, hidden_sets, numbered_sets
+from unseen.experiments.plan import DRAWS, GRIDS, Run, as_params, f1_runs, hidden_sets, numbered_sets
 from unseen.labels import Labels
 from unseen.methods.registry import METHODS, method_class
+from unseen.splits import random_unseen_sets, unseen_sets
 
 BALANCED_SPLITS = 5
 SEEN_CLASS_SPLITS = 6
+MOST_SETS = 10_000
+"""Sets of hidden classes that are listed; of more, some are drawn."""
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 DIMENSIONS = (100, 200, 300, 400, 500)
 ABLATIONS: dict[str, dict[str, Any]] = {
@@ -163,10 +166,12 @@ def able(methods: Sequence[str], labels: Labels) -> list[str]:
 
 
 def _sets(labels: Labels, size: int, most: int | None) -> list[tuple[int, tuple[str, ...]]]:
-    """Return numbered sets of `size` classes, at most so many; of no class, as many as asked for."""
+    """Return numbered sets of `size` classes, at most so many, drawn where there are too many to list."""
     if size == 0:
         return list(enumerate([()] * (most or BALANCED_SPLITS)))
-    return numbered_sets(list(itertools.combinations(labels.classes, size)), most)
+    if math.comb(len(labels.classes), size) > MOST_SETS:
+        return list(enumerate(random_unseen_sets(labels, size, most or DRAWS, random_state=0)))
+    return numbered_sets(list(unseen_sets(labels, size)), most)
 
 
 def _grid(

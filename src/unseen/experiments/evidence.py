@@ -28,8 +28,8 @@ class Evidence:
     ----------
     f1 : mapping
         By (data set, label rate, method).
-    decline : mapping of float
-        Accuracy by (method, number of unseen classes, label rate).
+    decline : mapping
+        By (method, number of unseen classes, label rate).
     seen : mapping
         By (method, number of seen classes).
     ablation : mapping
@@ -49,7 +49,7 @@ class Evidence:
     """
 
     f1: Mapping[tuple[str, float, str], Pair] = field(default_factory=dict)
-    decline: Mapping[tuple[str, int, float], float] = field(default_factory=dict)
+    decline: Mapping[tuple[str, int, float], Pair] = field(default_factory=dict)
     seen: Mapping[tuple[str, int], Pair] = field(default_factory=dict)
     ablation: Mapping[tuple[str, float], Pair] = field(default_factory=dict)
     alpha: Mapping[tuple[str, float, float], Pair] = field(default_factory=dict)
@@ -68,7 +68,7 @@ def paper_evidence() -> Evidence:
     >>> len(paper_evidence().f1)
     201
     """
-    return Evidence(f1=paper_f1(), decline=paper_decline())
+    return Evidence(f1=paper_f1(), decline={key: (figure, figure) for key, figure in paper_decline().items()})
 
 
 def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Evidence:
@@ -89,12 +89,7 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
     n_classes = 6  # Citeseer's, the only graph of that experiment
     return Evidence(
         f1=_means(found["f1"], lambda r: (r.run.dataset, r.run.label_rate, r.run.method)),
-        decline={
-            key: micro
-            for key, (micro, _) in _means(
-                found["decline"], lambda r: (r.run.method, len(r.run.unseen), r.run.label_rate)
-            ).items()
-        },
+        decline=_means(found["decline"], lambda r: (r.run.method, len(r.run.unseen), r.run.label_rate)),
         seen=_means(found["seen-classes"], lambda r: (r.run.method, n_classes - len(r.run.unseen))),
         ablation=_means(found["ablation"], lambda r: (ablations[r.run.params], r.run.label_rate)),
         alpha=_means(
