@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NAMES = (
     "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "scalability", "all",
 )  # fmt: skip
+TABLES = ("decline", "f1")
+"""Experiments without a figure."""
 GRID_CHOICES = ("inside", "best")
 
 
@@ -77,6 +79,7 @@ def reproduce(
     from unseen.io.files import make_folder
     from unseen.methods.registry import METHODS
     from unseen.report.experiments import write_claims, write_report
+    from unseen.report.figures import pyplot
     from unseen.report.layouts import write_layouts
     from unseen.report.scalability import write_scalability
     from unseen.report.tables import STYLES
@@ -94,6 +97,8 @@ def reproduce(
         grid,
     )
     nodes = None if sizes is None else options.numbers(sizes, "--sizes")
+    if experiment not in TABLES:
+        pyplot()  # rather say now than after hours of runs that figures cannot be drawn
     make_folder(out)
     table = ResultTable(out / "runs.csv")
 
