@@ -7,6 +7,7 @@ where the work is; on another machine, or a busy one, they are orders of size.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,11 +20,16 @@ from unseen.scale.sizes import shown_size
 
 PROGRAM = 0.4e9
 """Bytes of the program and its libraries."""
-PRODUCT_SECONDS = 7e-10
+PRODUCT_SECONDS = 6e-10
 """Of a sparse product, for an entry or row and a column."""
+FETCH_SECONDS, CACHE_BYTES, MOST_DOUBLINGS = 2e-8, 32e6, 6.5
+"""To fetch the row of an entry from vectors that are not in the cache, for each doubling beyond it.
+
+Measured up to 2.6 GB, which is 6.3 doublings; vectors larger than that are taken to cost no more.
+"""
 GRAM_SECONDS = 5e-11
 """Of U'U and U(U'U), for a row and a pair of columns."""
-PASS_SECONDS = 6e-9
+PASS_SECONDS = 5e-9
 """Of activation, gradients and optimiser, for a number."""
 PREPARE_SECONDS = 1.5e-6
 """Of checking and normalising the graph and of the loss's constant, on one thread, for a row or an entry."""
@@ -142,7 +148,15 @@ class _Counted:
 
 def _step(s: Sizes, columns: int) -> float:
     """Return the processor seconds of a sparse product."""
-    return columns * (s.entries + s.nodes) * PRODUCT_SECONDS
+    turns = _turns(s, columns)
+    vectors = 4.0 * (s.nodes + s.halo) * columns / turns
+    doublings = min(max(0.0, math.log2(max(1.0, vectors) / CACHE_BYTES)), MOST_DOUBLINGS)
+    return (s.entries + s.nodes) * (columns * PRODUCT_SECONDS + turns * doublings * FETCH_SECONDS)
+
+
+def _turns(s: Sizes, columns: int) -> int:
+    """Return into how many turns a product is cut, so that rows of others do not outnumber the own ones."""
+    return max(1, min(-(-s.halo // max(1, s.nodes)), columns // LEAST_COLUMNS))
 
 
 def _dense(s: Sizes, columns: int) -> float:
@@ -179,7 +193,7 @@ def _rect(s: Sizes) -> _Counted:
     tall = 4.0 * s.nodes * s.columns
     half = replace(s, columns=-(-s.columns // 2))
     first, second = _rect_l(half), _rect_n(half)
-    held = max(first.held, second.held + tall / 2) + tall
+    held = max(first.held, second.held + tall / 2, 3 * tall)  # one half, the other, both scaled and joined
     exchanges = (first.exchanges + second.exchanges) / 2
     return _Counted(held, second.movable, first.work + second.work, exchanges)
 
@@ -226,8 +240,7 @@ def halo_bytes(s: Sizes) -> float:
     """
     if not s.halo:
         return 0.0
-    turns = max(1, min(-(-s.halo // s.nodes), s.columns // LEAST_COLUMNS))
-    return 4.0 * (s.nodes + 3 * s.halo) * -(-s.columns // turns)
+    return 4.0 * (s.nodes + 3 * s.halo) * -(-s.columns // _turns(s, s.columns))
 
 
 def check_fits(
