@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import gzip
 import json
 
@@ -217,3 +218,11 @@ def test_gathered_compares_labelled_neighbours_with_labelled_ends_and_ignores_lo
 )
 def test_what_speaks_for_a_corner(places, corner):
     assert places.corner == corner
+
+
+def test_the_summary_says_so_where_another_number_of_groups_was_asked_for(case):
+    told = case.found.summary()
+    assert "sorted into" not in told
+    other = dataclasses.replace(case.found, classes=case.found.classes[:1])
+    assert "2 new classes" in told
+    assert "They were sorted into 1 group." in " ".join(other.summary().split())

@@ -34,7 +34,7 @@ def summary(found: Discovery) -> str:
         f"{audit.n_labelled:,} of {audit.n_nodes:,} nodes have a label, of {len(audit.classes)} {many}: {counts}.",
         f"Of the {found.nodes.num_rows:,} others, about {audit.expected_unseen:,.0f} belong to no labelled class; "
         f"{certain:,} of them with a probability above {CERTAIN:g}.",
-        counted(found.count),
+        counted(found.count) + _sorted(found),
     ]
     lines = [line for part in parts for line in textwrap.wrap(part, WIDTH)]
     for found_class in found.classes:
@@ -60,6 +60,12 @@ def counted(count: ClassCount) -> str:
     number = "1 new class" if count.best == 1 else f"{count.best} new classes"
     between = "" if count.low == count.high else f" (between {count.low} and {count.high})"
     return f"That looks like {number}{between}."
+
+
+def _sorted(found: Discovery) -> str:
+    """Return what there is to say where the user asked for another number of groups."""
+    n = len(found.classes)
+    return "" if n == found.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
 
 
 def _class_lines(found: FoundClass) -> list[str]:
