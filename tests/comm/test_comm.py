@@ -47,3 +47,12 @@ def test_what_torch_says_of_a_lost_connection_becomes_a_sentence() -> None:
         raise RuntimeError("Connection closed\n by peer")
     with pytest.raises(InputError, match="ours"), _explained("a sum"):
         raise InputError("ours")
+
+
+def test_where_in_torch_an_error_comes_from_is_left_out() -> None:
+    place = "[/build/gloo/transport/tcp/unbound_buffer.cc:129] "
+    with (
+        pytest.raises(CommError, match=r"^an exchange did not come about: Timed out"),
+        _explained("an exchange"),
+    ):
+        raise RuntimeError(place + "Timed out waiting 15000ms")

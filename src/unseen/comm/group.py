@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -179,6 +180,8 @@ def connect(timeout: float = TIMEOUT) -> Iterator[Comm]:
 
 
 RESTART_SETTING = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
+_SOURCE = re.compile(r"^\[\S+:\d+\] ")
+"""Where in torch's own source an error comes from, which helps nobody here."""
 
 
 @contextlib.contextmanager
@@ -189,7 +192,8 @@ def _explained(what: str, timeout: float | None = None) -> Iterator[None]:
     except (RuntimeError, ValueError) as error:  # torch's network errors are RuntimeErrors
         if isinstance(error, UnseenError):
             raise
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        said = _SOURCE.sub("", " ".join(str(error).split()))
+        reason = said[:200] or type(error).__name__
         waited = "" if timeout is None else f" within {timeout:g} s"
         msg = (
             f"{what} did not come about{waited}: {reason}; if a process died, its own message is the cause, "
