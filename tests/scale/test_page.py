@@ -9,6 +9,7 @@ import pytest
 
 from unseen.scale.estimate import (
     CANDIDATES_BYTES,
+    EXCHANGE_SECONDS,
     FETCH_SECONDS,
     GRAM_SECONDS,
     MOST_DOUBLINGS,
@@ -60,14 +61,16 @@ def test_a_hundred_machines(page: str) -> None:
     for sizes, digits in ((random, 1), (better, 2)):
         received = 6 * 4 * COLUMNS * sizes.halo
         network = received / BYTES_A_SECOND
-        epoch = products + dense + network
+        copied = EXCHANGE_SECONDS * received
+        epoch = products + dense + copied + network
         exponent = math.floor(math.log10(sizes.halo))
         found.append(
             (
                 f"{sizes.halo / 10**exponent:.1f} 10^{exponent}",
                 f"{received / 1e12:.{digits}f} TB, {network:.0f} s",
-                f"{epoch:.0f} s",
-                f"{100 * epoch / 3600:.1f} hours",
+                f"{copied / 60:.0f} minutes",
+                f"{epoch / 60:.0f} minutes",
+                f"{100 * epoch / 3600:.0f} hours",
                 f"{halo_bytes(sizes) / 1e9:.0f} GB",
             )
         )
@@ -75,10 +78,12 @@ def test_a_hundred_machines(page: str) -> None:
         assert told is not None
         assert told.sent == pytest.approx(100 * received, rel=0.01)
         assert told.n_bytes == pytest.approx(tall + graph + halo_bytes(sizes), rel=0.01)
-        assert told.seconds == pytest.approx(PREPARE_SECONDS * work + 100 * (products + dense), rel=0.01)
+        expected = PREPARE_SECONDS * work + 100 * (products + dense + copied)
+        assert told.seconds == pytest.approx(expected, rel=0.01)
     names = (
         "halo h_r",
         "received, an epoch",
+        "gathering and copying it, an epoch, on one thread",
         "an epoch, nothing overlapped",
         "100 epochs",
         "memory: halo of a product, 32 columns",
@@ -95,6 +100,7 @@ def test_the_constants_on_the_page(page: str) -> None:
         f"{GRAM_SECONDS:.0e} for a row and a pair",
         f"{PASS_SECONDS:.0e} a number",
         f"{PREPARE_SECONDS:.1e} for every row and entry",
+        f"{EXCHANGE_SECONDS:.0e} processor seconds a byte",
     ):
         assert told.replace("e-0", "e-") in page
 

@@ -33,6 +33,8 @@ PASS_SECONDS = 5e-9
 """Of activation, gradients and optimiser, for a number."""
 PREPARE_SECONDS = 1.5e-6
 """Of checking and normalising the graph and of the loss's constant, on one thread, for a row or an entry."""
+EXCHANGE_SECONDS = 3e-9
+"""Of gathering, sending, receiving and putting in place, on one thread, for a byte of rows sent to another process."""
 DRAW_SECONDS = 1.6e-8
 """Of a random number that belongs to a node."""
 LABELLED_SECONDS = 9e-11
@@ -128,12 +130,10 @@ def estimate(method: str, sizes: Sizes, *, threads: int | None = None) -> Estima
     s, found = sizes, count(sizes)
     threads = thread_count() if threads is None else threads
     graph = 45.0 * s.entries + 60.0 * s.nodes + 24.0 * s.feature_entries
-    return Estimate(
-        PROGRAM + graph + found.held + halo_bytes(s),
-        found.movable,
-        PREPARE_SECONDS * (s.nodes + s.entries) + found.work / threads,
-        4.0 * found.exchanges * s.halo * s.columns,
-    )
+    sent = 4.0 * found.exchanges * s.halo * s.columns
+    alone = PREPARE_SECONDS * (s.nodes + s.entries) + EXCHANGE_SECONDS * sent
+    held = PROGRAM + graph + found.held + halo_bytes(s)
+    return Estimate(held, found.movable, alone + found.work / threads, sent)
 
 
 @dataclass(frozen=True)
