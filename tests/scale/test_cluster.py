@@ -18,7 +18,7 @@ from unseen.cli.app import run
 from unseen.errors import InputError
 from unseen.scale.cluster import on_cluster
 
-from .workers import wait_for
+from .workers import DEADLINE, wait_for
 
 DASK = "from distributed.cli.{0} import main; main()"
 
@@ -64,9 +64,10 @@ def test_a_sweep_on_a_cluster_survives_a_worker(tmp_path: Path) -> None:
         try:
             wait_for(lambda: rows.exists() and len(rows.read_text().splitlines()) > 2, "first results")
             os.kill(workers[0].pid, signal.SIGKILL)
-            said, _ = sweep.communicate(timeout=120)
+            said, _ = sweep.communicate(timeout=DEADLINE)
         finally:
             sweep.kill()
+            sweep.wait(DEADLINE)
         assert sweep.returncode == 0, said
         with rows.open() as file:
             found = [(row["label_rate"], row["split_seed"], row["error"]) for row in csv.DictReader(file)]
