@@ -82,11 +82,16 @@ def test_a_run_that_ctrl_c_cut_short_is_no_result(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(runner, "execute", cut_short)
     table = ResultTable(tmp_path / "runs.csv")
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        runner.run_all([Run("debian", "rsdne", 0.1, 0, ("mail",))], table)
-    assert not len(table)
-    assert signal.getsignal(signal.SIGINT) is before
+    inherited = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # background jobs inherit that it is ignored
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            runner.run_all([Run("debian", "rsdne", 0.1, 0, ("mail",))], table)
+        assert not len(table)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, inherited)
 
 
 def test_a_worker_that_dies_while_sharing_does_not_stop_the_sweep(
