@@ -112,6 +112,22 @@ def test_methods_without_labels_are_fitted_once_a_setting(
     assert score.params["steps"] in (0, 1, 2)
 
 
+def test_fits_that_choose_c_keep_what_the_fit_chose(world: tuple, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, labels, split = world
+    asked, taken = [], []
+    original = unseen.RECTPlus._fit
+
+    def noted(self: unseen.RECTPlus, *args: Any) -> Any:
+        asked.append(self.views)
+        made = original(self, *args)
+        taken.append(tuple(self.views_))
+        return made
+
+    monkeypatch.setattr(unseen.RECTPlus, "_fit", noted)
+    unseen.evaluate_method(unseen.RECTPlus(n_components=4, random_state=0), graph, labels, split)
+    assert asked == ["auto", *[taken[0]] * 3], "another choice of views has another scale, and another C"
+
+
 def test_a_class_of_one_node_may_vanish_from_a_fold(world: tuple) -> None:
     graph, labels, split = world
     codes = labels.codes

@@ -150,9 +150,10 @@ def _evaluate_refitted(
     chosen = choice.setting(settings, hide_classes)
     if len(settings) > 1:
         logger.info("%s: %s chosen inside the seen labels", method.name, chosen)
-    embedding = _embed(method, chosen, graph, split.seen_labels)
+    fitted = clone(method).set_params(**chosen).fit(graph, split.seen_labels)
+    embedding = fitted.embedding_
     if options.get("classifier", "linear") == "linear" and options.get("C") is None:
-        candidate = choice.candidate(chosen)
+        candidate = choice.candidate({**chosen, **fitted.chosen_params()})
         unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=choice.scale))
         options = {**options, "C": None if candidate is None else candidate * unit}
     score = evaluate(embedding, labels, split, random_state=choice.random_state, **options)

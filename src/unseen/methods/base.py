@@ -105,6 +105,13 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         vectors = self._transform(graph)
         return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
 
+    def chosen_params(self) -> dict[str, Any]:
+        """Return parameters that the fit chose by the labels, and without which vectors are not comparable.
+
+        Whoever fits again on fewer labels, to choose something for these vectors, keeps them.
+        """
+        return {}
+
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         """Return one row a node; `labels` is aligned with the graph and may be empty."""
         raise NotImplementedError

@@ -138,12 +138,16 @@ class RECTPlus(SavedMethod):
                 vectors = times(vectors, nearer)
         return vectors
 
+    def chosen_params(self) -> dict[str, Any]:
+        """Return the views: another fit on fewer labels may take others, whose columns have another scale."""
+        return {"views": tuple(self.views_)}
+
     def _choose(
         self, views: dict[str, Any], rows: npt.NDArray[np.int64], truth: npt.NDArray[np.bool_]
     ) -> tuple[list[str], dict[str, float]]:
         if isinstance(self.views, tuple):
             return list(_known(self.views, views)), {}
-        if len(rows) < FEWEST_LABELLED or truth.any(axis=0).sum() < 2:
+        if not _enough(truth):
             default = [name for name in DEFAULT[self.has_features_] if name in views] or list(views)[:1]
             logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
             return default, {}
@@ -160,8 +164,7 @@ class RECTPlus(SavedMethod):
         strength = 0.0
         if self.strength is not None:
             strength = float(self.strength)
-        elif self.view_scores_:
-            truth = labels.indicator[rows].toarray()
+        elif _enough(truth := labels.indicator[rows].toarray()):
             folds = _folds(truth, node_keys(graph.node_ids, seed)[rows])
             strength = choose_strength(vectors[rows].astype(np.float64), truth, STRENGTHS, folds)
         if not strength or not len(rows):
@@ -204,6 +207,11 @@ class RECTPlus(SavedMethod):
                 way, depth = name.split("/")
                 parts.append(smoothed_views(graph, {way: ways[way]}, [depth])[name])
             return times(np.hstack(parts), self.mix_)
+
+
+def _enough(truth: npt.NDArray[np.bool_]) -> bool:
+    """Whether these labels can choose anything."""
+    return len(truth) >= FEWEST_LABELLED and int(truth.any(axis=0).sum()) >= 2
 
 
 def _known(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, ...]:
