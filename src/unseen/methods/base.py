@@ -161,6 +161,19 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return int(asked)
 
 
+def rows_and_columns(graph: Graph) -> str:
+    """Return what limits the columns of a factorisation of the features, as a sentence.
+
+    Examples
+    --------
+    >>> rows_and_columns(Graph.from_edges(["a"], ["b"]))
+    'there are 2 nodes, whose adjacency stands in for features'
+    """
+    if graph.features is None:
+        return f"there are {graph.n_nodes} nodes, whose adjacency stands in for features"
+    return f"there are {graph.n_nodes} nodes and {graph.features.shape[1]} features"
+
+
 def _check_graph(graph: Graph) -> None:
     if not isinstance(graph, (Graph, GraphPart)):
         msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"

@@ -15,7 +15,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import gcn_normalized, l2_rows
 from unseen.linalg.svd import truncated_svd
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Vectors, rows_and_columns
 from unseen.methods.parameters import Constraint, Interval
 from unseen.randomness import RandomState
 
@@ -73,11 +73,7 @@ class SmoothFeats(Method):
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
         self.has_features_ = graph.features is not None
-        rows, columns = features.shape
-        what = "features" if self.has_features_ else "nodes, whose adjacency stands in for features"
-        k = self._components(
-            self.n_components, min(rows, columns), f"there are {rows} nodes and {columns} {what}"
-        )
+        k = self._components(self.n_components, min(features.shape), rows_and_columns(graph))
         scores, self.axes_ = truncated_svd(features, k, rng)
         return self._smooth(graph, scores)
 

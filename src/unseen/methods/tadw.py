@@ -24,7 +24,7 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import truncated_svd
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Vectors, rows_and_columns
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.randomness import RandomState
 
@@ -98,9 +98,7 @@ class TADW(Method):
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
         width = min(FEATURE_DIMENSIONS, *features.shape)
-        what = "features" if graph.features is not None else "nodes, whose adjacency stands in for features"
-        why = f"there are {graph.n_nodes} nodes and {features.shape[1]} {what}"
-        columns = self._components(self.n_components, 2 * width, why)
+        columns = self._components(self.n_components, 2 * width, rows_and_columns(graph))
         reduced: Dense = truncated_svd(features, width, rng)[0].astype(np.float64)
         if self.normalize_features:
             reduced = l2_rows(reduced)
