@@ -48,7 +48,7 @@ TABLES = ("probability", "number", "groups", "questions", "time")
 QUESTIONS = {"citeseer": 3, "cora": 3, "debian": 6, "wiki": 8, "ppi": 5, "blogcatalog": 5}
 """Classes hidden at the start of the study of questions."""
 MOST_QUESTIONS = 300
-CLUSTER_DRAWS = 5
+CLUSTER_DRAWS = 10
 """Draws on which clusterings are compared; the GCN is trained anew for each."""
 
 
