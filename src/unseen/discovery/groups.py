@@ -55,7 +55,8 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
     inside = vectors[known] - means[column]
     values, axes = np.linalg.eigh(inside.T @ inside / len(known))
     mixed = (1 - ROUND) * np.maximum(values, 0) + ROUND * max(float(values.mean()), 1e-12)
-    return l2_rows(vectors @ (axes / np.sqrt(mixed))).astype(np.float32)
+    rounded: npt.NDArray[np.float64] = vectors @ (axes / np.sqrt(mixed))
+    return l2_rows(rounded).astype(np.float32)
 
 
 def sort_into_groups(vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int) -> list[Rows]:

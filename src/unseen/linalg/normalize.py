@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+import scipy.sparse.linalg as sparse_linalg
 
 from unseen.comm.halo import HaloMatrix
 
@@ -65,14 +66,17 @@ def gcn_normalized(adjacency: Matrix) -> Matrix:
     return sp.csr_array(scale @ looped @ scale)
 
 
-def l2_rows(matrix: Dense) -> Dense:
-    """Return `matrix` with rows of length 1; zero rows stay zero.
+def l2_rows(matrix: Rows) -> Rows:
+    """Return `matrix`, dense or sparse, with rows of length 1; zero rows stay zero.
 
     Examples
     --------
     >>> l2_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(6).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
+    if not isinstance(matrix, np.ndarray):
+        lengths = sparse_linalg.norm(matrix, axis=1)
+        return sp.csr_array(sp.diags_array(_inverse(lengths), format="csr") @ matrix)
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
     scaled: Dense = matrix * _inverse(norms).astype(matrix.dtype)
     return scaled

@@ -43,6 +43,8 @@ class RECT(RectMethod):
         What the GCN layer of RECT-L gets, see :class:`RECTL`.
     svd_components : int or None
         Dimensions of the class-semantic descriptions; None means 200, or as many as the features allow.
+    unit_rows : {"auto", True, False}
+        Whether each node's features are scaled to length 1 before the SVD, see :class:`RECTL`.
     readout : {"mean", "median"} or function
         What makes a description of the features of a class, see :class:`RECTL`.
     hidden : tuple of int
@@ -95,6 +97,7 @@ class RECT(RectMethod):
         features: str = "auto",
         input: str = "svd",  # noqa: A002
         svd_components: int | None = None,
+        unit_rows: str | bool = "auto",
         readout: Readout = "mean",
         hidden: Sequence[int] = (),
         epochs: int = 100,
@@ -109,6 +112,7 @@ class RECT(RectMethod):
         self.features = features
         self.input = input
         self.svd_components = svd_components
+        self.unit_rows = unit_rows
         self.readout = readout
         self.hidden = hidden
         self.epochs = epochs

@@ -54,7 +54,7 @@ class RECTDW(RECT):
         Number of columns; None means 400. Half of them, rounded up, come from RECT-L.
     features : {"auto", "adjacency", "identity"}
         "auto" takes the graph's features, and rows of the adjacency where it has none.
-    input, svd_components, readout
+    input, svd_components, unit_rows, readout
         Parameters of the semantic half, see :class:`RECTL`.
     n_walks : int
         Random walks from each node, over all epochs together.
@@ -102,6 +102,7 @@ class RECTDW(RECT):
         features: str = "auto",
         input: str = "svd",  # noqa: A002
         svd_components: int | None = None,
+        unit_rows: str | bool = "auto",
         readout: Readout = "mean",
         n_walks: int = 80,
         walk_length: int = 40,
@@ -123,6 +124,7 @@ class RECTDW(RECT):
             features=features,
             input=input,
             svd_components=svd_components,
+            unit_rows=unit_rows,
             readout=readout,
             hidden=hidden,
             epochs=epochs,

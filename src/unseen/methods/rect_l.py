@@ -2,8 +2,9 @@
 
 H = PReLU(Ahat Z W + b) and y' = H F + c, minimising the mean over labelled nodes of ||y' - y||^2, where y is the
 description of the node's class: the average of the features of its labelled nodes (Section 4 of the paper). Features,
-Z, are the 200-dimensional truncated SVD (U S) of the raw ones. The embedding is H. Nodes of several classes get the
-mean of the descriptions (as the released code does, which trains 50 epochs; this takes the paper's 100).
+Z, are the 200-dimensional truncated SVD (U S) of the raw ones; counts and weights are scaled to rows of length 1 first,
+or the longest documents would make up the axes (Wiki's lengths go up to 1,900). The embedding is H. Nodes of several
+classes get the mean of the descriptions (as the released code does, which trains 50 epochs, and this the paper's 100).
 
 With one layer Ahat Z is a constant and the loss looks at labelled rows only, so that an epoch is a small network on
 these rows, without any work on the graph.
@@ -19,12 +20,13 @@ import numpy.typing as npt
 import torch
 
 from unseen.comm.graph_part import processes
+from unseen.comm.group import Comm
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
 from unseen.labels import Labels
 from unseen.linalg.blocks import map_blocks, row_cuts
 from unseen.linalg.keyed import keyed_uniform, node_keys
-from unseen.linalg.normalize import gcn_normalized
+from unseen.linalg.normalize import gcn_normalized, l2_rows
 from unseen.linalg.products import spmm
 from unseen.linalg.svd import orthonormal, start_width, truncated_svd
 from unseen.methods.base import Vectors
@@ -55,6 +57,9 @@ class RECTL(RectMethod):
         What the GCN layer gets: the features after SVD, or the row-normalised features themselves.
     svd_components : int or None
         Dimensions of the descriptions; None means 200, or as many as the features allow.
+    unit_rows : {"auto", True, False}
+        Whether each node's features are scaled to length 1 before the SVD. "auto" does so where they are counts or
+        weights: no value is negative, and some are neither 0 nor 1. Rows of the adjacency stay as they are.
     readout : {"mean", "median"} or function
         What makes a description of the features of a class. A function gets one row a node, returns one row.
     hidden : tuple of int
@@ -112,6 +117,7 @@ class RECTL(RectMethod):
         **COMMON,
         "input": OneOf(("svd", "raw")),
         "svd_components": Interval(1, integer=True, optional=True),
+        "unit_rows": OneOf(("auto", True, False)),
         "readout": OneOf(tuple(READOUTS), or_callable=True),
     }
 
@@ -122,6 +128,7 @@ class RECTL(RectMethod):
         features: str = "auto",
         input: str = "svd",  # noqa: A002
         svd_components: int | None = None,
+        unit_rows: str | bool = "auto",
         readout: Readout = "mean",
         hidden: Sequence[int] = (),
         epochs: int = 100,
@@ -136,6 +143,7 @@ class RECTL(RectMethod):
         self.features = features
         self.input = input
         self.svd_components = svd_components
+        self.unit_rows = unit_rows
         self.readout = readout
         self.hidden = hidden
         self.epochs = epochs
@@ -151,8 +159,11 @@ class RECTL(RectMethod):
         widths = self._widths(self.n_components or self.default_components)
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        Z, self.axes_ = self._reduced(graph, rng)
         comm = processes(graph)
+        self.unit_rows_ = self.source_ == "features" and (
+            are_weights(graph.features, comm) if self.unit_rows == "auto" else bool(self.unit_rows)
+        )
+        Z, self.axes_ = self._reduced(graph, rng)
         self.class_vectors_ = describe_classes(Z, labels, self.readout, comm)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
         if self.input == "svd":
@@ -171,11 +182,13 @@ class RECTL(RectMethod):
         self, graph: Graph, rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
         seed = child_seed(rng)
-        source, asked = self.source_, self.svd_components
+        source, asked, unit = self.source_, self.svd_components, self.unit_rows_
         return shared(
             graph,
-            ("svd", source, asked, seed),
-            lambda: reduced_features(graph, source, asked, self.name, np.random.default_rng(seed)),
+            ("svd", source, asked, unit, seed),
+            lambda: reduced_features(
+                graph, source, asked, self.name, np.random.default_rng(seed), unit_rows=unit
+            ),
         )
 
     def _fit_on_labelled_rows(self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss) -> Vectors:
@@ -213,14 +226,37 @@ class RECTL(RectMethod):
             features = layer_input(graph, "features", device)
         else:
             assert self.axes_ is not None
-            features = Input(project(columns, self.axes_), device)
+            unit = getattr(self, "unit_rows_", False)  # a model file of an earlier version does not have it
+            features = Input(project(l2_rows(columns) if unit else columns, self.axes_), device)
         made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
         self.encoder_.release()
         return made
 
 
+def are_weights(features: Features | None, comm: Comm) -> bool:
+    """Return whether features are counts or weights: none is negative, and some are neither 0 nor 1.
+
+    Examples
+    --------
+    >>> from unseen.comm.group import SOLO
+    >>> are_weights(np.array([[0.0, 2.0]]), SOLO), are_weights(np.array([[0.0, 1.0]]), SOLO)
+    (True, False)
+    """
+    values = (
+        np.zeros(0) if features is None else features if isinstance(features, np.ndarray) else features.data
+    )
+    negative, other = bool((values < 0).any()), bool(((values != 0) & (values != 1)).any())
+    return not comm.total(negative) and bool(comm.total(other))
+
+
 def reduced_features(
-    graph: Graph, source: str, asked: int | None, method: str, rng: np.random.Generator
+    graph: Graph,
+    source: str,
+    asked: int | None,
+    method: str,
+    rng: np.random.Generator,
+    *,
+    unit_rows: bool = False,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
     """Return the features after SVD (U S) and the axes V', which identity features do not have."""
     seed = child_seed(rng)
@@ -242,7 +278,9 @@ def reduced_features(
     if source != "identity" and columns is not None:
         start = keyed_directions(graph, seed, start_width(k)) if source == "adjacency" else None
         rng = np.random.default_rng(seed)
-        return truncated_svd(columns, k, rng, n_iter=SVD_ROUNDS, start=start, comm=comm)
+        return truncated_svd(
+            l2_rows(columns) if unit_rows else columns, k, rng, n_iter=SVD_ROUNDS, start=start, comm=comm
+        )
     return np.asarray(orthonormal(keyed_directions(graph, seed, k), comm), dtype=np.float32), None
 
 

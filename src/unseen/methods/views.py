@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import scipy.sparse.linalg as sparse_linalg
 
 from unseen.graph import Features, Graph
 from unseen.linalg.keyed import node_keys
@@ -95,11 +94,7 @@ def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, uni
     if weights is not None:
         values *= weights[features.indices]
     made = sp.csr_array((values, features.indices, features.indptr), shape=features.shape)
-    if not unit:
-        return made
-    lengths = sparse_linalg.norm(made, axis=1)
-    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return sp.csr_array(sp.diags_array(inverse, format="csr") @ made)
+    return l2_rows(made) if unit else made
 
 
 def source_of(graph: Graph) -> Features:
