@@ -10,7 +10,7 @@ import pytest
 import unseen
 from unseen.experiments.catalog import EXPERIMENTS, Choice
 from unseen.experiments.claims import FAILS, HOLDS, NO_FIGURES, NOT_RUN, claim_rows
-from unseen.experiments.evidence import Evidence, f1_results, our_evidence, paper_evidence
+from unseen.experiments.evidence import Evidence, collected, our_evidence, paper_evidence
 from unseen.experiments.plan import Run, f1_runs
 from unseen.experiments.results import Result
 
@@ -87,6 +87,17 @@ def test_each_claim_has_one_row_with_its_words() -> None:
             FAILS,
         ),
         (Evidence(dimension={("rect", 200): (0.9, 0.9)}), "rect-at-200-columns", NOT_RUN),
+        (
+            Evidence(
+                f1={
+                    ("cora", 0.1, "mfdw"): (0.8, 0.8),
+                    ("cora", 0.1, "lshm"): (0.7, 0.7),
+                    ("cora", 0.1, "lde"): (0.9, 0.9),
+                }
+            ),
+            "lshm-lde-below-mfdw",
+            FAILS,  # half is not most
+        ),
     ],
 )
 def test_verdicts_follow_the_figures(evidence: Evidence, name: str, verdict: str) -> None:
@@ -119,7 +130,7 @@ def test_results_are_sorted_into_experiments(
     assert set(found.seen) == {("rect", 4)}, (
         "its runs with two hidden classes are among them, the others are not"
     )
-    assert {result.run.method for result in f1_results(results, Choice())} == {"rect", "smoothfeats"}
+    assert {result.run.method for result in collected("f1", results, Choice())} == {"rect", "smoothfeats"}
     few = Choice(splits=2)
     planned = EXPERIMENTS["decline"].runs(Choice(["citeseer"], ["gcn"], splits=2))
     found = our_evidence(
@@ -130,3 +141,16 @@ def test_results_are_sorted_into_experiments(
     assert verdicts(found)["decline"] == HOLDS
     found = our_evidence([Result(run, 0.7 - len(run.unseen) / 10, 0.6) for run in planned], few, tmp_path)
     assert verdicts(found)["decline"] == FAILS, "macro F1 counts as well"
+
+
+def test_balanced_labels_are_judged_as_runs_come_in_once_a_method_has_all_rates(
+    tmp_path: Path, paper_graph: Callable[[str], unseen.Dataset]
+) -> None:
+    paper_graph("cora")
+    runs = EXPERIMENTS["balanced"].runs(Choice(["cora"], ["rect", "rect-plus"], splits=2))
+    results = [Result(run, 0.5 + run.label_rate, 0.4) for run in runs]
+    results += [Result(Run("cora", "gcn", 0.5, 0), 0.9, 0.9)]  # two rates are missing
+    assert {result.run.method for result in collected("balanced", results, Choice())} == {"rect", "rect-plus"}
+    found = our_evidence(results, Choice(), tmp_path).balanced
+    assert found["cora", "rect"] == (pytest.approx(0.8), pytest.approx(0.4))
+    assert len(found) == 2

@@ -102,9 +102,17 @@ def test_a_method_that_fails_leaves_the_others(
         return original(run, vectors)
 
     monkeypatch.setattr(layouts, "embed_and_score", broken)
-    rows, _ = write_layouts(CHOICE, tmp_path)
-    assert [row["method"] for row in rows] == ["smoothfeats"]
+    rows, text = write_layouts(CHOICE, tmp_path)
+    assert {row["method"]: row["error"] for row in rows} == {
+        "smoothfeats": "",
+        "mfdw": "ValueError: no such luck",
+    }
+    assert "mfdw" not in text
     assert "no such luck" in caplog.text
+    assert "no such luck" in (tmp_path / "layouts-debian_numbers.csv").read_text()
+    monkeypatch.setattr(layouts, "embed_and_score", original)
+    rows, _ = write_layouts(CHOICE, tmp_path)
+    assert [row["error"] for row in rows] == ["", ""], "a second start tries again"
 
 
 def test_two_rates_are_refused(tmp_path: Path) -> None:

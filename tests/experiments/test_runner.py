@@ -17,7 +17,8 @@ import unseen
 from unseen.experiments import runner
 from unseen.experiments.plan import Run, as_params
 from unseen.experiments.results import Result, ResultTable
-from unseen.experiments.summary import f1_rows, f1_table
+from unseen.experiments.summary import f1_rows
+from unseen.report.experiments import f1_table
 
 RUNS = [
     Run(

@@ -53,9 +53,13 @@ def test_a_fit_that_fails_is_told_and_tried_again(
     pytest.importorskip("matplotlib", reason="figures need the viz extra")
     for times in (1, 2):
         rows, _ = write_scalability(Choice(methods=["rsdne"]), tmp_path, sizes=[500, 666])
-        assert [row["n_nodes"] for row in rows] == [500]
+        assert [(row["n_nodes"], row["error"]) for row in rows] == [
+            (500, ""),
+            (666, "the measurement failed: out of memory"),
+        ]
         assert sum(asked["n"] == 666 for asked in timed) == times
     assert "out of memory" in caplog.text
+    assert "out of memory" in (tmp_path / "scalability.csv").read_text()
 
 
 def test_odd_sizes_methods_and_files_are_refused(tmp_path: Path, timed: list[dict[str, Any]]) -> None:

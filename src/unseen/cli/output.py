@@ -54,8 +54,8 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: i
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function `(done, total)` that moves a bar with time left, or None where there is no terminal."""
+def progress(what: str) -> Iterator[Callable[..., None] | None]:
+    """Yield a function `(done, total, failed=0)` that moves a bar with time left, None where there is no terminal."""
     if not sys.stderr.isatty() or logger.level > logging.INFO or os.environ.get("TERM") == "dumb":
         yield None
         return
@@ -66,8 +66,13 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
+        TextColumn("{task.fields[failed]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(what, total=None, failed="")
+
+        def move(done: int, total: int, failed: int = 0) -> None:
+            bar.update(task, completed=done, total=total, failed=f"{failed} failed" if failed else "")
+
+        yield move

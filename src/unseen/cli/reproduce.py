@@ -72,13 +72,12 @@ def reproduce(
         raise unknown_name("experiment", experiment, NAMES)
     from unseen.datasets import dataset_names
     from unseen.experiments.catalog import EXPERIMENTS, Choice
-    from unseen.experiments.evidence import f1_results
+    from unseen.experiments.evidence import COLLECTED, collected
     from unseen.experiments.results import ResultTable
     from unseen.experiments.runner import run_all
-    from unseen.experiments.summary import f1_rows, f1_table
     from unseen.io.files import make_folder
     from unseen.methods.registry import METHODS
-    from unseen.report.experiments import write_claims, write_report
+    from unseen.report.experiments import tabulated, write_claims, write_report
     from unseen.report.figures import pyplot
     from unseen.report.layouts import write_layouts
     from unseen.report.scalability import write_scalability
@@ -125,15 +124,9 @@ def reproduce(
             logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
             results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
         _tell_failed(name, results, table.path, alone=experiment == name)
-        if name != "f1":
-            return write_report(name, results, out, style=style)
-        if grid == "best":
-            return write_report("f1, best of grid", results, out, style=style)
-        write_report(
-            "f1", f1_results(table, choice), out
-        )  # the file holds all that is there, the output what was asked
-        rows = f1_rows(results)
-        return rows, f1_table(rows, style=style)
+        kind = "f1, best of grid" if name == "f1" and grid == "best" else name
+        write_report(kind, collected(name, table, choice) if kind in COLLECTED else results, out)
+        return tabulated(kind, results, style=style)
 
     found = {}
     for name in [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]:
@@ -175,10 +168,10 @@ def _shares(text: str) -> list[float]:
     return rates
 
 
-def _teller(move: Callable[[int, int], None] | None) -> Callable[[Progress], None]:
+def _teller(move: Callable[..., None] | None) -> Callable[[Progress], None]:
     def tell(state: Progress) -> None:
         if move:
-            move(state.done, state.total)
+            move(state.done, state.total, state.failed)
         elif logger.isEnabledFor(logging.DEBUG) or state.done % 25 == 0 or state.done == state.total:
             left = f"{state.seconds_left / 60:.0f} min left" if state.done < state.total else "done"
             logger.info("%d of %d runs, %d failed, %s", state.done, state.total, state.failed, left)

@@ -142,16 +142,16 @@ def always(pairs: list[Comparison]) -> Finding | None:
     return mostly(pairs, 1.0)
 
 
-def mostly(pairs: list[Comparison], least: float) -> Finding | None:
-    """Judge that the first is above the second in at least this share of the pairs, and show the worst exception."""
+def mostly(pairs: list[Comparison], share: float) -> Finding | None:
+    """Judge that the first is above the second in more than this share of the pairs, or in all of them."""
     if not pairs:
         return None
     against = sorted((pair for pair in pairs if pair.left <= pair.right), key=lambda pair: pair.gain)
-    share = 1 - len(against) / len(pairs)
+    reached = 1 - len(against) / len(pairs)
     text = f"{len(pairs) - len(against)} of {len(pairs)} comparisons"
     if against:
         text += f"; most against: {against[0]}"
-    return Finding(text, share >= least)
+    return Finding(text, reached > share or not against)
 
 
 def spread(values: dict[str, float], most: float, what: str) -> Finding | None:

@@ -15,9 +15,12 @@ from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
 from unseen.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
 from unseen.experiments.plan import Run, as_params
 from unseen.experiments.results import Result
+from unseen.experiments.summary import balanced_rows
 from unseen.methods.registry import METHODS
 
 Pair = tuple[float, float]
+COLLECTED = ("f1", "balanced")
+"""Experiments of many methods on many graphs: their files hold all runs so far, whatever was asked for last."""
 
 
 @dataclass(frozen=True)
@@ -98,33 +101,34 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
         dimension=_means(
             found["dimension"], lambda r: (r.run.method, r.run.keywords().get("n_components", 0))
         ),
-        balanced=_over_rates(
-            _means(found["balanced"], lambda r: (r.run.dataset, r.run.method, r.run.label_rate))
-        ),
+        balanced={
+            (row["dataset"], row["method"]): (row["micro_f1"], row["macro_f1"])
+            for row in balanced_rows(found["balanced"])
+        },
         weights=_weights(found["f1"]),
         layouts=_layouts(out / "layouts_numbers.csv"),
         seconds=_seconds(out / "scalability.csv"),
     )
 
 
-def f1_results(results: Iterable[Result], choice: Choice) -> list[Result]:
-    """Return the results that belong to Tables 3 and 4, of any method, in the order of the plan."""
+def collected(name: str, results: Iterable[Result], choice: Choice) -> list[Result]:
+    """Return the results that belong to an experiment of `COLLECTED`, of any method, in the order of the plan."""
     good = {result.run: result for result in results if not result.error}
-    return _planned("f1", good, choice)
+    return _planned(name, good, choice)
 
 
 def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Result]:
     """Return the results that belong to an experiment, by its full plan or by that of `choice`.
 
-    Runs of Tables 3 and 4 count as they come in. The other experiments share some of them by chance, so there a mean
-    is taken only where all of its splits are there.
+    Runs of Tables 3 and 4 count as they come in, those of balanced labels where a method has all label rates. The
+    other experiments share some of them by chance, so there a mean is taken only where all of its splits are there.
     """
     present = {run.dataset for run in good}
     wanted = {"f1": dataset_names(), "balanced": DATASETS}.get(name, ("citeseer",))
     datasets = [dataset for dataset in wanted if dataset in present]
     if not datasets:
         return []
-    methods = [m for m in METHODS if m in {run.method for run in good}] if name == "f1" else None
+    methods = [m for m in METHODS if m in {run.method for run in good}] if name in COLLECTED else None
     rates = sorted({run.label_rate for run in good}) if name == "f1" else None
     plans = [Choice(datasets, methods, rates)]
     if choice.splits is not None:
@@ -136,9 +140,19 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
             key = (run.dataset, run.method, run.params, run.label_rate, len(run.unseen))
             groups.setdefault(key, []).append(run)
         for runs in groups.values():
-            if name == "f1" or all(run in good for run in runs):
+            if name in COLLECTED or all(run in good for run in runs):
                 chosen |= dict.fromkeys(runs)
-    return [good[run] for run in chosen if run in good]
+    found = [good[run] for run in chosen if run in good]
+    return _with_all_rates(found) if name == "balanced" else found
+
+
+def _with_all_rates(results: Iterable[Result]) -> list[Result]:
+    """Leave out what a method did on a graph where a label rate is missing: its mean would not compare."""
+    results = list(results)
+    have: dict[tuple[str, str], set[float]] = {}
+    for result in results:
+        have.setdefault((result.run.dataset, result.run.method), set()).add(result.run.label_rate)
+    return [result for result in results if set(RATES) <= have[result.run.dataset, result.run.method]]
 
 
 def _means(results: Iterable[Result], key: Any) -> dict[Any, Pair]:
@@ -149,20 +163,6 @@ def _means(results: Iterable[Result], key: Any) -> dict[Any, Pair]:
     return {
         where: (float(np.mean([p[0] for p in pairs])), float(np.mean([p[1] for p in pairs])))
         for where, pairs in groups.items()
-    }
-
-
-def _over_rates(means: Mapping[tuple[str, str, float], Pair]) -> dict[tuple[str, str], Pair]:
-    groups: dict[tuple[str, str], dict[float, Pair]] = {}
-    for (dataset, method, rate), pair in means.items():
-        groups.setdefault((dataset, method), {})[rate] = pair
-    return {
-        where: (
-            float(np.mean([p[0] for p in pairs.values()])),
-            float(np.mean([p[1] for p in pairs.values()])),
-        )
-        for where, pairs in groups.items()
-        if set(RATES) <= set(pairs)  # a mean over fewer rates would not compare
     }
 
 
@@ -181,12 +181,17 @@ def _layouts(path: Path) -> dict[str, dict[str, float]]:
     return {
         row["method"]: {name: float(row[name]) for name in names}
         for row in _rows(path)
-        if row["method"] in TITLES  # the paper speaks of its own panels
+        if row["method"] in TITLES
+        and row["unseen_purity"]  # the paper speaks of its own panels; some may have failed
     }
 
 
 def _seconds(path: Path) -> dict[tuple[str, str, int], float]:
-    return {(row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"]) for row in _rows(path)}
+    return {
+        (row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"])
+        for row in _rows(path)
+        if row["seconds"]
+    }
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ belong to another hidden class, with which it would be mixed up.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from unseen.errors import logger
 from unseen.experiments.catalog import Choice, able
 from unseen.experiments.plan import Run, f1_runs
 from unseen.experiments.runner import embed_and_score, in_processes, load_once
+from unseen.io.files import write_csv
 from unseen.labels import Labels
 from unseen.methods.registry import METHODS as REGISTRY
-from unseen.report.experiments import write_csv
 from unseen.report.explorer.layout import map_of
 
 METHODS = (
@@ -31,12 +31,13 @@ METHODS = (
 """The panels of the paper, in its order."""
 LABEL_RATE = 0.5
 NEIGHBOURS = 10
+NUMBERS = ("seen_purity", "unseen_purity", "unseen_mixed", "micro_f1", "unseen_f1", "seconds")
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One method's map: a row a node, and the row of numbers that goes with it."""
+    """One method's map: a row a node, none if it failed, and the row of numbers that goes with it."""
 
     points: list[Row]
     numbers: Row
@@ -53,7 +54,7 @@ def layout_panels(
     """Return the panels of a data set; those that `out` holds from an earlier start are not made again.
 
     The split is the first of Tables 3 and 4 (on Citeseer it hides Agents and IR). Every panel is written as soon as
-    it is there, to the two csv files of :func:`layout_files`.
+    it is there, to the two csv files of :func:`layout_files`; of one that failed, the reason is.
 
     Parameters
     ----------
@@ -74,14 +75,14 @@ def layout_panels(
     points, numbers = layout_files(dataset, out)
     panels = _kept(runs, points, numbers)
     todo = [run for run in runs if run.method not in panels]
-    for run, panel, error in in_processes(_tried, [(run, out / "vectors") for run in todo], n_jobs):
-        if panel is None:
-            logger.warning("%s on %s failed: %s", run.method, dataset, error)
-        else:
-            panels[run.method] = panel
-            ordered = [panels[name] for name in sorted(panels, key=list(REGISTRY).index)]
-            write_csv([row for panel in ordered for row in panel.points], points)
-            write_csv([panel.numbers for panel in ordered], numbers)
+    for run, panel in in_processes(_tried, [(run, out / "vectors") for run in todo], n_jobs):
+        if panel.numbers["error"]:
+            logger.warning("%s on %s failed: %s", run.method, dataset, panel.numbers["error"])
+        panels[run.method] = panel
+        ordered = [panels[name] for name in sorted(panels, key=list(REGISTRY).index)]
+        write_csv([panel.numbers for panel in ordered], numbers)
+        if placed := [row for panel in ordered for row in panel.points]:
+            write_csv(placed, points)
         on_progress(sum(run.method in panels for run in runs), len(runs))
     return [panels[run.method] for run in runs if run.method in panels]
 
@@ -146,11 +147,23 @@ def _mean(values: Any) -> float:
     return round(float(values.mean()), 4) if values.size else float("nan")
 
 
-def _tried(run: Run, vectors: Path) -> tuple[Run, Panel | None, str]:
+def _tried(run: Run, vectors: Path) -> tuple[Run, Panel]:
     try:
-        return run, _panel(run, vectors), ""
+        return run, _panel(run, vectors)
     except Exception as error:  # noqa: BLE001  # a panel that fails does not stop the others
-        return run, None, f"{type(error).__name__}: {error}"
+        return run, Panel([], _about(run, {}, " ".join(f"{type(error).__name__}: {error}".split())))
+
+
+def _about(run: Run, numbers: Mapping[str, float | None], error: str = "") -> Row:
+    """Return the row of numbers of a panel; those of one that failed are empty."""
+    return {
+        "dataset": run.dataset,
+        "label_rate": run.label_rate,
+        "method": run.method,
+        "unseen": "|".join(run.unseen),
+        **{name: numbers.get(name) for name in NUMBERS},
+        "error": error,
+    }
 
 
 def _panel(run: Run, vectors: Path) -> Panel:
@@ -172,16 +185,15 @@ def _panel(run: Run, vectors: Path) -> Panel:
         }
         for node, name, away, (x, y) in zip(embedding.node_ids.tolist(), names, hidden, places, strict=True)
     ]
-    numbers = {
-        "dataset": run.dataset,
-        "label_rate": run.label_rate,
-        "method": run.method,
-        "unseen": "|".join(run.unseen),
-        **neighbour_shares(embedding.vectors, labels, run.unseen, split.seen_labels.labelled),
-        "micro_f1": round(score.micro_f1, 6),
-        "unseen_f1": None if score.unseen_f1 is None else round(score.unseen_f1, 6),
-        "seconds": round(seconds, 3),
-    }
+    numbers = _about(
+        run,
+        {
+            **neighbour_shares(embedding.vectors, labels, run.unseen, split.seen_labels.labelled),
+            "micro_f1": round(score.micro_f1, 6),
+            "unseen_f1": None if score.unseen_f1 is None else round(score.unseen_f1, 6),
+            "seconds": round(seconds, 3),
+        },
+    )
     return Panel(points, numbers)
 
 
@@ -204,5 +216,6 @@ def _kept(runs: Sequence[Run], points: Path, numbers: Path) -> dict[str, Panel]:
 
 
 def _numbers(row: dict[str, str]) -> Row:
-    texts = ("dataset", "method", "unseen")
-    return {key: value if key in texts else float(value) if value else None for key, value in row.items()}
+    texts = ("dataset", "method", "unseen", "error")
+    made = {key: value if key in texts else float(value) if value else None for key, value in row.items()}
+    return {"error": "", **made}

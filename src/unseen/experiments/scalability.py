@@ -15,8 +15,8 @@ import unseen
 from unseen.bench.isolated import measure
 from unseen.bench.scale import CONTESTANTS, ROUNDS
 from unseen.errors import InputError, UnseenError, logger, unknown_name
+from unseen.io.files import write_csv
 from unseen.methods.registry import method_class
-from unseen.report.experiments import write_csv
 
 METHODS = ("rsdne", "rsdne-light", "rect", "rect-dw")
 SIZES = (1_000, 3_000, 10_000)
@@ -33,6 +33,8 @@ def scalability_rows(
 ) -> list[Row]:
     """Measure what the csv file `path` does not hold yet, write each result at once, return all that were asked for.
 
+    A fit that fails leaves a row with its reason, and is tried again by the next start.
+
     Parameters
     ----------
     path : Path
@@ -48,12 +50,13 @@ def scalability_rows(
     plan = [(n, name, device) for n in _checked(sizes) for name in chosen for device in devices(name)]
     done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
     for k, key in enumerate(plan, start=1):
-        if key not in done:
+        if key not in done or done[key]["error"]:
             try:
-                done[key] = _measured(*key)
+                found = _measured(*key)
             except UnseenError as error:
                 logger.warning("%s, %d nodes, %s: %s", key[1], key[0], key[2], error)
-                continue
+                found = _row(*key, error=" ".join(str(error).split()))
+            done[key] = found
             write_csv([done[each] for each in sorted(done)], path)
         on_progress(k, len(plan))
     return [done[key] for key in plan if key in done]
@@ -79,14 +82,35 @@ def _measured(n: int, name: str, device: str) -> Row:
     if "device" in method_class(name)().get_params():
         params["device"] = device
     found = measure("unseen.bench.scale", "fit", name=name, n=n, params=params, steps=contestant.steps)
+    return _row(
+        n,
+        name,
+        device,
+        seconds=round(found.seconds, 3),
+        megabytes=round(found.megabytes),
+        steps=params[contestant.steps],
+    )
+
+
+def _row(
+    n: int,
+    name: str,
+    device: str,
+    *,
+    seconds: float | None = None,
+    megabytes: int | None = None,
+    steps: int | None = None,
+    error: str = "",
+) -> Row:
     return {
         "n_nodes": n,
         "method": name,
         "device": device,
-        "seconds": round(found.seconds, 3),
-        "megabytes": round(found.megabytes),
-        "steps": params[contestant.steps],
+        "seconds": seconds,
+        "megabytes": megabytes,
+        "steps": steps,
         "version": unseen.__version__,
+        "error": error,
     }
 
 
@@ -115,9 +139,10 @@ def _read(path: Path) -> list[Row]:
                 {
                     **row,
                     "n_nodes": int(row["n_nodes"]),
-                    "seconds": float(row["seconds"]),
-                    "megabytes": int(row["megabytes"]),
-                    "steps": int(row["steps"]),
+                    "seconds": float(row["seconds"]) if row["seconds"] else None,
+                    "megabytes": int(row["megabytes"]) if row["megabytes"] else None,
+                    "steps": int(row["steps"]) if row["steps"] else None,
+                    "error": row["error"],
                 }
                 for row in csv.DictReader(file)
             ]

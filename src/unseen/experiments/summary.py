@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from unseen.experiments.paper import DATASETS, TITLES, paper_f1
 from unseen.experiments.results import Result
-from unseen.report.tables import render
 
 
 def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
@@ -120,35 +119,26 @@ def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[d
     return rows
 
 
-def f1_table(rows: list[dict[str, Any]], *, style: str = "text") -> str:
-    """Return the rows as a table: our mean and deviation, the paper's figure, the difference, best of a row in bold."""
-    header = [
-        "data set",
-        "labels",
-        "method",
-        "micro F1",
-        "paper",
-        "diff",
-        "macro F1",
-        "paper",
-        "diff",
-        "splits",
-        "seconds",
+def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, method): means over label rates of the means over splits.
+
+    Examples
+    --------
+    >>> from unseen.experiments.plan import Run
+    >>> made = [Result(Run("cora", "rect", rate, 0), 0.6 + rate, 0.5) for rate in (0.1, 0.3)]
+    >>> balanced_rows(made)[0]["micro_f1"], balanced_rows(made)[0]["label_rates"]
+    (0.8, '0.1 0.3')
+    """
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in f1_rows(results):
+        groups.setdefault((row["dataset"], row["method"]), []).append(row)
+    return [
+        {
+            "dataset": dataset,
+            "method": method,
+            **{score: _rounded(np.mean([row[score] for row in group])) for score in ("micro_f1", "macro_f1")},
+            "label_rates": " ".join(f"{row['label_rate']:g}" for row in group),
+            "n_splits": min(row["n_splits"] for row in group),
+        }
+        for (dataset, method), group in groups.items()
     ]
-    best: dict[tuple[str, str, float], float] = {}
-    for score in ("micro_f1", "macro_f1"):
-        for row in rows:
-            cell = (score, row["dataset"], row["label_rate"])
-            best[cell] = max(best.get(cell, 0.0), row[score])
-    lines = []
-    for row in rows:
-        cells = [row["dataset"], f"{row['label_rate']:.0%}", row["method"]]
-        for score in ("micro_f1", "macro_f1"):
-            ours = f"{row[score]:.4f} ± {row[score + '_std']:.4f}"
-            cells.append(
-                f"*{ours}*" if row[score] == best[score, row["dataset"], row["label_rate"]] else ours
-            )
-            paper = row[f"paper_{score}"]
-            cells += ["", ""] if paper is None else [f"{paper:.4f}", f"{row[score] - paper:+.4f}"]
-        lines.append([*cells, str(row["n_splits"]), f"{row['seconds']:.1f}"])
-    return render(header, lines, style=style, left=3)

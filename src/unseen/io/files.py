@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -77,6 +78,24 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
             OSError
         ):  # the names are safe only once the folder is flushed; not all systems can
             _flush(folder)
+
+
+def write_csv(rows: Sequence[Mapping[str, object]], path: AnyPath) -> None:
+    r"""Write rows of equal keys as csv, whole or not at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = pathlib.Path(folder) / "table.csv"
+    ...     write_csv([{"method": "rect", "splits": 15}], target)
+    ...     target.read_text()
+    'method,splits\nrect,15\n'
+    """
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def atomic_write(path: AnyPath, writer: Callable[[Path], object]) -> None:

@@ -38,10 +38,11 @@ def write_layouts(
     rows: list[Row] = []
     for dataset in choice.datasets or ["citeseer"]:
         panels = layout_panels(choice, dataset, out, n_jobs=n_jobs, on_progress=on_progress)
-        if panels:
-            draw_layouts(panels, layout_files(dataset, out)[0].with_suffix(""))
-            rows += [panel.numbers for panel in panels]
-    return rows, _table(rows, style)
+        drawn = [panel for panel in panels if panel.points]
+        if drawn:
+            draw_layouts(drawn, layout_files(dataset, out)[0].with_suffix(""))
+        rows += [panel.numbers for panel in panels]
+    return rows, _table([row for row in rows if not row["error"]], style)
 
 
 def draw_layouts(panels: Sequence[Panel], path: Path) -> None:

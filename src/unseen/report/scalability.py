@@ -27,12 +27,13 @@ def write_scalability(
     """Measure, draw and tabulate; return the rows and their table."""
     path = out / "scalability.csv"
     rows = scalability_rows(path, methods=choice.methods, sizes=sizes, on_progress=on_progress)
-    if rows:
-        draw_times(rows, path.with_suffix(""))
+    timed = [row for row in rows if not row["error"]]
+    if timed:
+        draw_times(timed, path.with_suffix(""))
     header = ["nodes", "method", "device", "seconds", "peak MB"]
     cells = [
         [str(row["n_nodes"]), row["method"], row["device"], f"{row['seconds']:.2f}", str(row["megabytes"])]
-        for row in rows
+        for row in timed
     ]
     return rows, render(header, cells, style=style, left=3)
 
