@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.report.explorer import Subject, build_page, palette, render_page, write_explorer
+from unseen.report.explorer import Subject, build_page, explore, palette, render_page, write_explorer
 from unseen.report.explorer import build as building
 from unseen.report.explorer.layout import map_of
 from unseen.report.explorer.payload import payload
@@ -244,3 +244,13 @@ def test_colours_can_be_seen_and_told_apart(theme: str) -> None:
 def test_the_style_uses_the_backgrounds_the_palette_was_made_for() -> None:
     style = (Path(building.__file__).parent / "page" / "style.css").read_text("utf-8")
     assert re.findall(r"--map: (#\w+)", style) == [palette.MAP["light"], palette.MAP["dark"]]
+
+
+def test_the_page_finds_what_discover_finds_with_the_same_seed() -> None:
+    data = unseen.planted_partition(200, 4, random_state=0)
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
+    shown = explore(data.graph, split.seen_labels, random_state=3).discovery
+    found = unseen.discover(data.graph, split.seen_labels, random_state=3)
+    assert shown is not None
+    assert shown.nodes.equals(found.nodes)
+    assert shown.classes == found.classes

@@ -87,7 +87,7 @@ def explore(
     from unseen.discovery.discover import discover
     from unseen.discovery.suggest import suggest_from
 
-    found = discover(common, known, method=embedding or method, random_state=child_seed(rng), on_step=on_step)
+    found = discover(common, known, method=embedding or method, random_state=rng, on_step=on_step)
     chosen = suggest_from(found, budget) if budget else None
     return Subject(embedding or found.embedding, graph, labels, truth, found, chosen)
 
