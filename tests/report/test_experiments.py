@@ -61,4 +61,25 @@ def test_settings_of_rsdne_are_named(paper_graph: Callable[[str], unseen.Dataset
     assert {row["params"] for row in rows} == {
         "J_DW", "J_DW + J_intra", "J_DW + random(J_intra)", "J_DW + J_inter", "RSDNE",
     }  # fmt: skip
-    assert text.startswith("| ")
+    assert text.startswith("| method | setting | labels |")
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        (
+            "decline",
+            "method unseen labels micro F1 macro F1 micro decline macro decline paper paper decline splits",
+        ),
+        ("seen-classes", "method seen micro F1 macro F1 splits"),
+        ("alpha", "method alpha labels micro F1 macro F1 splits"),
+        ("dimension", "method columns micro F1 macro F1 splits"),
+    ],
+)
+def test_tables_show_what_was_varied_once(
+    name: str, header: str, paper_graph: Callable[[str], unseen.Dataset]
+) -> None:
+    paper_graph("citeseer")
+    _, text = tabulated(name, made_up(name))
+    assert text.splitlines()[0].split() == header.split()
+    assert " ± " in text.splitlines()[1]

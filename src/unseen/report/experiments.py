@@ -110,21 +110,53 @@ def _paper_decline(row: Row) -> Row:
     return {"paper_accuracy": left, "paper_decline": round(1 - left / whole, 4)}
 
 
+WORDS = {"dataset": "data set", "method": "method", "params": "setting"}
+SETTINGS = {
+    "unseen_classes": "unseen",
+    "seen_classes": "seen",
+    "alpha": "alpha",
+    "n_components": "columns",
+    "label_rate": "labels",
+}
+FIGURES = {
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "micro_f1_decline": "micro decline",
+    "macro_f1_decline": "macro decline",
+    "paper_accuracy": "paper",
+    "paper_decline": "paper decline",
+    "label_rates": "label rates",
+    "n_splits": "splits",
+}
+TOLD_BY = {"params": ("alpha", "n_components"), "seen_classes": ("paper_accuracy",)}
+"""Columns that another one makes superfluous."""
+
+
 def _table(rows: Sequence[Row], style: str) -> str:
+    """Return the columns in which rows differ, what was varied first; deviations stand beside their means."""
     if not rows:
         return ""
-    always = ("method", "micro_f1", "macro_f1", "n_splits")
-    names = [
-        name
-        for name in rows[0]
-        if name in always or (name != "seconds" and len({str(row[name]) for row in rows}) > 1)
-    ]
-    cells = [[_cell(row[name]) for name in names] for row in rows]
-    return render([name.replace("_", " ") for name in names], cells, style=style, left=1)
+    differ = {name for name in rows[0] if len({str(row[name]) for row in rows}) > 1}
+    names = [name for name in (*WORDS, *SETTINGS) if name == "method" or name in differ]
+    names = [name for name in names if differ.isdisjoint(TOLD_BY.get(name, ()))]
+    if "seen_classes" in names:
+        names.remove("unseen_classes")
+    left = sum(name in WORDS for name in names)
+    names += [name for name in FIGURES if name in rows[0]]
+    titles = {**WORDS, **SETTINGS, **FIGURES}
+    cells = [[_cell(row, name) for name in names] for row in rows]
+    return render([titles[name] for name in names], cells, style=style, left=left)
 
 
-def _cell(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) and not float(value).is_integer() else str(value)
+def _cell(row: Row, name: str) -> str:
+    value = row[name]
+    if value == "":
+        return ""
+    if name == "label_rate" or name.endswith("decline"):
+        return f"{value:.0%}" if name == "label_rate" else f"{value:.1%}"
+    if f"{name}_std" in row:
+        return f"{value:.4f} ± {row[f'{name}_std']:.4f}"
+    return f"{value:g}" if name == "alpha" else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def f1_table(rows: list[dict[str, Any]], *, style: str = "text") -> str:
