@@ -11,7 +11,7 @@ import pytest
 import unseen
 from unseen.experiments.catalog import EXPERIMENTS, Choice
 from unseen.experiments.results import Result
-from unseen.report.experiments import tabulated, write_report
+from unseen.report.experiments import line_names, tabulated, write_report
 
 
 def made_up(name: str) -> list[Result]:
@@ -39,6 +39,17 @@ def test_csv_table_and_figure(
     drawn = {path.suffix for path in tmp_path.iterdir()} - {".csv"}
     assert drawn == ({".svg", ".png"} if EXPERIMENTS[name].x or name == "balanced" else set())
     assert all(path.stat().st_size > 5000 for path in tmp_path.glob("*.png"))
+
+
+@pytest.mark.parametrize("name", [name for name, each in EXPERIMENTS.items() if each.x])
+def test_no_line_has_two_values_at_one_place(name: str, paper_graph: Callable[[str], unseen.Dataset]) -> None:
+    paper_graph("citeseer")
+    rows, _ = tabulated(name, made_up(name))
+    experiment = EXPERIMENTS[name]
+    names = line_names(rows, experiment)
+    places = [(line, row[experiment.x]) for line, row in zip(names, rows, strict=True)]
+    assert len(set(places)) == len(places)
+    assert len(set(names)) < len(names), "every line has several points"
 
 
 def test_decline_is_relative_to_no_unseen_class(paper_graph: Callable[[str], unseen.Dataset]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from unseen.datasets import load_dataset
-from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
-from unseen.experiments.paper import paper_decline
+from unseen.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice, Experiment
+from unseen.experiments.paper import TITLES, paper_decline
 from unseen.experiments.plan import as_params
 from unseen.experiments.results import Result
 from unseen.experiments.summary import balanced_rows, best_rows, f1_rows, setting_rows
@@ -19,6 +19,12 @@ from unseen.report.tables import render
 Row = dict[str, Any]
 FILES = {"f1": "paper_tables", "f1, best of grid": "paper_tables_best_of_grid"}
 """Names of csv files that differ from the experiment's."""
+AXES = {
+    "seen_classes": "seen classes",
+    "label_rate": "share of labelled nodes",
+    "alpha": "alpha",
+    "n_components": "columns in all",
+}
 
 
 def tabulated(name: str, results: Sequence[Result], *, style: str = "text") -> tuple[list[Row], str]:
@@ -72,12 +78,12 @@ def _draw(name: str, rows: Sequence[Row], path: Path) -> None:
         for dataset in dict.fromkeys(row["dataset"] for row in rows):
             chosen = [row for row in rows if row["dataset"] == dataset]
             target = path if dataset == "citeseer" else path.with_name(f"{path.name}-{dataset}")
-            title = f"{experiment.title}, {dataset}"
             save_lines(
                 chosen,
+                line_names(chosen, experiment),
                 x=experiment.x,
-                series=experiment.series,
-                title=title,
+                x_label=AXES[experiment.x],
+                title=f"{experiment.title}, {dataset}",
                 path=target,
                 log_x=name == "alpha",
             )
@@ -85,6 +91,21 @@ def _draw(name: str, rows: Sequence[Row], path: Path) -> None:
         save_bars(
             rows, groups="dataset", series="method", score="micro_f1", title=experiment.title, path=path
         )
+
+
+def line_names(rows: Sequence[Row], experiment: Experiment) -> list[str]:
+    """Return the name of each row's line in the figure: its method or setting, and its label rate if there are more.
+
+    Examples
+    --------
+    >>> rows = [{"method": "rect", "label_rate": rate} for rate in (0.1, 0.5)]
+    >>> line_names(rows, EXPERIMENTS["alpha"])
+    ['RECT, 10% labels', 'RECT, 50% labels']
+    """
+    names = [TITLES.get(str(row[experiment.series]), str(row[experiment.series])) for row in rows]
+    if experiment.x == "label_rate" or len({row["label_rate"] for row in rows}) == 1:
+        return names
+    return [f"{name}, {row['label_rate']:.0%} labels" for name, row in zip(names, rows, strict=True)]
 
 
 def _with_decline(rows: Sequence[Row]) -> list[Row]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.errors import UnsupportedError
+from unseen.experiments.paper import TITLES
 from unseen.io.files import atomic_paths
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -29,15 +30,39 @@ def pyplot() -> Any:
 
 
 def save_lines(
-    rows: Sequence[Mapping[str, Any]], *, x: str, series: str, title: str, path: Path, log_x: bool = False
+    rows: Sequence[Mapping[str, Any]],
+    lines: Sequence[str],
+    *,
+    x: str,
+    x_label: str,
+    title: str,
+    path: Path,
+    log_x: bool = False,
 ) -> None:
-    """Draw micro and macro F1 side by side, one line a series with its standard deviation, as .svg and .png."""
+    """Draw micro and macro F1 side by side, one line for each name in `lines` with its deviation, as .svg and .png.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        What to draw.
+    lines : sequence of str
+        The name of each row's line.
+    x, x_label : str
+        Key of the horizontal axis, and what is written there.
+    title : str
+        Stands above both.
+    path : Path
+        Without suffix.
+    log_x : bool
+        Whether the horizontal axis is logarithmic.
+    """
     plt = pyplot()
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    names = list(dict.fromkeys(str(row[series]) for row in rows))
     for axis, score, label in zip(axes, ("micro_f1", "macro_f1"), ("micro F1", "macro F1"), strict=True):
-        for k, name in enumerate(names):
-            points = sorted((row for row in rows if str(row[series]) == name), key=lambda row: row[x])
+        for k, name in enumerate(dict.fromkeys(lines)):
+            points = sorted(
+                (row for row, line in zip(rows, lines, strict=True) if line == name), key=lambda row: row[x]
+            )
             axis.errorbar(
                 [row[x] for row in points],
                 [row[score] for row in points],
@@ -47,7 +72,7 @@ def save_lines(
                 marker=MARKERS[k % len(MARKERS)],
                 capsize=2,
             )
-        axis.set_xlabel(x.replace("_", " "))
+        axis.set_xlabel(x_label)
         axis.set_ylabel(label)
         if log_x:
             axis.set_xscale("log")
@@ -71,7 +96,11 @@ def save_bars(
         heights = {str(row[groups]): row[score] for row in rows if str(row[series]) == kind}
         places = [i + (k - len(kinds) / 2 + 0.5) * width for i, name in enumerate(names) if name in heights]
         axis.bar(
-            places, [heights[n] for n in names if n in heights], width, label=kind, color=colours[k % 20]
+            places,
+            [heights[n] for n in names if n in heights],
+            width,
+            label=TITLES.get(kind, kind),
+            color=colours[k % 20],
         )
     axis.set_xticks(range(len(names)), names)
     axis.set_ylabel(score.replace("_f1", " F1"))
