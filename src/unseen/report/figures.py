@@ -76,6 +76,8 @@ def save_lines(
         axis.set_ylabel(label)
         if log_x:
             axis.set_xscale("log")
+        else:
+            axis.set_xticks(sorted({row[x] for row in rows}))
         axis.grid(alpha=0.3)
     axes[0].legend(fontsize="small")
     figure.suptitle(title)
@@ -88,7 +90,11 @@ def save_bars(
     """Draw one group of bars for each value of `groups`, one bar a series, as .svg and .png."""
     plt = pyplot()
     names = list(dict.fromkeys(str(row[groups]) for row in rows))
-    kinds = list(dict.fromkeys(str(row[series]) for row in rows))
+    order = list(TITLES)
+    kinds = sorted(
+        dict.fromkeys(str(row[series]) for row in rows),
+        key=lambda kind: order.index(kind) if kind in order else len(order),
+    )
     figure, axis = plt.subplots(figsize=(max(8.0, 2.4 * len(names)), 4), layout="constrained")
     colours = plt.get_cmap("tab20").colors
     width = 0.85 / max(len(kinds), 1)
