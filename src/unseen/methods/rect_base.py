@@ -160,6 +160,7 @@ class RectMethod(SavedMethod):
 
     source_: str
     n_features_: int
+    unit_rows_: bool = False  # a model file of an earlier version does not have it
     encoder_: Encoder
     loss_history_: Any
     stopped_by_: str

@@ -23,7 +23,7 @@ from unseen.methods.base import Vectors
 from unseen.methods.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.parameters import Constraint, Interval
 from unseen.methods.rect_base import RectMethod, layer_input, propagation
-from unseen.methods.rect_l import RECTL, project, reduced_features, words_of
+from unseen.methods.rect_l import RECTL, project, reduced_features, scales_rows, words_of
 from unseen.methods.rect_losses import SemanticLoss, StructureLoss
 from unseen.methods.semantics import Readout, describe_classes, shares_of
 from unseen.methods.training import Callback
@@ -51,6 +51,8 @@ class RECTJoint(RectMethod):
         What the GCN layer gets: the row-normalised features, or the features after SVD with rows of length 1.
     svd_components : int or None
         Dimensions of the class-semantic descriptions; None means 200, or as many as the features allow.
+    unit_rows : {"auto", True, False}
+        Whether each node's features are scaled to length 1 before the SVD, see :class:`RECTL`.
     readout : {"mean", "median"} or function
         What makes a description of the features of a class, see :class:`RECTL`.
     hidden : tuple of int
@@ -95,6 +97,7 @@ class RECTJoint(RectMethod):
         features: str = "auto",
         input: str = "raw",  # noqa: A002
         svd_components: int | None = None,
+        unit_rows: str | bool = "auto",
         readout: Readout = "mean",
         hidden: Sequence[int] = (),
         epochs: int = 100,
@@ -110,6 +113,7 @@ class RECTJoint(RectMethod):
         self.features = features
         self.input = input
         self.svd_components = svd_components
+        self.unit_rows = unit_rows
         self.readout = readout
         self.hidden = hidden
         self.epochs = epochs
@@ -126,7 +130,10 @@ class RECTJoint(RectMethod):
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
         other = np.random.default_rng(child_seed(rng.spawn(1)[0]))  # so that the encoder starts like RECT-N's
-        Z, self.axes_ = reduced_features(graph, self.source_, self.svd_components, self.name, other)
+        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_)
+        Z, self.axes_ = reduced_features(
+            graph, self.source_, self.svd_components, self.name, other, unit_rows=self.unit_rows_
+        )
         if self.input == "raw":
             features = layer_input(graph, self.source_, device)
             self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
@@ -180,7 +187,7 @@ class RECTJoint(RectMethod):
         if self.input == "raw" or self.axes_ is None:
             features = layer_input(graph, "features", device)
         else:
-            features = Input(l2_rows(project(columns, self.axes_)), device)
+            features = Input(l2_rows(project(columns, self.axes_, unit_rows=self.unit_rows_)), device)
         made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
         self.encoder_.release()
         return made

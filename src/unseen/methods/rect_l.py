@@ -160,9 +160,7 @@ class RECTL(RectMethod):
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
         comm = processes(graph)
-        self.unit_rows_ = self.source_ == "features" and (
-            are_weights(graph.features, comm) if self.unit_rows == "auto" else bool(self.unit_rows)
-        )
+        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_)
         Z, self.axes_ = self._reduced(graph, rng)
         self.class_vectors_ = describe_classes(Z, labels, self.readout, comm)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
@@ -226,22 +224,21 @@ class RECTL(RectMethod):
             features = layer_input(graph, "features", device)
         else:
             assert self.axes_ is not None
-            unit = getattr(self, "unit_rows_", False)  # a model file of an earlier version does not have it
-            features = Input(project(l2_rows(columns) if unit else columns, self.axes_), device)
+            features = Input(project(columns, self.axes_, unit_rows=self.unit_rows_), device)
         made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
         self.encoder_.release()
         return made
 
 
-def are_weights(features: Features | None, comm: Comm) -> bool:
-    """Return whether features are counts or weights: none is negative, and some are neither 0 nor 1.
+def scales_rows(asked: str | bool, graph: Graph, source: str) -> bool:
+    """Return whether rows are scaled to length 1 before the SVD: as asked, or where features are counts or weights."""
+    if source != "features":
+        return False
+    return _are_weights(graph.features, processes(graph)) if asked == "auto" else bool(asked)
 
-    Examples
-    --------
-    >>> from unseen.comm.group import SOLO
-    >>> are_weights(np.array([[0.0, 2.0]]), SOLO), are_weights(np.array([[0.0, 1.0]]), SOLO)
-    (True, False)
-    """
+
+def _are_weights(features: Features | None, comm: Comm) -> bool:
+    """Return whether no value is negative, and some are neither 0 nor 1, in all processes together."""
     values = (
         np.zeros(0) if features is None else features if isinstance(features, np.ndarray) else features.data
     )
@@ -296,8 +293,12 @@ def keyed_directions(graph: Graph, seed: int, columns: int) -> npt.NDArray[np.fl
     return directions
 
 
-def project(features: Features, axes: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def project(
+    features: Features, axes: npt.NDArray[np.float32], *, unit_rows: bool = False
+) -> npt.NDArray[np.float32]:
     """Return the features of new nodes in the space of the SVD."""
+    if unit_rows:
+        features = l2_rows(features)
     if isinstance(features, np.ndarray):
         return np.asarray(features @ axes.T, dtype=np.float32)
     projected = spmm(features.astype(np.float32), np.ascontiguousarray(axes.T))
