@@ -86,6 +86,19 @@ def test_each_claim_has_one_row_with_its_words() -> None:
             "balanced-stable",
             FAILS,
         ),
+        (
+            Evidence(
+                balanced={
+                    ("cora", "rect"): (0.8, 0.8),
+                    ("cora", "gcn"): (0.79, 0.8),
+                    ("cora", "rect-plus"): (0.9, 0.9),  # not of the paper
+                    ("wiki", "rect"): (0.5, 0.5),
+                    ("wiki", "tadw"): (0.8, 0.8),  # GCN was not run there
+                }
+            ),
+            "balanced-stable",
+            HOLDS,
+        ),
         (Evidence(dimension={("rect", 200): (0.9, 0.9)}), "rect-at-200-columns", NOT_RUN),
         (
             Evidence(
