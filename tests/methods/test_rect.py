@@ -203,31 +203,6 @@ def test_every_readout_reaches_its_use(planted, split):
         unseen.RECTL(readout="mode").fit(planted.graph, split.seen_labels)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_long_documents_do_not_make_up_the_axes(planted, split, form):
-    words = (planted.graph.features > 0).astype(float).toarray()
-    rng = np.random.default_rng(0)
-    counts = words * rng.integers(2, 1000, (len(words), 1))
-
-    def fitted(features, unit_rows="auto"):
-        graph = unseen.Graph(planted.graph.adjacency, form(features), planted.graph.node_ids)
-        method = unseen.RECTL(n_components=4, epochs=3, unit_rows=unit_rows, random_state=0)
-        return method.fit(graph, split.seen_labels), graph
-
-    method, graph = fitted(counts)
-    assert method.unit_rows_
-    np.testing.assert_allclose(
-        method.embedding_.vectors, fitted(words, unit_rows=True)[0].embedding_.vectors, rtol=1e-4, atol=1e-6
-    )
-    np.testing.assert_allclose(
-        method.transform(graph).vectors, method.embedding_.vectors, rtol=1e-4, atol=1e-6
-    )
-    assert not fitted(words)[0].unit_rows_, "0 and 1 are all of one length, or nearly"
-    assert not fitted(counts - 1)[0].unit_rows_, "negative values are no counts"
-    as_they_are = fitted(counts, unit_rows=False)[0].embedding_.vectors
-    assert not np.allclose(as_they_are, method.embedding_.vectors)
-
-
 @pytest.mark.parametrize("name", FAMILY)
 @pytest.mark.parametrize("features", ["adjacency", "identity"])
 def test_other_sources_of_features_work_and_follow_the_nodes(name, features):
