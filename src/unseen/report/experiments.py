@@ -29,15 +29,16 @@ AXES = {
 
 def tabulated(name: str, results: Sequence[Result], *, style: str = "text") -> tuple[list[Row], str]:
     """Return the rows of an experiment, and its table as text."""
-    if name == "f1":
-        rows = f1_rows(results)
-        return rows, f1_table(rows, style=style)
-    if name == "f1, best of grid":
-        rows = best_rows(results)
-        return rows, f1_table(rows, style=style)
+    rows = experiment_rows(name, results)
+    return rows, experiment_table(name, rows, style=style)
+
+
+def experiment_rows(name: str, results: Sequence[Result]) -> list[Row]:
+    """Return the rows of an experiment, as they stand in its csv."""
+    if name in FILES:
+        return f1_rows(results) if name == "f1" else best_rows(results)
     if name == "balanced":
-        rows = balanced_rows(results)
-        return rows, _table(rows, style)
+        return balanced_rows(results)
     classes = {r.run.dataset: len(load_dataset(r.run.dataset).labels.classes) for r in results}
     rows = setting_rows(results, classes)
     if name == "decline":
@@ -45,12 +46,17 @@ def tabulated(name: str, results: Sequence[Result], *, style: str = "text") -> t
     if name == "ablation":
         titles = {as_params(params): title for title, params in ABLATIONS.items()}
         rows = [{**row, "params": titles[row["params"]]} for row in rows]
-    return rows, _table(rows, style)
+    return rows
+
+
+def experiment_table(name: str, rows: Sequence[Row], *, style: str = "text") -> str:
+    """Return an experiment's rows as a table to read."""
+    return f1_table(rows, style=style) if name in FILES else _table(rows, style)
 
 
 def write_report(name: str, results: Sequence[Result], out: Path) -> None:
     """Write the csv of an experiment, and the figure where the paper has one, to `out`."""
-    rows, _ = tabulated(name, results)
+    rows = experiment_rows(name, results)
     if rows:
         write_csv(rows, out / f"{FILES.get(name, name)}.csv")
         _draw(name, rows, out / name)
@@ -180,7 +186,7 @@ def _cell(row: Row, name: str) -> str:
     return f"{value:g}" if name == "alpha" else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def f1_table(rows: list[dict[str, Any]], *, style: str = "text") -> str:
+def f1_table(rows: Sequence[Row], *, style: str = "text") -> str:
     """Return the rows as a table: our mean and deviation, the paper's figure, the difference, best of a row in bold."""
     header = [
         "data set",
