@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import io
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from unseen.errors import InputError
 from unseen.experiments.plan import Run
-from unseen.io.files import atomic_path
+from unseen.io.files import atomic_path, csv_text, locked
 
 SCORES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1", "micro_f1_no_oracle", "macro_f1_no_oracle")
 COLUMNS = (
@@ -49,22 +49,31 @@ class Result:
 class ResultTable:
     """All results so far, kept in `path`; every change writes the file anew, whole or not at all.
 
+    Several processes may share a file: what another one has written is read before it is written anew. Numbers are
+    those of the file from the start, so tables do not depend on which part of a sweep was interrupted.
+
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = ResultTable(Path(folder) / "runs.csv")
-    ...     table.add([Result(Run("cora", "rect", 0.1, 0), micro_f1=0.8)])
-    ...     [result.micro_f1 for result in ResultTable(Path(folder) / "runs.csv")]
-    [0.8]
+    ...     table.add([Result(Run("cora", "rect", 0.1, 0), micro_f1=0.8, macro_f1=2 / 3)])
+    ...     [result.macro_f1 for result in ResultTable(Path(folder) / "runs.csv")]
+    [0.666667]
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._results: dict[Run, Result] = {}
-        if path.exists():
-            for result in _read(path):
-                self._results[result.run] = result
+        self._read_at: tuple[int, ...] = ()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Read the file if it is not as this table last saw it."""
+        at = _stamp(self.path)
+        if at and at != self._read_at:
+            self._results = {result.run: result for result in _read(self.path)}
+            self._read_at = at
 
     def __iter__(self) -> Any:
         return iter(self._results[run] for run in sorted(self._results))
@@ -82,18 +91,27 @@ class ResultTable:
 
     def add(self, results: Iterable[Result]) -> None:
         """Put in results and write the file."""
-        for result in results:
-            self._results[result.run] = result
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for result in self:
-            writer.writerow(_as_row(result))
-        with atomic_path(self.path) as temporary:
-            temporary.write_text(text.getvalue(), encoding="utf-8")
+        with locked(self.path.parent):
+            self._refresh()
+            for result in results:
+                self._results[result.run] = _as_result(_as_row(result))
+            with atomic_path(self.path) as temporary:
+                text = csv_text(COLUMNS, map(_as_row, self))
+                temporary.write_text(text, encoding="utf-8", newline="")
+            self._read_at = _stamp(self.path)
 
 
-def _as_row(result: Result) -> dict[str, Any]:
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes when the file does, nothing if there is no file."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _as_row(result: Result) -> dict[str, str]:
+    """Return the cells of a result, as text."""
     run = result.run
     values: dict[str, Any] = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "run"}
     for name in SCORES:
@@ -103,31 +121,47 @@ def _as_row(result: Result) -> dict[str, Any]:
         "dataset": run.dataset,
         "method": run.method,
         "params": run.params,
-        "label_rate": f"{run.label_rate:g}",
-        "split_seed": run.seed,
+        "label_rate": repr(float(run.label_rate)),
+        "split_seed": str(run.seed),
         "unseen": "|".join(run.unseen),
         **values,
     }
 
 
 def _read(path: Path) -> Iterable[Result]:
+    line = 1
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            msg = f"{path} is not a table of results: its columns are {reader.fieldnames}, expected {list(COLUMNS)}"
-            raise InputError(msg)
-        for line, row in enumerate(reader, start=2):
-            try:
+        try:
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                msg = f"{path} is not a table of results: its columns are {reader.fieldnames}, expected {list(COLUMNS)}"
+                raise InputError(msg)
+            for row in reader:
                 yield _as_result(row)
-            except (ValueError, TypeError) as error:
-                msg = f"{path}, line {line}: cannot be read as a result ({error}); remove the line to run it again"
-                raise InputError(msg) from None
+                line = reader.line_num
+        except InputError:
+            raise
+        except UnicodeDecodeError:
+            msg = f"{path} cannot be read as a table of results: it is not UTF-8 text"
+            raise InputError(msg) from None
+        except (ValueError, TypeError, csv.Error) as error:
+            msg = f"{path}, line {line + 1}: cannot be read as a result ({error}); remove the line to run it again"
+            raise InputError(msg) from None
 
 
 def _as_result(row: Mapping[str, str]) -> Result:
+    if None in row.values() or None in row:
+        msg = f"a row has {len(COLUMNS)} cells"
+        raise ValueError(msg)
     unseen = tuple(row["unseen"].split("|")) if row["unseen"] else ()
     run = Run(
         row["dataset"], row["method"], float(row["label_rate"]), int(row["split_seed"]), unseen, row["params"]
     )
+    if not isinstance(json.loads(row["params"]), dict):
+        msg = f"its parameters are {row['params']}"
+        raise ValueError(msg)
     numbers = {name: float(row[name]) if row[name] else None for name in (*SCORES, "seconds")}
+    if not row["error"] and (numbers["micro_f1"] is None or numbers["macro_f1"] is None):
+        msg = "it has neither both scores nor an error"
+        raise ValueError(msg)
     return Result(run, setting=row["setting"], version=row["version"], error=row["error"], **numbers)

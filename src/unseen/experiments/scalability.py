@@ -6,7 +6,6 @@ of the nodes labelled; every fit in a process of its own, after a warm-up, witho
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,13 @@ import unseen
 from unseen.bench.isolated import measure
 from unseen.bench.scale import CONTESTANTS, ROUNDS
 from unseen.errors import InputError, UnseenError, logger, unknown_name
-from unseen.io.files import write_csv
+from unseen.io.files import read_csv, write_csv
 from unseen.methods.registry import method_class
 
 METHODS = ("rsdne", "rsdne-light", "rect", "rect-dw")
 SIZES = (1_000, 3_000, 10_000)
 EPOCHS = 100
+COLUMNS = ("n_nodes", "method", "device", "seconds", "megabytes", "steps", "version", "error")
 Row = dict[str, Any]
 
 
@@ -102,16 +102,8 @@ def _row(
     steps: int | None = None,
     error: str = "",
 ) -> Row:
-    return {
-        "n_nodes": n,
-        "method": name,
-        "device": device,
-        "seconds": seconds,
-        "megabytes": megabytes,
-        "steps": steps,
-        "version": unseen.__version__,
-        "error": error,
-    }
+    values = (n, name, device, seconds, megabytes, steps, unseen.__version__, error)
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def _able(methods: Sequence[str]) -> list[str]:
@@ -133,19 +125,18 @@ def _checked(sizes: Sequence[float] | None) -> Sequence[int]:
 def _read(path: Path) -> list[Row]:
     if not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        try:
-            return [
-                {
-                    **row,
-                    "n_nodes": int(row["n_nodes"]),
-                    "seconds": float(row["seconds"]) if row["seconds"] else None,
-                    "megabytes": int(row["megabytes"]) if row["megabytes"] else None,
-                    "steps": int(row["steps"]) if row["steps"] else None,
-                    "error": row["error"],
-                }
-                for row in csv.DictReader(file)
-            ]
-        except (KeyError, ValueError, TypeError) as error:
-            msg = f"{path} is not a table of the scalability test ({error}); move it away to start anew"
-            raise InputError(msg) from None
+    rows = read_csv(path, COLUMNS)
+    try:
+        return [
+            {
+                **row,
+                "n_nodes": int(row["n_nodes"]),
+                "seconds": float(row["seconds"]) if row["seconds"] else None,
+                "megabytes": int(row["megabytes"]) if row["megabytes"] else None,
+                "steps": int(row["steps"]) if row["steps"] else None,
+            }
+            for row in rows
+        ]
+    except ValueError as error:
+        msg = f"{path} is not a table of the scalability test ({error}); move it away to start anew"
+        raise InputError(msg) from None
