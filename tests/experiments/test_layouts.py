@@ -72,6 +72,8 @@ def test_a_second_start_makes_no_map_again(tmp_path: Path, flat: list[int]) -> N
     assert len(flat) == 3
     write_layouts(Choice(["debian"], ["mfdw"], [0.3]), tmp_path)
     assert len(flat) == 4, "another label rate is another map"
+    assert write_layouts(CHOICE, tmp_path) == (rows, text), "nor has a map at another label rate"
+    assert len(flat) == 4
 
 
 def test_points_numbers_and_figure_are_written(tmp_path: Path, flat: list[int]) -> None:
@@ -79,14 +81,14 @@ def test_points_numbers_and_figure_are_written(tmp_path: Path, flat: list[int]) 
     (row,), text = write_layouts(Choice(["debian"], ["smoothfeats"], [0.1]), tmp_path, style="markdown")
     assert flat == [0]
     assert 0 < row["unseen_purity"] <= 1
-    assert text.splitlines()[-1].startswith("| debian | smoothfeats | 0.")
-    with (tmp_path / "layouts-debian.csv").open() as file:
+    assert text.splitlines()[-1].startswith("| debian | 10% | smoothfeats | 0.")
+    with (tmp_path / "layouts-debian-10.csv").open() as file:
         points = list(csv.DictReader(file))
     assert len(points) == 4852
     hidden = set(row["unseen"].split("|"))
     assert all((point["class"] in hidden) == (point["hidden"] == "1") for point in points)
     for suffix in (".svg", ".png"):
-        assert (tmp_path / f"layouts-debian{suffix}").stat().st_size > 20_000
+        assert (tmp_path / f"layouts-debian-10{suffix}").stat().st_size > 20_000
 
 
 def test_a_method_that_fails_leaves_the_others(
@@ -109,12 +111,44 @@ def test_a_method_that_fails_leaves_the_others(
     }
     assert "mfdw" not in text
     assert "no such luck" in caplog.text
-    assert "no such luck" in (tmp_path / "layouts-debian_numbers.csv").read_text()
+    assert "no such luck" in (tmp_path / "layouts-debian-10_numbers.csv").read_text()
     monkeypatch.setattr(layouts, "embed_and_score", original)
     rows, _ = write_layouts(CHOICE, tmp_path)
     assert [row["error"] for row in rows] == ["", ""], "a second start tries again"
 
 
-def test_two_rates_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(unseen.InputError, match="`layouts` draws one label rate a figure, got 2"):
-        write_layouts(Choice(rates=[0.1, 0.3]), tmp_path)
+def test_every_rate_has_its_figure(tmp_path: Path, flat: list[int]) -> None:
+    pytest.importorskip("matplotlib", reason="figures need the viz extra")
+    rows, text = write_layouts(Choice(["debian"], ["smoothfeats"], [0.1, 0.5]), tmp_path)
+    assert [row["label_rate"] for row in rows] == [0.1, 0.5]
+    assert [line.split()[:2] for line in text.splitlines()[1:]] == [["debian", "10%"], ["debian", "50%"]]
+    assert {path.name for path in tmp_path.glob("*.svg")} == {"layouts-debian-10.svg", "layouts-debian.svg"}
+
+
+def test_a_panel_whose_worker_dies_leaves_its_reason(
+    tmp_path: Path, flat: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib", reason="figures need the viz extra")
+    original = layouts.surviving
+
+    def killing(work: object, runs: list[Run], *others: object) -> object:
+        for run, panel in original(work, runs, *others):  # type: ignore[arg-type]
+            yield run, None if run.method == "mfdw" else panel
+
+    monkeypatch.setattr(layouts, "surviving", killing)
+    rows, _ = write_layouts(CHOICE, tmp_path)
+    assert {row["method"]: row["error"] for row in rows} == {
+        "smoothfeats": "",
+        "mfdw": "the worker process died (out of memory?)",
+    }
+
+
+def test_a_damaged_table_of_numbers_is_refused(tmp_path: Path, flat: list[int]) -> None:
+    pytest.importorskip("matplotlib", reason="figures need the viz extra")
+    write_layouts(CHOICE, tmp_path)
+    path = tmp_path / "layouts-debian-10_numbers.csv"
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(
+        unseen.InputError, match=r"_numbers\.csv, row 2: expected the columns dataset, label_rate,"
+    ):
+        write_layouts(CHOICE, tmp_path)

@@ -7,7 +7,6 @@ belong to another hidden class, with which it would be mixed up.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import logger
-from unseen.experiments.catalog import Choice, able
+from unseen.experiments.catalog import able
 from unseen.experiments.plan import Run, f1_runs
-from unseen.experiments.runner import embed_and_score, in_processes, load_once
-from unseen.io.files import write_csv
+from unseen.experiments.runner import DIED, embed_and_score, load_once, surviving
+from unseen.io.files import atomic_paths, csv_text, read_csv
 from unseen.labels import Labels
 from unseen.methods.registry import METHODS as REGISTRY
 from unseen.report.explorer.layout import map_of
@@ -32,6 +31,8 @@ METHODS = (
 LABEL_RATE = 0.5
 NEIGHBOURS = 10
 NUMBERS = ("seen_purity", "unseen_purity", "unseen_mixed", "micro_f1", "unseen_f1", "seconds")
+POINTS = ("method", "node", "class", "hidden", "x", "y")
+ABOUT = ("dataset", "label_rate", "method", "unseen", *NUMBERS, "error")
 Row = dict[str, Any]
 
 
@@ -44,52 +45,66 @@ class Panel:
 
 
 def layout_panels(
-    choice: Choice,
     dataset: str,
     out: Path,
     *,
+    methods: Sequence[str] | None = None,
+    label_rate: float = LABEL_RATE,
     n_jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
-) -> list[Panel]:
-    """Return the panels of a data set; those that `out` holds from an earlier start are not made again.
+) -> dict[str, Panel]:
+    """Return the panels of a data set by method; those that `out` holds from an earlier start are not made again.
 
     The split is the first of Tables 3 and 4 (on Citeseer it hides Agents and IR). Every panel is written as soon as
     it is there, to the two csv files of :func:`layout_files`; of one that failed, the reason is.
 
     Parameters
     ----------
-    choice : Choice
-        Methods and label rate, of which the first counts; the paper's where it has none.
     dataset : str
         Registry name.
     out : Path
         Folder of results.
+    methods : sequence of str, optional
+        Which panels to make, the paper's if not given; others that `out` holds are returned too.
+    label_rate : float
+        Share of labelled nodes.
     n_jobs : int
         Number of processes.
     on_progress : callable
         Told how many panels are done, and of how many.
     """
     labels = load_once(dataset).labels
-    methods = able(choice.methods or [name for name in METHODS if name in REGISTRY], labels)
-    runs = f1_runs(dataset, labels, methods, [(choice.rates or [LABEL_RATE])[0]], 1)
-    points, numbers = layout_files(dataset, out)
-    panels = _kept(runs, points, numbers)
+    chosen = able(methods or [name for name in METHODS if name in REGISTRY], labels)
+    runs = f1_runs(dataset, labels, chosen, [label_rate], 1)
+    if not runs:
+        return {}
+    points, numbers = layout_files(dataset, label_rate, out)
+    panels = _kept(runs[0], points, numbers)
     todo = [run for run in runs if run.method not in panels]
-    for run, panel in in_processes(_tried, [(run, out / "vectors") for run in todo], n_jobs):
-        if panel.numbers["error"]:
-            logger.warning("%s on %s failed: %s", run.method, dataset, panel.numbers["error"])
-        panels[run.method] = panel
-        ordered = [panels[name] for name in sorted(panels, key=list(REGISTRY).index)]
-        write_csv([panel.numbers for panel in ordered], numbers)
-        if placed := [row for panel in ordered for row in panel.points]:
-            write_csv(placed, points)
+    for run, panel in surviving(_tried, todo, out / "vectors", n_jobs):
+        panels[run.method] = panel or Panel([], _about(run, {}, DIED))
+        if error := panels[run.method].numbers["error"]:
+            logger.warning("%s on %s failed: %s", run.method, dataset, error)
+        panels = {name: panels[name] for name in sorted(panels, key=list(REGISTRY).index)}
+        with atomic_paths(points, numbers) as (first, second):
+            placed = (row for each in panels.values() for row in each.points)
+            first.write_text(csv_text(POINTS, placed), encoding="utf-8", newline="")
+            about = (each.numbers for each in panels.values())
+            second.write_text(csv_text(ABOUT, about), encoding="utf-8", newline="")
         on_progress(sum(run.method in panels for run in runs), len(runs))
-    return [panels[run.method] for run in runs if run.method in panels]
+    return panels
 
 
-def layout_files(dataset: str, out: Path) -> tuple[Path, Path]:
-    """Return where the coordinates and the numbers of a data set's panels go."""
+def layout_files(dataset: str, label_rate: float, out: Path) -> tuple[Path, Path]:
+    """Return where the coordinates and the numbers of a data set's panels go.
+
+    Examples
+    --------
+    >>> [path.name for path in layout_files("cora", 0.1, Path("results"))]
+    ['layouts-cora-10.csv', 'layouts-cora-10_numbers.csv']
+    """
     name = "layouts" if dataset == "citeseer" else f"layouts-{dataset}"
+    name += "" if label_rate == LABEL_RATE else f"-{100 * label_rate:g}"
     return out / f"{name}.csv", out / f"{name}_numbers.csv"
 
 
@@ -147,11 +162,11 @@ def _mean(values: Any) -> float:
     return round(float(values.mean()), 4) if values.size else float("nan")
 
 
-def _tried(run: Run, vectors: Path) -> tuple[Run, Panel]:
+def _tried(run: Run, vectors: Path) -> Panel:
     try:
-        return run, _panel(run, vectors)
+        return _panel(run, vectors)
     except Exception as error:  # noqa: BLE001  # a panel that fails does not stop the others
-        return run, Panel([], _about(run, {}, " ".join(f"{type(error).__name__}: {error}".split())))
+        return Panel([], _about(run, {}, " ".join(f"{type(error).__name__}: {error}".split())))
 
 
 def _about(run: Run, numbers: Mapping[str, float | None], error: str = "") -> Row:
@@ -197,25 +212,22 @@ def _panel(run: Run, vectors: Path) -> Panel:
     return Panel(points, numbers)
 
 
-def _kept(runs: Sequence[Run], points: Path, numbers: Path) -> dict[str, Panel]:
-    """Return the panels of an earlier start at the label rate and with the hidden classes of these runs, by method."""
+def _kept(run: Run, points: Path, numbers: Path) -> dict[str, Panel]:
+    """Return the panels of an earlier start at the label rate and with the hidden classes of this run, by method."""
     if not (points.exists() and numbers.exists()):
         return {}
-    wanted = {(f"{run.label_rate:g}", "|".join(run.unseen)) for run in runs}
-    with numbers.open(encoding="utf-8", newline="") as file:
-        found = {
-            row["method"]: _numbers(row)
-            for row in csv.DictReader(file)
-            if (f"{float(row['label_rate']):g}", row["unseen"]) in wanted and row["method"] in REGISTRY
-        }
+    wanted = (run.label_rate, "|".join(run.unseen))
+    found = {
+        row["method"]: _numbers(row)
+        for row in read_csv(numbers, ABOUT)
+        if (float(row["label_rate"]), row["unseen"]) == wanted and row["method"] in REGISTRY
+    }
     rows: dict[str, list[Row]] = {}
-    with points.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            rows.setdefault(row["method"], []).append(dict(row))
+    for row in read_csv(points, POINTS):
+        rows.setdefault(row["method"], []).append(row)
     return {name: Panel(rows[name], numbers) for name, numbers in found.items() if name in rows}
 
 
 def _numbers(row: dict[str, str]) -> Row:
     texts = ("dataset", "method", "unseen", "error")
-    made = {key: value if key in texts else float(value) if value else None for key, value in row.items()}
-    return {"error": "", **made}
+    return {key: value if key in texts else float(value) if value else None for key, value in row.items()}

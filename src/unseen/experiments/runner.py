@@ -2,7 +2,7 @@
 
 Vectors of methods that see no labels do not depend on the split: they are learned once for a data set, kept in
 a folder beside the results and reused. A run that fails is recorded with its reason and does not stop the rest;
-a worker that is killed loses the run it was on, which is tried once more.
+a worker that is killed loses the run it was on, which is tried once more, then alone.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ REFITS = {"gcn": 1, "appnp": 1}
 LARGE = ("blogcatalog",)
 """Graphs on which that goes for the methods with a grid as well, and for the choice from it."""
 TRIES = 2
+"""How many dead workers a run may have been under way in before it is tried alone."""
+DIED = "the worker process died (out of memory?)"
 SEED = 0
 """Seed of every method: splits differ from run to run, so that work without labels can be shared between them."""
 
@@ -88,34 +90,49 @@ def run_all(
 
 def _results(todo: Sequence[Run], n_jobs: int, vectors: Path) -> Iterator[Result]:
     _learn_shared(todo, n_jobs, vectors)
-    waiting = dict.fromkeys(todo, 0)
-    while waiting:
-        try:
-            for result in in_processes(execute, ((run, vectors) for run in list(waiting)), n_jobs):
-                del waiting[result.run]
-                yield result
-        except WorkerDiedError:
-            # which run killed the worker is not known: one more round each, then one at a time
-            waiting = {run: tries + 1 for run, tries in waiting.items()}
-            logger.warning("a worker process died; starting the %d unfinished runs again", len(waiting))
-            if max(waiting.values()) >= TRIES:
-                yield from _one_by_one(list(waiting), vectors)
-                return
+    for run, result in surviving(execute, todo, vectors, n_jobs):
+        yield result or Result(run, version=unseen.__version__, error=DIED)
 
 
-def _one_by_one(runs: Iterable[Run], vectors: Path) -> Iterator[Result]:
-    for run in runs:
+def surviving(
+    work: Callable[[Run, Path], T], runs: Iterable[Run], vectors: Path, n_jobs: int
+) -> Iterator[tuple[Run, T | None]]:
+    """Yield every run with what `work` returns for it, None for one that kills its worker again and again.
+
+    Which run killed a worker is not known, but it was under way: those that had been started are tried once more
+    beside the others, then alone, and the rest goes on side by side.
+    """
+    from joblib import effective_n_jobs
+
+    deaths = dict.fromkeys(runs, 0)
+    while deaths:
+        suspect = next((run for run, count in deaths.items() if count >= TRIES), None)
+        if suspect:
+            del deaths[suspect]
+            try:
+                yield from in_processes(_with_run, [(work, suspect, vectors)], 2)
+            except WorkerDiedError:
+                yield suspect, None
+            continue
         try:
-            yield from in_processes(execute, [(run, vectors)], 2)
+            for run, made in in_processes(_with_run, [(work, run, vectors) for run in deaths], n_jobs):
+                del deaths[run]
+                yield run, made
         except WorkerDiedError:
-            yield Result(run, version=unseen.__version__, error="the worker process died (out of memory?)")
+            logger.warning("a worker process died; starting the %d unfinished runs again", len(deaths))
+            for run in list(deaths)[: effective_n_jobs(n_jobs)]:
+                deaths[run] += 1
+
+
+def _with_run(work: Callable[[Run, Path], T], run: Run, vectors: Path) -> tuple[Run, T]:
+    return run, work(run, vectors)
 
 
 class WorkerDiedError(UnseenError):
     """A worker process died."""
 
 
-def in_processes(work: Callable[..., T], arguments: Iterable[tuple[Run, Path]], n_jobs: int) -> Iterator[T]:
+def in_processes(work: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int) -> Iterator[T]:
     """Yield what `work` returns for each of the `arguments`, in the order in which it is there."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -157,15 +174,13 @@ def _interrupts() -> Iterator[list[int]]:
 def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
     """Learn, once, the vectors that several runs share, before any of them starts."""
     shared = {_vectors_path(run, vectors): run for run in todo if not method_class(run.method).uses_labels}
-    missing = [(run, vectors) for path, run in shared.items() if not path.exists()]
+    missing = [run for path, run in shared.items() if not path.exists()]
     if missing:
         vectors.mkdir(parents=True, exist_ok=True)
-        try:
-            for result in in_processes(_learn, missing, n_jobs):
-                if result.error:
-                    logger.warning("%s on %s: %s", result.run.method, result.run.dataset, result.error)
-        except WorkerDiedError:
-            logger.warning("a worker process died; what it was to learn is learned by the runs that need it")
+        for run, result in surviving(_learn, missing, vectors, n_jobs):
+            error = DIED if result is None else result.error
+            if error:
+                logger.warning("%s on %s: %s", run.method, run.dataset, error)
 
 
 def execute(run: Run, vectors: Path) -> Result:

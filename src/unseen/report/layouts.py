@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from unseen.errors import InputError
 from unseen.experiments.catalog import Choice
-from unseen.experiments.layouts import Panel, layout_files, layout_panels
+from unseen.experiments.layouts import LABEL_RATE, METHODS, Panel, layout_files, layout_panels
 from unseen.experiments.paper import TITLES
 from unseen.report.figures import pyplot, save_figure
 from unseen.report.tables import render
@@ -31,17 +30,18 @@ def write_layouts(
     n_jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> tuple[list[Row], str]:
-    """Make, draw and tabulate the maps of every data set asked for; return the rows of numbers and their table."""
-    if choice.rates is not None and len(choice.rates) > 1:
-        msg = f"`layouts` draws one label rate a figure, got {len(choice.rates)}; give one rate"
-        raise InputError(msg)
+    """Make, draw and tabulate the maps of every data set and label rate; return the rows of numbers and their table."""
     rows: list[Row] = []
     for dataset in choice.datasets or ["citeseer"]:
-        panels = layout_panels(choice, dataset, out, n_jobs=n_jobs, on_progress=on_progress)
-        drawn = [panel for panel in panels if panel.points]
-        if drawn:
-            draw_layouts(drawn, layout_files(dataset, out)[0].with_suffix(""))
-        rows += [panel.numbers for panel in panels]
+        for rate in choice.rates or [LABEL_RATE]:
+            panels = layout_panels(
+                dataset, out, methods=choice.methods, label_rate=rate, n_jobs=n_jobs, on_progress=on_progress
+            )
+            drawn = [panel for panel in panels.values() if panel.points]
+            if drawn:
+                draw_layouts(drawn, layout_files(dataset, rate, out)[0].with_suffix(""))
+            asked = choice.methods or METHODS
+            rows += [panels[name].numbers for name in asked if name in panels]
     return rows, _table([row for row in rows if not row["error"]], style)
 
 
@@ -105,6 +105,7 @@ def _scatter(axis: Any, places: Sequence[tuple[float, float]], **style: Any) -> 
 def _table(rows: Sequence[Row], style: str) -> str:
     header = [
         "data set",
+        "labels",
         "method",
         "hidden: own class",
         "hidden: other hidden",
@@ -112,5 +113,8 @@ def _table(rows: Sequence[Row], style: str) -> str:
         "micro F1",
     ]
     keys = ("unseen_purity", "unseen_mixed", "seen_purity", "micro_f1")
-    cells = [[row["dataset"], row["method"], *(f"{row[key]:.4f}" for key in keys)] for row in rows]
-    return render(header, cells, style=style, left=2)
+    cells = [
+        [row["dataset"], f"{row['label_rate']:.0%}", row["method"], *(f"{row[key]:.4f}" for key in keys)]
+        for row in rows
+    ]
+    return render(header, cells, style=style, left=3)
