@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ from unseen.errors import InputError, UnseenError, logger, unknown_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unseen.experiments.results import Result
+    from unseen.experiments.catalog import Choice
     from unseen.experiments.runner import Progress
 
 NAMES = (
@@ -25,6 +26,10 @@ NAMES = (
 TABLES = ("decline", "f1")
 """Experiments without a figure."""
 GRID_CHOICES = ("inside", "best")
+QUIET_SECONDS = 60
+"""Where there is no bar, a line tells how far it is after so long, or after 25 runs."""
+TITLE_LINES = {"text": "{}", "markdown": "## {}\n", "csv": "# {}", "latex": "% {}"}
+"""What stands above each table of `all`."""
 
 
 def reproduce(
@@ -33,7 +38,10 @@ def reproduce(
         str | None, typer.Option(help="Data sets, separated by commas; the paper's if not given.")
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Methods, separated by commas; the paper's if not given.")
+        str | None,
+        typer.Option(
+            help="Methods, separated by commas; the paper's if not given (f1, balanced: and our own)."
+        ),
     ] = None,
     rates: Annotated[
         str | None, typer.Option(help="Label rates, separated by commas; the paper's if not given.")
@@ -78,6 +86,7 @@ def reproduce(
     from unseen.io.files import make_folder
     from unseen.methods.registry import METHODS
     from unseen.report.experiments import tabulated, write_claims, write_report
+    from unseen.report.explorer.layout import require_tsne
     from unseen.report.figures import pyplot
     from unseen.report.layouts import write_layouts
     from unseen.report.scalability import write_scalability
@@ -98,55 +107,84 @@ def reproduce(
     nodes = None if sizes is None else options.numbers(sizes, "--sizes")
     if experiment not in TABLES:
         pyplot()  # rather say now than after hours of runs that figures cannot be drawn
+    if experiment in ("layouts", "all"):
+        require_tsne()
     make_folder(out)
     table = ResultTable(out / "runs.csv")
 
     def report(name: str) -> tuple[list[dict[str, object]], str]:
+        alone = experiment == name
         with progress(name) as move, on_cluster(cluster):
-            if name == "layouts":
-                return write_layouts(choice, out, style=style, n_jobs=jobs, on_progress=move or _tell)
-            if name == "scalability":
-                asked = (
-                    choice if experiment == name else Choice()
-                )  # of all experiments, this one has its own methods
-                return write_scalability(asked, out, sizes=nodes, style=style, on_progress=move or _tell)
+            if name in ("layouts", "scalability"):
+                if name == "layouts":
+                    rows, text = write_layouts(
+                        choice, out, style=style, n_jobs=jobs, on_progress=move or _tell
+                    )
+                    _tell_left_out(name, choice, [(row["dataset"], row["method"]) for row in rows], alone)
+                else:  # of all experiments, this one has its own methods
+                    asked = choice if alone else Choice()
+                    rows, text = write_scalability(
+                        asked, out, sizes=nodes, style=style, on_progress=move or _tell
+                    )
+                _tell_failed(name, [row["error"] for row in rows], out, alone)
+                return rows, text
             runs = EXPERIMENTS[name].runs(choice)
-            left_out = sorted(set(choice.methods or ()) - {run.method for run in runs})
-            if left_out:
-                msg = (
-                    f"{name} leaves out {', '.join(left_out)}: without the parameter that it varies, or made for "
-                    "one label a node where nodes have several"
-                )
-                if not runs and experiment == name:
-                    raise InputError(msg)
-                logger.warning("%s", msg)
+            _tell_left_out(name, choice, [(run.dataset, run.method) for run in runs], alone)
             left = len(table.missing(runs))
             logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
             results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
-        _tell_failed(name, results, table.path, alone=experiment == name)
+        _tell_failed(name, [result.error for result in results], table.path, alone)
         kind = "f1, best of grid" if name == "f1" and grid == "best" else name
-        write_report(kind, collected(name, table, choice) if kind in COLLECTED else results, out)
+        all_so_far = collected(name, table, choice) if kind in COLLECTED else []
+        write_report(kind, all_so_far or results, out)
         return tabulated(kind, results, style=style)
 
     found = {}
     for name in [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]:
         found[name], text = report(name)
         if not json:
+            if experiment == "all":
+                title = EXPERIMENTS[name].title if name in EXPERIMENTS else name
+                sys.stdout.write(TITLE_LINES[style].format(title) + "\n")
             sys.stdout.write(text)
-    logger.info("%s", write_claims(table, choice, out))
     if json:
         print_json(found if experiment == "all" else found[experiment])
+    try:
+        logger.info("%s", write_claims(table, choice, out))
+    except UnseenError as error:  # what was asked for is there; a graph that is not at hand shall not hide it
+        logger.warning("the paper's claims could not be judged: %s", error)
 
 
 def _tell(done: int, total: int) -> None:
     logger.info("%d of %d done", done, total)
 
 
-def _tell_failed(name: str, results: Sequence[Result], path: Path, *, alone: bool) -> None:
-    failed = [" ".join(result.error.split()) for result in results if result.error]
+def _tell_left_out(name: str, choice: Choice, pairs: Sequence[tuple[str, str]], alone: bool) -> None:
+    """Say which methods an experiment does not run, on which data sets, of those that were asked for."""
+    datasets = list(dict.fromkeys([*(choice.datasets or ()), *(dataset for dataset, _ in pairs)]))
+    said = []
+    for method in choice.methods or ():
+        without = [dataset for dataset in datasets if (dataset, method) not in pairs]
+        if len(without) == len(datasets):
+            said.append(method)
+        elif without:
+            said.append(f"{method} on {', '.join(without)}")
+    if not said:
+        return
+    msg = (
+        f"{name} leaves out {', '.join(said)}: without the parameter that it varies, or made for "
+        "one label a node where nodes have several"
+    )
+    if not pairs and alone:
+        raise InputError(msg)
+    logger.warning("%s", msg)
+
+
+def _tell_failed(name: str, errors: Sequence[str], path: Path, alone: bool) -> None:
+    failed = [" ".join(error.split()) for error in errors if error]
     if failed:
-        msg = f"{len(failed)} of {len(results)} runs of {name} failed, the first with {failed[0]}; see {path} for all"
-        if alone and len(failed) == len(results):
+        msg = f"{len(failed)} of {len(errors)} runs of {name} failed, the first with {failed[0]}; see {path} for all"
+        if alone and len(failed) == len(errors):
             raise UnseenError(msg)
         logger.warning("%s", msg)
 
@@ -169,10 +207,21 @@ def _shares(text: str) -> list[float]:
 
 
 def _teller(move: Callable[..., None] | None) -> Callable[[Progress], None]:
+    told = time.monotonic()
+
     def tell(state: Progress) -> None:
+        nonlocal told
         if move:
             move(state.done, state.total, state.failed)
-        elif logger.isEnabledFor(logging.DEBUG) or state.done % 25 == 0 or state.done == state.total:
+            return
+        long_ago = time.monotonic() - told > QUIET_SECONDS
+        if (
+            logger.isEnabledFor(logging.DEBUG)
+            or long_ago
+            or state.done % 25 == 0
+            or state.done == state.total
+        ):
+            told = time.monotonic()
             left = f"{state.seconds_left / 60:.0f} min left" if state.done < state.total else "done"
             logger.info("%d of %d runs, %d failed, %s", state.done, state.total, state.failed, left)
 
