@@ -122,18 +122,18 @@ def compared(
     rates: Iterable[float] = RATES,
     scores: Iterable[str] = SCORES,
 ) -> list[Comparison]:
-    """Return all pairs of the two groups of methods in Tables 3 and 4 that both have a score."""
+    """Return all pairs of the two groups of methods in Tables 3 and 4 that both have a score, over common splits."""
     found = []
     for dataset in datasets:
         for rate in rates:
             for a in better:
                 for b in worse:
-                    left, right = evidence.f1.get((dataset, rate, a)), evidence.f1.get((dataset, rate, b))
-                    if a != b and left and right:
+                    pair = evidence.both((dataset, rate, a), (dataset, rate, b)) if a != b else None
+                    if pair:
                         for score in scores:
                             k = SCORES.index(score)
                             where = f"{dataset} {rate:.0%} {score}"
-                            found.append(Comparison(where, a, b, left[k], right[k]))
+                            found.append(Comparison(where, a, b, pair[0][k], pair[1][k]))
     return found
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,12 @@ from unseen.experiments.paper import DATASETS, RATES, TITLES, paper_decline, pap
 from unseen.experiments.plan import Run, as_params
 from unseen.experiments.results import Result
 from unseen.experiments.summary import balanced_rows
+from unseen.io.files import read_csv
 from unseen.methods.registry import METHODS
 
 Pair = tuple[float, float]
+Cell = tuple[str, float, str]
+"""Data set, label rate, method."""
 COLLECTED = ("f1", "balanced")
 """Experiments of many methods on many graphs: their files hold all runs so far, whatever was asked for last."""
 
@@ -31,6 +33,8 @@ class Evidence:
     ----------
     f1 : mapping
         By (data set, label rate, method).
+    splits : mapping of mapping
+        The same split by split, where that is known.
     decline : mapping
         By (method, number of unseen classes, label rate).
     seen : mapping
@@ -51,7 +55,8 @@ class Evidence:
         Training time by (method, device, number of nodes).
     """
 
-    f1: Mapping[tuple[str, float, str], Pair] = field(default_factory=dict)
+    f1: Mapping[Cell, Pair] = field(default_factory=dict)
+    splits: Mapping[Cell, Mapping[int, Pair]] = field(default_factory=dict)
     decline: Mapping[tuple[str, int, float], Pair] = field(default_factory=dict)
     seen: Mapping[tuple[str, int], Pair] = field(default_factory=dict)
     ablation: Mapping[tuple[str, float], Pair] = field(default_factory=dict)
@@ -61,6 +66,24 @@ class Evidence:
     weights: Mapping[str, list[float]] = field(default_factory=dict)
     layouts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     seconds: Mapping[tuple[str, str, int], float] = field(default_factory=dict)
+
+    def both(self, first: Cell, second: Cell) -> tuple[Pair, Pair] | None:
+        """Return the means of two cells of `f1`, over the splits that both have where splits are known.
+
+        Examples
+        --------
+        >>> a, b = ("cora", 0.1, "rect"), ("cora", 0.1, "gcn")
+        >>> found = {a: {0: (0.5, 0.5), 1: (0.9, 0.9)}, b: {0: (0.25, 0.25)}}
+        >>> Evidence(splits=found).both(a, b)
+        ((0.5, 0.5), (0.25, 0.25))
+        """
+        if first in self.splits and second in self.splits:
+            left, right = self.splits[first], self.splits[second]
+            common = sorted(left.keys() & right.keys())
+            return (_mean([left[k] for k in common]), _mean([right[k] for k in common])) if common else None
+        if first in self.f1 and second in self.f1:
+            return self.f1[first], self.f1[second]
+        return None
 
 
 def paper_evidence() -> Evidence:
@@ -92,6 +115,7 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
     n_classes = 6  # Citeseer's, the only graph of that experiment
     return Evidence(
         f1=_means(found["f1"], lambda r: (r.run.dataset, r.run.label_rate, r.run.method)),
+        splits=_splits(found["f1"]),
         decline=_means(found["decline"], lambda r: (r.run.method, len(r.run.unseen), r.run.label_rate)),
         seen=_means(found["seen-classes"], lambda r: (r.run.method, n_classes - len(r.run.unseen))),
         ablation=_means(found["ablation"], lambda r: (ablations[r.run.params], r.run.label_rate)),
@@ -112,7 +136,7 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
 
 
 def collected(name: str, results: Iterable[Result], choice: Choice) -> list[Result]:
-    """Return the results that belong to an experiment of `COLLECTED`, of any method, in the order of the plan."""
+    """Return the results of an experiment in the order of its plan, for those of `COLLECTED` of any method."""
     good = {result.run: result for result in results if not result.error}
     return _planned(name, good, choice)
 
@@ -160,10 +184,22 @@ def _means(results: Iterable[Result], key: Any) -> dict[Any, Pair]:
     for result in results:
         if result.micro_f1 is not None and result.macro_f1 is not None:
             groups.setdefault(key(result), []).append((result.micro_f1, result.macro_f1))
-    return {
-        where: (float(np.mean([p[0] for p in pairs])), float(np.mean([p[1] for p in pairs])))
-        for where, pairs in groups.items()
-    }
+    return {where: _mean(pairs) for where, pairs in groups.items()}
+
+
+def _splits(results: Iterable[Result]) -> dict[Cell, dict[int, Pair]]:
+    found: dict[Cell, dict[int, Pair]] = {}
+    for result in results:
+        run = result.run
+        if result.micro_f1 is not None and result.macro_f1 is not None:
+            cell = found.setdefault((run.dataset, run.label_rate, run.method), {})
+            cell[run.seed] = (result.micro_f1, result.macro_f1)
+    return found
+
+
+def _mean(pairs: Sequence[Pair]) -> Pair:
+    micro, macro = zip(*pairs, strict=True)
+    return float(np.mean(micro)), float(np.mean(macro))
 
 
 def _weights(results: Iterable[Result]) -> dict[str, list[float]]:
@@ -180,7 +216,7 @@ def _layouts(path: Path) -> dict[str, dict[str, float]]:
     names = ("seen_purity", "unseen_purity", "unseen_mixed")
     return {
         row["method"]: {name: float(row[name]) for name in names}
-        for row in _rows(path)
+        for row in _rows(path, ("method", *names))
         if row["method"] in TITLES
         and row["unseen_purity"]  # the paper speaks of its own panels; some may have failed
     }
@@ -189,13 +225,10 @@ def _layouts(path: Path) -> dict[str, dict[str, float]]:
 def _seconds(path: Path) -> dict[tuple[str, str, int], float]:
     return {
         (row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"])
-        for row in _rows(path)
+        for row in _rows(path, ("method", "device", "n_nodes", "seconds"))
         if row["seconds"]
     }
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    return read_csv(path, columns) if path.exists() else []

@@ -11,6 +11,9 @@ import numpy.typing as npt
 from unseen.experiments.paper import DATASETS, TITLES, paper_f1
 from unseen.experiments.results import Result
 
+NO_PAPER: dict[str, Any] = {"paper_micro_f1": None, "paper_macro_f1": None}
+"""For rows of which the paper prints no figure."""
+
 
 def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     """Return one row for each (data set, label rate, method), in the order of the paper's tables.
@@ -102,9 +105,7 @@ def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[d
             groups.setdefault(key, []).append(result)
     rows = []
     for (dataset, method, params, rate, hidden), found in groups.items():
-        row = _row((dataset, rate, method), found)
-        for name in ("paper_micro_f1", "paper_macro_f1"):
-            del row[name]
+        row = _row((dataset, rate, method), found) | NO_PAPER
         settings = found[0].run.keywords()
         rows.append(
             {
@@ -122,6 +123,8 @@ def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[d
 def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     """Return one row for each (data set, method): means over label rates of the means over splits.
 
+    The deviation is that of the draws, each averaged over label rates.
+
     Examples
     --------
     >>> from unseen.experiments.plan import Run
@@ -129,16 +132,32 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     >>> balanced_rows(made)[0]["micro_f1"], balanced_rows(made)[0]["label_rates"]
     (0.8, '0.1 0.3')
     """
+    good = [result for result in results if not result.error]
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in f1_rows(results):
+    for row in f1_rows(good):
         groups.setdefault((row["dataset"], row["method"]), []).append(row)
-    return [
-        {
-            "dataset": dataset,
-            "method": method,
-            **{score: _rounded(np.mean([row[score] for row in group])) for score in ("micro_f1", "macro_f1")},
-            "label_rates": " ".join(f"{row['label_rate']:g}" for row in group),
-            "n_splits": min(row["n_splits"] for row in group),
-        }
-        for (dataset, method), group in groups.items()
-    ]
+    rows = []
+    for (dataset, method), group in groups.items():
+        own = [result for result in good if (result.run.dataset, result.run.method) == (dataset, method)]
+        made: dict[str, Any] = {"dataset": dataset, "label_rate": None, "method": method}
+        for score in ("micro_f1", "macro_f1"):
+            made[score] = _rounded(np.mean([each[score] for each in group]))
+            made[f"{score}_std"] = _rounded(_deviation(_by_draw(own, score, len(group))))
+        rows.append(
+            {
+                **made,
+                "n_splits": min(each["n_splits"] for each in group),
+                **NO_PAPER,
+                "seconds": _rounded(np.mean([each["seconds"] for each in group])),
+                "label_rates": " ".join(f"{each['label_rate']:g}" for each in group),
+            }
+        )
+    return rows
+
+
+def _by_draw(results: Iterable[Result], score: str, n_rates: int) -> npt.NDArray[np.float64]:
+    """Return the mean over label rates of every draw that has all of them."""
+    draws: dict[int, list[float]] = {}
+    for result in results:
+        draws.setdefault(result.run.seed, []).append(getattr(result, score))
+    return np.array([np.mean(found) for found in draws.values() if len(found) == n_rates], dtype=float)

@@ -121,7 +121,7 @@ def _with_decline(rows: Sequence[Row]) -> list[Row]:
     for row in rows:
         base = whole.get((row["dataset"], row["method"], row["label_rate"]))
         decline = {
-            f"{score}_decline": round(1 - row[score] / base[score], 4) if base and base[score] else ""
+            f"{score}_decline": round(1 - row[score] / base[score], 6) if base and base[score] else ""
             for score in ("micro_f1", "macro_f1")
         }
         found.append({**row, **decline, **_paper_decline(row)})
@@ -134,7 +134,7 @@ def _paper_decline(row: Row) -> Row:
     whole, left = (paper_decline().get(key) if row["dataset"] == "citeseer" else None for key in keys)
     if whole is None or left is None:
         return {"paper_accuracy": "", "paper_decline": ""}
-    return {"paper_accuracy": left, "paper_decline": round(1 - left / whole, 4)}
+    return {"paper_accuracy": left, "paper_decline": round(1 - left / whole, 6)}
 
 
 WORDS = {"dataset": "data set", "method": "method", "params": "setting"}
@@ -171,13 +171,38 @@ def _table(rows: Sequence[Row], style: str) -> str:
     left = sum(name in WORDS for name in names)
     names += [name for name in FIGURES if name in rows[0]]
     titles = {**WORDS, **SETTINGS, **FIGURES}
-    cells = [[_cell(row, name) for name in names] for row in rows]
+    best = _best(rows)
+    cells = [
+        [
+            f"*{_cell(row, name)}*" if row[name] == best.get((name, _place(row))) else _cell(row, name)
+            for name in names
+        ]
+        for row in rows
+    ]
     return render([titles[name] for name in names], cells, style=style, left=left)
+
+
+PLACE = ("dataset", "label_rate", "unseen_classes", "n_components")
+"""Rows that have these in common are compared with each other: methods, or settings of one."""
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in PLACE)
+
+
+def _best(rows: Sequence[Row]) -> dict[tuple[str, tuple[Any, ...]], float]:
+    """Return the best of each score, by its name and the place of its row."""
+    best: dict[tuple[str, tuple[Any, ...]], float] = {}
+    for row in rows:
+        for score in ("micro_f1", "macro_f1"):
+            key = (score, _place(row))
+            best[key] = max(best.get(key, 0.0), row[score])
+    return best
 
 
 def _cell(row: Row, name: str) -> str:
     value = row[name]
-    if value == "":
+    if value in ("", None):
         return ""
     if name == "label_rate" or name.endswith("decline"):
         return f"{value:.0%}" if name == "label_rate" else f"{value:.1%}"
@@ -201,19 +226,13 @@ def f1_table(rows: Sequence[Row], *, style: str = "text") -> str:
         "splits",
         "seconds",
     ]
-    best: dict[tuple[str, str, float], float] = {}
-    for score in ("micro_f1", "macro_f1"):
-        for row in rows:
-            cell = (score, row["dataset"], row["label_rate"])
-            best[cell] = max(best.get(cell, 0.0), row[score])
+    best = _best(rows)
     lines = []
     for row in rows:
         cells = [row["dataset"], f"{row['label_rate']:.0%}", row["method"]]
         for score in ("micro_f1", "macro_f1"):
             ours = f"{row[score]:.4f} ± {row[score + '_std']:.4f}"
-            cells.append(
-                f"*{ours}*" if row[score] == best[score, row["dataset"], row["label_rate"]] else ours
-            )
+            cells.append(f"*{ours}*" if row[score] == best[score, _place(row)] else ours)
             paper = row[f"paper_{score}"]
             cells += ["", ""] if paper is None else [f"{paper:.4f}", f"{row[score] - paper:+.4f}"]
         lines.append([*cells, str(row["n_splits"]), f"{row['seconds']:.1f}"])
