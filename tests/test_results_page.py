@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -68,3 +69,17 @@ def test_a_page_follows_its_csv(tool: ModuleType, tmp_path: Path) -> None:
     assert "| cora | 30% | rect | micro F1 | 0.1235 |" in made
     assert " / .123 / " in made
     assert tool.filled(made, tmp_path) == made
+
+
+def test_the_csv_files_are_those_of_the_runs(
+    tool: ModuleType, tmp_path: Path, paper_graph: Callable[[str], unseen.Dataset]
+) -> None:
+    for name in ("citeseer", "cora", "wiki", "ppi", "blogcatalog"):
+        paper_graph(name)
+    for name in ("runs", "layouts_numbers", "scalability"):
+        shutil.copy(tool.RESULTS / f"{name}.csv", tmp_path)
+    tool.rebuild(tmp_path)
+    names = {path.name for path in tmp_path.glob("*.csv")}
+    assert {"claims.csv", "paper_tables.csv", "balanced.csv", "decline.csv", "alpha.csv"} <= names
+    for name in names:
+        assert (tmp_path / name).read_text() == (tool.RESULTS / name).read_text(), f"{name} is out of date"
