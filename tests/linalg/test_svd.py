@@ -73,3 +73,40 @@ def test_orthonormal_columns_span_the_same_space_and_follow_the_rows():
     np.testing.assert_allclose(Q.T @ Q, np.eye(12), atol=1e-5)
     np.testing.assert_allclose(Q @ (Q.T @ Y), Y, atol=1e-4)
     np.testing.assert_allclose(orthonormal(np.ascontiguousarray(Y[::-1])), Q[::-1], atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(900, 40), (40, 900)])
+@pytest.mark.parametrize("k", [40, 35])
+def test_a_long_sparse_matrix_is_never_written_out(shape, k, monkeypatch):
+    rng = np.random.default_rng(0)
+    dense = sp.random_array(shape, density=0.05, rng=rng).toarray()
+    dense[:, 3] = 0  # a direction that is not there
+    matrix = sp.csr_array(dense)
+    written = []
+    original = sp.csr_array.toarray
+
+    def spied(self, *args, **options):
+        written.append(self.shape)
+        return original(self, *args, **options)
+
+    monkeypatch.setattr(sp.csr_array, "toarray", spied)
+    scores, axes = truncated_svd(matrix, k, rng)
+    assert (900, 40) not in written
+    assert (40, 900) not in written
+    u, s, vt = np.linalg.svd(dense, full_matrices=False)
+    np.testing.assert_allclose(np.linalg.norm(scores, axis=0), s[:k], atol=1e-5)
+    np.testing.assert_allclose(scores @ axes, (u[:, :k] * s[:k]) @ vt[:k], atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e19, 1e-25])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_entries_whose_squares_are_too_large_or_small_for_float32(scale, sparse):
+    dense = decaying(700, 400)
+    matrix = sp.csr_array(dense * scale) if sparse else dense * scale
+    scores, axes = truncated_svd(matrix, 20, np.random.default_rng(0))
+    assert np.isfinite(scores).all()
+    expected, _ = truncated_svd(dense, 20, np.random.default_rng(0))
+    np.testing.assert_allclose(
+        np.linalg.norm(scores.astype(float), axis=0) / scale, np.linalg.norm(expected, axis=0), rtol=1e-4
+    )
+    np.testing.assert_allclose(axes @ axes.T, np.eye(20), atol=1e-4)

@@ -124,6 +124,18 @@ def test_validation_nodes_are_held_out_and_leave_every_class_one(several: bool) 
         assert set(training.rows.tolist()) & {40, 41, 42}
 
 
+def test_a_class_that_only_stands_beside_others_keeps_a_training_node() -> None:
+    values = [["a", "b"] if i < 2 else ["a"] for i in range(30)]
+    targets = Targets.from_labels(unseen.Labels.from_values(values), CPU)
+    sizes = set()
+    for seed in range(40):
+        training, validation = _held_out(targets, 0.5, np.random.default_rng(seed))
+        assert training.values[:, 1].sum() >= 1
+        assert sorted([*training.rows.tolist(), *validation.rows.tolist()]) == list(range(30))
+        sizes.add(len(validation.rows))
+    assert sizes == {14, 15}, "one node goes back where both had been drawn"
+
+
 def test_where_nothing_can_be_held_out_the_training_nodes_decide() -> None:
     targets = Targets.from_labels(unseen.Labels.from_values(["a", "b", None]), CPU)
     training, validation = _held_out(targets, 0.2, np.random.default_rng(0))

@@ -106,6 +106,13 @@ def test_every_node_gets_a_finite_float32_vector(name: str, features: bool) -> N
     assert embedding.params["random_state"] == 0
 
 
+def test_a_seed_of_numpy_is_told_as_well(name: str) -> None:
+    graph = planted()
+    params = quick(name, random_state=np.int64(3)).fit_transform(graph, labels_of(graph)).params
+    assert params["random_state"] == 3
+    assert type(params["random_state"]) is int
+
+
 def test_same_seed_same_bits(name: str) -> None:
     graph = planted()
     first = quick(name).fit_transform(graph, labels_of(graph))

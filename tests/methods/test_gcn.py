@@ -82,6 +82,12 @@ def test_dropout_meets_its_share_and_leaves_the_mean(share: float) -> None:
     assert dropout(values, 0.0, generator) is values
 
 
+def test_a_share_too_small_to_draw_drops_nothing() -> None:
+    mask, scale = keep_mask(1000, 1e-6, torch.Generator().manual_seed(0))
+    assert mask.all()
+    assert scale == 1.0
+
+
 def test_the_layer_is_pytorch_geometrics_on_weighted_edges_with_self_loops() -> None:
     graph = planted(30)
     x = torch.tensor(graph.features.toarray(), dtype=torch.float32)

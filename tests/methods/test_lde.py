@@ -79,3 +79,12 @@ def test_a_node_without_edge_or_label_gets_the_zero_vector() -> None:
     )
     assert not vectors[3].any()
     assert vectors[2].any()
+
+
+def test_a_graph_without_edges_gives_zero_vectors_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    graph = unseen.Graph.from_edges([], [], nodes=list(range(4)))
+    labels = unseen.Labels.from_values(["a", "a", "b", "b"])
+    model = unseen.LDE(n_components=3, random_state=0)
+    assert not model.fit_transform(graph, labels).vectors.any()
+    assert model.loss_history_ == []
+    assert "lde: the graph has no edges between different nodes, so all vectors are zero" in caplog.text

@@ -75,3 +75,12 @@ def test_no_labels_are_refused_and_several_are_taken() -> None:
     assert unseen.LSHM(n_components=4, epochs=3, random_state=0).fit_transform(
         graph, labels
     ).vectors.shape == (5, 4)
+
+
+def test_vectors_have_length_one_around_the_mean() -> None:
+    data = unseen.planted_partition(80, 2, random_state=0)
+    vectors = (
+        unseen.LSHM(n_components=8, epochs=30, random_state=0).fit_transform(data.graph, data.labels).vectors
+    )
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    assert np.linalg.norm(vectors.mean(axis=0)) < 0.3, "what all nodes share has been taken away"

@@ -104,3 +104,22 @@ def test_parameters_reach_their_use() -> None:
         unseen.InputError, match="`n_components` of TADW is 500, but at most 200 are possible"
     ):
         unseen.TADW(n_components=500).fit(graph)
+
+
+def test_a_graph_without_edges_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    graph = unseen.Graph.from_edges([], [], nodes=list(range(5)), features=np.eye(5))
+    assert not unseen.TADW(n_components=4, random_state=0).fit_transform(graph).vectors.any()
+    assert "tadw: the graph has no edges between different nodes, so all vectors are zero" in caplog.text
+
+
+def test_too_many_columns_are_refused_for_the_reason_there_is() -> None:
+    few = unseen.planted_partition(60, 2, random_state=0).graph
+    with pytest.raises(unseen.InputError, match=r"at most \d+ are possible: there are 60 nodes"):
+        unseen.TADW(n_components=500).fit(few)
+    many = unseen.planted_partition(300, 2, random_state=0).graph
+    features = np.random.default_rng(0).random((300, 220))
+    wide = unseen.Graph(many.adjacency, features=features)
+    with pytest.raises(
+        unseen.InputError, match="at most 400 are possible: features are reduced to 200 dimensions"
+    ):
+        unseen.TADW(n_components=500).fit(wide)

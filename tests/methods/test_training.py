@@ -66,6 +66,16 @@ def test_a_single_function_is_taken_and_anything_else_refused():
         Parabola().run(callbacks=[3])
 
 
+@pytest.mark.parametrize("method", [unseen.GCN, unseen.DGI, unseen.MFDW, unseen.RECTN])
+def test_callbacks_that_are_no_functions_get_a_sentence(method):
+    data = unseen.planted_partition(60, 2, random_state=0)
+    for wrong in (5, 0, [3]):
+        with pytest.raises(
+            unseen.InputError, match=r"`callbacks` must be functions of one argument, got [503]"
+        ):
+            method(callbacks=wrong, n_components=4).fit(data.graph, data.labels)
+
+
 def test_tolerance_stops_when_the_loss_hardly_falls():
     moves = [0.5] * 5 + [1.0] * 100
     history = Parabola(moves).run(epochs=60, tol=1e-3)

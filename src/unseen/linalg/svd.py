@@ -21,6 +21,8 @@ T = TypeVar("T")
 SMALL = 300
 """Matrices of at most this many rows and columns are decomposed in full, which is exact."""
 OVERSAMPLING = 10
+LEAST = 2.0**-40
+"""Entries between this and its inverse are taken as they are."""
 
 
 def truncated_svd(
@@ -37,6 +39,8 @@ def truncated_svd(
     Randomised subspace iteration (Halko, Martinsson and Tropp, 2011), which never densifies `matrix`. It starts
     from random directions of the columns, so the order of the rows does not matter, and every row of V' has its
     largest entry positive. The bases are orthonormalised through their Gram matrices, which costs products only.
+    Where nearly all singular values are asked for, a sparse matrix with one short side is decomposed through the
+    small matrix X'X or XX', any other one, and whatever is small, in full.
 
     Parameters
     ----------
@@ -63,7 +67,13 @@ def truncated_svd(
     n = int(comm.total(matrix.shape[0]))
     columns = comm if isinstance(matrix, HaloMatrix) else SOLO  # the processes over which these are spread
     if width >= min(n, matrix.shape[1]) or max(n, matrix.shape[1]) <= SMALL:
-        return _in_full(matrix, k) if comm.size == 1 else _spread_in_full(matrix, k, comm)
+        if comm.size > 1:
+            return _spread_in_full(matrix, k, comm)
+        small = max(n, matrix.shape[1]) <= SMALL
+        return _in_full(matrix, k) if small or not sp.issparse(matrix) else _by_short_side(matrix, k)
+    if comm.size == 1 and not isinstance(matrix, HaloMatrix) and (power := _power(matrix)) != 1:
+        scores, axes = truncated_svd(matrix * power, k, rng, n_iter=n_iter, start=start)
+        return (scores / power).astype(np.float32), axes
     forward, backward = _products(matrix, comm)
     if start is None:
         start = rng.standard_normal((matrix.shape[1], width), dtype=np.float32)
@@ -116,7 +126,7 @@ def _inverse_triangle(gram: npt.NDArray[np.float64]) -> Dense | None:
 
     lower, failed = torch.linalg.cholesky_ex(torch.from_numpy(gram))
     diagonal = lower.diagonal()
-    if int(failed) or bool(diagonal.min() <= 1e-3 * diagonal.max()):
+    if int(failed) or not bool(diagonal.min() > 1e-3 * diagonal.max()):  # so that NaN is no full rank
         return None
     eye = torch.eye(len(gram), dtype=torch.float64)
     inverse: Dense = torch.linalg.solve_triangular(lower.T, eye, upper=True).numpy()
@@ -208,6 +218,27 @@ def _in_full(matrix: sp.csr_array | Dense, k: int) -> tuple[npt.NDArray[np.float
     dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
     u, s, vt = _alone(lambda: torch.linalg.svd(torch.from_numpy(dense), full_matrices=False))
     return _signed((u[:, :k] * s[:k]).numpy(), vt[:k].numpy())
+
+
+def _by_short_side(matrix: sp.csr_array, k: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Return the same as `_in_full` for a long sparse matrix, from the Gram matrix of its shorter side."""
+    X = sp.csr_array(matrix).astype(np.float64)
+    tall = X.shape[0] >= X.shape[1]
+    squares, sides = _eigh((X.T @ X if tall else X @ X.T).toarray())
+    order = np.argsort(squares)[::-1][:k]
+    sides = np.ascontiguousarray(sides[:, order])
+    if tall:
+        return _signed(X @ sides, sides.T)
+    values = np.sqrt(np.maximum(squares[order], 0.0))
+    return _signed(sides * values, (X.T @ sides * _inverse(values)).T)
+
+
+def _power(matrix: sp.csr_array | Dense) -> float:
+    """Return a power of two that brings entries whose squares float32 may not hold to about 1; 1 for all others."""
+    largest = float(abs(matrix).max()) if min(matrix.shape) else 0.0
+    if largest == 0 or LEAST <= largest <= 1 / LEAST:
+        return 1.0
+    return float(2.0 ** -np.floor(np.log2(largest)))
 
 
 def _signed(

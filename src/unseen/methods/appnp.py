@@ -14,7 +14,7 @@ binary loss for several labels, and the validation nodes: theirs are 500 further
 because a method may see nothing else. Only a strict improvement there puts the stop off, and they are looked at
 twenty times in the patience, every fifth epoch, instead of in every one. PyTorch Geometric's layer
 would drop what is left of Ahat again in each of the ten steps; here, as in the authors' code, each step drops from
-the whole.
+the whole, so training has a propagation of its own, and the layer makes the scores of validation nodes and the vectors.
 """
 
 from __future__ import annotations
@@ -266,12 +266,15 @@ class _Propagation(PropagationLayer):  # type: ignore[misc]  # PyTorch Geometric
         return x
 
     def message_and_aggregate(self, adj_t: Tensor, x: Tensor, transposed: Tensor) -> Tensor:
-        """Return the product with the (thinned) adjacency."""
+        """Return the product with the adjacency."""
         return sparse_product(x, adj_t, transposed)
 
 
 def _held_out(targets: Targets, share: float, rng: np.random.Generator) -> tuple[Targets, Targets]:
-    """Return training and validation nodes; the first node drawn of every class is for training."""
+    """Return training and validation nodes; the first node drawn of every class is for training.
+
+    A node of several labels counts for its first; a class that only stands beside others keeps one node as well.
+    """
     n = len(targets.rows)
     order = rng.permutation(n)
     values = targets.values[torch.from_numpy(order).to(targets.values.device)].cpu().numpy()
@@ -280,6 +283,11 @@ def _held_out(targets: Targets, share: float, rng: np.random.Generator) -> tuple
     needed[np.unique(classes, return_index=True)[1]] = True
     free = order[~needed]
     chosen = free[: round(share * n)]
+    if targets.multilabel and len(chosen):
+        kept = np.setdiff1d(order, chosen)
+        found = targets.values.cpu().numpy()
+        for column in np.flatnonzero(found[kept].sum(axis=0) == 0):
+            chosen = np.delete(chosen, np.flatnonzero(found[chosen, column])[:1])
     if not len(chosen):
         return targets, targets
     rest = np.setdiff1d(np.arange(n), chosen)

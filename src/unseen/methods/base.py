@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 Vectors: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
 
 
+def warn_no_edges(name: str) -> None:
+    """Say that a method which learns from edges alone has nothing to learn from."""
+    logger.warning("%s: the graph has no edges between different nodes, so all vectors are zero", name)
+
+
 class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of all methods.
 
@@ -142,7 +147,10 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _reported_parameters(self, n_components: int) -> dict[str, Any]:
         plain = (str, int, float, bool, type(None))
-        params = {k: v for k, v in self.get_params(deep=False).items() if isinstance(v, plain)}
+        found = {
+            k: v.item() if isinstance(v, np.generic) else v for k, v in self.get_params(deep=False).items()
+        }
+        params = {k: v for k, v in found.items() if isinstance(v, plain)}
         return {**params, "n_components": n_components}
 
     def _components(self, asked: int | None, most: int, why: str) -> int:

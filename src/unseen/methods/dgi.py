@@ -8,8 +8,9 @@ X~ its rows in a random order, drawn anew in every epoch,
 a bilinear form sigmoid(z' B s) is trained to answer 1 for rows of Z and 0 for rows of Z~. Training stops when the loss
 has not fallen for 20 epochs; the weights of the lowest loss are kept. The vectors are Z.
 
-What differs from the authors' code: 200 units instead of 512, PyTorch Geometric's start of B (uniform, a little
-narrower), and X W is computed once and shuffled instead of X, which is the same because W acts on rows.
+What differs from the authors' code: 200 units instead of 512, PyTorch Geometric's bilinear form (its start is uniform
+and six times as wide, and it has no bias), and X W is computed once and shuffled instead of X, which is the same
+because W acts on rows.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.base import Method, Vectors
 from unseen.methods.gcn_encoder import pick_device
 from unseen.methods.gnn_sparse import Features, SparseMatrix, sparse_product
-from unseen.methods.training import Callback, run_epochs
+from unseen.methods.training import Callback, checked_callbacks, run_epochs
 from unseen.randomness import child_seed
 
 with warnings.catch_warnings():
@@ -136,7 +136,7 @@ class NetworkMethod(Method):
         stop: Callback | None = None,
     ) -> None:
         """Train: `evaluate` returns the loss and sets the gradients; `stop` is asked after every epoch."""
-        asked = [self.callbacks] if callable(self.callbacks) else list(self.callbacks or [])
+        asked = checked_callbacks(self.callbacks)
         with (
             threads_for_blocks_only()
         ):  # many small operations: a second thread of torch would spin, not help

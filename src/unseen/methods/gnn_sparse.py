@@ -211,7 +211,7 @@ def keep_mask(size: int, share: float, generator: torch.Generator) -> tuple[Tens
     kept = max(1, round((1 - share) * 2**16))
     draws = torch.empty((size + 3) // 4, dtype=torch.int64, device=generator.device)
     draws.random_(-(2**63), None, generator=generator)  # type: ignore[call-overload]  # None: the largest int64
-    return draws.view(torch.int16)[:size] < kept - 2**15, 2**16 / kept
+    return draws.view(torch.int16)[:size] <= kept - 1 - 2**15, 2**16 / kept
 
 
 def dropout(values: Tensor, share: float, generator: torch.Generator) -> Tensor:

@@ -23,7 +23,7 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.sampling import UPDATES, Adam, EdgeSampler, batches, link_gradient
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Vectors, warn_no_edges
 from unseen.methods.parameters import Constraint, Interval
 from unseen.randomness import RandomState
 
@@ -40,7 +40,7 @@ class LDE(Method):
     alpha : float
         Weight of a labelled node against an edge.
     epochs : int
-        Rounds of training; in each one as many edges are drawn as the graph has nodes.
+        Rounds of training; in each one as many edges are drawn as the graph has nodes, and at least 512.
     learning_rate : float
         First step of Adam; it falls linearly to zero.
     n_negatives : int
@@ -98,9 +98,13 @@ class LDE(Method):
         self.random_state = random_state
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+        columns = self.default_components if self.n_components is None else self.n_components
+        if graph.isolated.all():
+            warn_no_edges(self.name)
+            self.loss_history_: list[float] = []
+            return np.zeros((len(graph.node_ids), columns), dtype=np.float32)
         if not len(labels.labelled):
             logger.info("%s: there are no labels, so only the links are learned from", self.name)
-        columns = self.default_components if self.n_components is None else self.n_components
         # Nodes are taken in the order of their ids, so that permuting the graph permutes the rows and nothing else.
         order = np.argsort(graph.node_ids, kind="stable")
         ordered = self._train(

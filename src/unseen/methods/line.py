@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.sampling import UPDATES, Adam, EdgeSampler, batches, link_gradient
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Vectors, warn_no_edges
 from unseen.methods.parameters import Constraint, Interval
 from unseen.randomness import RandomState
 
@@ -36,7 +35,7 @@ class LINE(Method):
     n_components : int or None
         Number of columns, half of them (one more, if odd) for the first order; None means 200 = 100 + 100.
     epochs : int
-        Rounds of training; in each one as many edges are drawn as the graph has nodes.
+        Rounds of training; in each one as many edges are drawn as the graph has nodes, and at least 512.
     learning_rate : float
         First step of Adam; it falls linearly to zero.
     n_negatives : int
@@ -91,9 +90,7 @@ class LINE(Method):
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         columns = self.default_components if self.n_components is None else self.n_components
         if graph.isolated.all():
-            logger.warning(
-                "%s: the graph has no edges between different nodes, so all vectors are zero", self.name
-            )
+            warn_no_edges(self.name)
         # Nodes are taken in the order of their ids, so that permuting the graph permutes the rows and nothing else.
         order = np.argsort(graph.node_ids, kind="stable")
         sampler = EdgeSampler(graph.adjacency[order][:, order])

@@ -24,7 +24,7 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import truncated_svd
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.base import Method, Vectors, rows_and_columns
+from unseen.methods.base import Method, Vectors, rows_and_columns, warn_no_edges
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.randomness import RandomState
 
@@ -98,7 +98,14 @@ class TADW(Method):
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
         width = min(FEATURE_DIMENSIONS, *features.shape)
-        columns = self._components(self.n_components, 2 * width, rows_and_columns(graph))
+        why = (
+            f"features are reduced to {FEATURE_DIMENSIONS} dimensions, for each half"
+            if width == FEATURE_DIMENSIONS
+            else rows_and_columns(graph)
+        )
+        columns = self._components(self.n_components, 2 * width, why)
+        if graph.isolated.all():
+            warn_no_edges(self.name)
         reduced: Dense = truncated_svd(features, width, rng)[0].astype(np.float64)
         if self.normalize_features:
             reduced = l2_rows(reduced)

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -194,7 +195,9 @@ def checked_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
     >>> checked_callbacks(None), checked_callbacks(print)
     ([], [<built-in function print>])
     """
-    called: list[Callback] = [callbacks] if callable(callbacks) else list(callbacks or [])
+    given = () if callbacks is None else callbacks
+    several = isinstance(given, Iterable) and not callable(given)
+    called: list[Any] = list(given) if several else [given]
     for callback in called:
         if not callable(callback):
             msg = f"`callbacks` must be functions of one argument, got {callback!r}"
