@@ -110,3 +110,14 @@ def test_entries_whose_squares_are_too_large_or_small_for_float32(scale, sparse)
         np.linalg.norm(scores.astype(float), axis=0) / scale, np.linalg.norm(expected, axis=0), rtol=1e-4
     )
     np.testing.assert_allclose(axes @ axes.T, np.eye(20), atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(20, 12), (900, 40), (40, 900)])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_row_of_zeros_has_scores_of_zero(shape, sparse):
+    dense = np.random.default_rng(5).random(shape)
+    dense[1] = 0
+    scores, _ = truncated_svd(sp.csr_array(dense) if sparse else dense, 11, np.random.default_rng(0))
+    full, _ = truncated_svd(sp.csr_array(dense) if sparse else dense, min(shape), np.random.default_rng(0))
+    assert not scores[1].any()
+    assert not full[1].any()

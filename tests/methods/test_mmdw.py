@@ -1,4 +1,4 @@
-"""MMDW: the pull is the SVM's own gradient, widens the margin, and without labels leaves MFDW."""
+"""MMDW: the pull is the SVM's own gradient, a round solves for H and U, without labels it is MFDW."""
 
 from __future__ import annotations
 
@@ -6,9 +6,83 @@ import logging
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import unseen
-from unseen.methods.mmdw import margin_bias
+from unseen.linalg.walk import WalkMatrix
+from unseen.methods import mmdw as module
+from unseen.methods.mmdw import margin_bias, ridge
+
+
+def hub_and_spokes() -> tuple[unseen.Graph, np.ndarray]:
+    """Return 30 nodes around a hub, some of them linked, and their walk matrix, which is far from symmetric."""
+    adjacency = np.zeros((30, 30))
+    adjacency[0, 1:] = 1
+    for a, b in [(1, 2), (2, 3), (3, 4), (4, 1), (5, 6), (6, 7), (7, 5), (8, 9), (10, 11), (11, 12)]:
+        adjacency[a, b] = 1
+    adjacency += adjacency.T
+    step = adjacency / adjacency.sum(axis=1, keepdims=True)
+    M = (step + step @ step) / 2
+    assert np.abs(M - M.T).max() > 0.4
+    return unseen.Graph(sp.csr_array(adjacency)), M
+
+
+def solved_for_h(M: np.ndarray, U: np.ndarray, lam: float) -> np.ndarray:
+    return np.asarray(np.linalg.solve(U.T @ U + lam * np.eye(U.shape[1]), U.T @ M))
+
+
+def solved_for_u(M: np.ndarray, H: np.ndarray, lam: float) -> np.ndarray:
+    return np.asarray(np.linalg.solve(H @ H.T + lam * np.eye(len(H)), H @ M.T).T)
+
+
+def test_both_steps_of_the_factorisation_end_where_the_slope_of_the_dense_cost_is_zero() -> None:
+    graph, M = hub_and_spokes()
+    walk, lam = WalkMatrix(graph.adjacency), 0.2
+    moved = np.random.default_rng(0).normal(size=(30, 4))
+    H = ridge(walk.rmatmat(moved), moved, lam).T
+    U = ridge(walk.matmat(H.T), H.T, lam)
+    np.testing.assert_allclose(H, solved_for_h(M, moved, lam), atol=1e-10)
+    np.testing.assert_allclose(U, solved_for_u(M, H, lam), atol=1e-10)
+
+    def cost(U: np.ndarray, H: np.ndarray) -> float:
+        return float(((M - U @ H) ** 2).sum() + lam * ((U**2).sum() + (H**2).sum()))
+
+    def slope(of_h: bool, U: np.ndarray, H: np.ndarray) -> float:
+        steepest = 0.0
+        for place in np.ndindex((H if of_h else U).shape):
+            step = np.zeros_like(H if of_h else U)
+            step[place] = 1e-4
+            ahead = cost(U, H + step) if of_h else cost(U + step, H)
+            behind = cost(U, H - step) if of_h else cost(U - step, H)
+            steepest = max(steepest, abs(ahead - behind) / 2e-4)
+        return steepest
+
+    assert slope(True, moved, H) < 1e-8
+    assert slope(False, U, H) < 1e-8
+    assert slope(True, moved, solved_for_h(M.T, moved, lam)) > 0.1  # what M in the place of M' would give
+
+
+@pytest.mark.parametrize(("alpha", "lam"), [(0.0, 0.1), (0.5, 0.1), (0.5, 0.3)])
+def test_a_round_moves_the_labelled_rows_and_solves_for_h_and_then_for_u(
+    alpha: float, lam: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, M = hub_and_spokes()
+    labels = ["a" if node < 5 else "b" if node < 8 else None for node in range(30)]
+    bias = np.random.default_rng(1).normal(size=(8, 4)) / 2
+    monkeypatch.setattr(module, "margin_bias", lambda *_: (0.0, bias))
+
+    def after(rounds: int) -> np.ndarray:
+        method = unseen.MMDW(n_components=4, alpha=alpha, lam=lam, max_iter=rounds, random_state=0)
+        return method.fit_transform(graph, labels).vectors.astype(float)
+
+    U = after(0)
+    for rounds in (1, 2):
+        moved = U.copy()
+        moved[:8] += alpha * bias
+        U = solved_for_u(M, solved_for_h(M, moved, lam), lam)
+        np.testing.assert_allclose(after(rounds), U, atol=1e-5)  # float32; the largest entry is about 1
+        transposed = solved_for_u(M, solved_for_h(M.T, moved, lam), lam)
+        assert np.abs(transposed - U).max() > 0.01
 
 
 def test_the_pull_is_where_the_loss_of_the_svm_falls_fastest() -> None:

@@ -140,8 +140,10 @@ def test_save_and_load(planted: unseen.Dataset, tmp_path: Path) -> None:
 
 
 def test_unknown_views_are_named(planted: unseen.Dataset) -> None:
-    with pytest.raises(InputError, match="plain/far"):
+    with pytest.raises(InputError, match="unknown view in `views` 'plain/fra'; did you mean 'plain/far'"):
         unseen.RECTPlus(views=("plain/fra",), random_state=0).fit(planted.graph)
+    with pytest.raises(InputError, match="`views` of RECTPlus is empty; name some of weighted-wide/far, "):
+        unseen.RECTPlus(views=(), random_state=0).fit(planted.graph)
 
 
 def test_several_labels_a_node_are_fine(planted: unseen.Dataset) -> None:

@@ -216,8 +216,13 @@ def _in_full(matrix: sp.csr_array | Dense, k: int) -> tuple[npt.NDArray[np.float
     import torch
 
     dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
-    u, s, vt = _alone(lambda: torch.linalg.svd(torch.from_numpy(dense), full_matrices=False))
-    return _signed((u[:, :k] * s[:k]).numpy(), vt[:k].numpy())
+
+    def decompose() -> tuple[Dense, Dense]:
+        X = torch.from_numpy(dense)
+        axes = torch.linalg.svd(X, full_matrices=False)[2][:k]
+        return (X @ axes.T).numpy(), axes.numpy()  # X V: a row of zeros stays one, as U S would only nearly
+
+    return _signed(*_alone(decompose))
 
 
 def _by_short_side(matrix: sp.csr_array, k: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -230,7 +235,8 @@ def _by_short_side(matrix: sp.csr_array, k: int) -> tuple[npt.NDArray[np.float32
     if tall:
         return _signed(X @ sides, sides.T)
     values = np.sqrt(np.maximum(squares[order], 0.0))
-    return _signed(sides * values, (X.T @ sides * _inverse(values)).T)
+    axes = X.T @ sides * _inverse(values)
+    return _signed(X @ axes, axes.T)
 
 
 def _power(matrix: sp.csr_array | Dense) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from unseen.errors import InputError
 
 @dataclass(frozen=True)
 class Interval:
-    """A number between two bounds, an integer if `integer`; None too if `optional`."""
+    """A finite number between two bounds, an integer if `integer`; None too if `optional`."""
 
     low: float
     high: float = float("inf")
@@ -29,9 +30,9 @@ class Interval:
         kind = numbers.Integral if self.integer else numbers.Real
         if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
             return False
-        number = float(value)  # type: ignore[arg-type]
+        number: Any = value
         above = number > self.low if self.open_low else number >= self.low
-        return above and number <= self.high
+        return bool(above and number <= self.high and number < math.inf)
 
     def __str__(self) -> str:
         kind = "an integer" if self.integer else "a number"

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import UnsupportedError, logger, unknown_name
+from unseen.errors import InputError, UnsupportedError, logger, unknown_name
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.blocks import threads_for_blocks_only
@@ -215,9 +215,12 @@ def _enough(truth: npt.NDArray[np.bool_]) -> bool:
 
 
 def _known(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, ...]:
+    if not names:
+        msg = f"`views` of RECTPlus is empty; name some of {', '.join(views)}, or take 'auto'"
+        raise InputError(msg)
     for name in names:
         if name not in views:
-            raise unknown_name("view", name, views)
+            raise unknown_name("view in `views`", name, views)
     return names
 
 
