@@ -64,6 +64,7 @@ def test_decline_is_relative_to_no_unseen_class(paper_graph: Callable[[str], uns
         row for row in rows if (row["method"], row["unseen_classes"], row["label_rate"]) == ("lshm", 1, 0.1)
     ]
     assert one["paper_decline"] == pytest.approx(1 - 0.4258 / 0.5007, abs=1e-4)
+    assert one["difference"] == pytest.approx(one["micro_f1"] - 0.4258, abs=1e-6)
 
 
 def test_settings_of_rsdne_are_named(paper_graph: Callable[[str], unseen.Dataset]) -> None:
@@ -80,7 +81,7 @@ def test_settings_of_rsdne_are_named(paper_graph: Callable[[str], unseen.Dataset
     [
         (
             "decline",
-            "method unseen labels micro F1 macro F1 micro decline macro decline paper paper decline splits",
+            "method unseen labels micro F1 macro F1 micro decline macro decline paper micro diff paper decline splits",
         ),
         ("seen-classes", "method seen micro F1 macro F1 splits"),
         ("alpha", "method alpha labels micro F1 macro F1 splits"),
