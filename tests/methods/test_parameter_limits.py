@@ -11,13 +11,11 @@ import pytest
 
 import unseen
 from unseen.methods.base import Method
-from unseen.methods.parameters import Constraint, Interval, OneOf
+from unseen.methods.parameters import Constraint, Interval, OneOf, Several
 from unseen.methods.registry import method_class
 
 NAMES = unseen.method_names()
 CHECKED_BY_THEMSELVES = {"callbacks", "random_state"}
-WIDTHS = "hidden"
-"""Of the RECT family: a tuple of any length, checked where the layers are made and not by a constraint."""
 NAN = float("nan")
 GRAPH = unseen.Graph.from_edges(range(5), range(1, 6))
 LABELS = ["a", "b", "a", "b", None, None]
@@ -28,7 +26,6 @@ def parameters_of(name: str) -> list[str]:
 
 
 LIMITED = [(name, p) for name in NAMES for p in method_class(name).constraints]
-WITH_WIDTHS = [name for name in NAMES if WIDTHS in parameters_of(name)]
 
 
 def beyond(constraint: Constraint) -> list[Any]:
@@ -36,6 +33,10 @@ def beyond(constraint: Constraint) -> list[Any]:
     if isinstance(constraint, OneOf):
         wrong: list[Any] = ["x", "", NAN, -1, 0.5, None, True, False, 0, 1, [], b"cpu"]
         return [value for value in wrong if not any(value is option for option in constraint.options)]
+    if isinstance(constraint, Several):
+        entries = beyond(constraint.each)
+        alone = [entry for entry in entries if not isinstance(entry, (tuple, list))]
+        return [*alone, *((entry,) for entry in entries), (8, 0), ((8,),), 5, "88"]
     assert isinstance(constraint, Interval)
     low, high = constraint.low, constraint.high
     wrong = [int(low) - 1, -math.inf, math.inf, NAN, True, False, np.True_, "x", "1", [1], (), 1j]
@@ -56,6 +57,8 @@ def within(constraint: Constraint) -> list[Any]:
     """Return values at the very ends of what is allowed."""
     if isinstance(constraint, OneOf):
         return [*constraint.options, *([len] if constraint.or_callable else [])]
+    if isinstance(constraint, Several):
+        return [(), [], *([entry] for entry in within(constraint.each)), tuple(within(constraint.each))]
     low, high = constraint.low, constraint.high
     lowest = math.nextafter(low, math.inf) if constraint.open_low else low
     allowed = (
@@ -82,8 +85,8 @@ def not_to_be_reached(self: Method, *_: object) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_parameter_has_limits_and_only_parameters_have_them(name: str) -> None:
     cls = method_class(name)
-    assert set(cls.constraints) == set(parameters_of(name)) - {WIDTHS}
-    assert all(isinstance(constraint, (Interval, OneOf)) for constraint in cls.constraints.values())
+    assert set(cls.constraints) == set(parameters_of(name))
+    assert all(isinstance(constraint, (Interval, OneOf, Several)) for constraint in cls.constraints.values())
 
 
 @pytest.mark.parametrize(("name", "parameter"), LIMITED)
@@ -103,12 +106,3 @@ def test_a_value_beyond_the_limits_is_refused_by_name_before_any_work(
     for value in beyond(cls.constraints[parameter]):
         wanted = f"`{parameter}` of {cls.__name__} must be {cls.constraints[parameter]}, got {value!r}"
         assert refusal(name, parameter, value) == wanted
-
-
-@pytest.mark.parametrize("name", WITH_WIDTHS)
-def test_layers_without_a_width_are_refused_by_name(name: str) -> None:
-    wrong = [-1, 0, 5, NAN, True, "x", None, (0,), (-1,), (True,), (NAN,), (2.5,), ("x",), (8, 0), ((8,),)]
-    for value in wrong:
-        said = refusal(name, WIDTHS, value)
-        assert said.startswith(f"`{WIDTHS}` of ")
-        assert said.endswith(f"integers above 0 in a tuple, got {value!r}")

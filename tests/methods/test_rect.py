@@ -269,9 +269,6 @@ def test_more_layers_and_raw_input_work(name, planted, split):
         assert vectors.shape == (240, 8)
         assert not np.allclose(vectors, plain)
         np.testing.assert_allclose(method.transform(planted.graph).vectors, vectors, atol=1e-3)
-    for wrong in ((0,), (2.5,), 7, (True,)):
-        with pytest.raises(unseen.InputError, match=r"`hidden` of .* must be the widths"):
-            unseen.make_method(name, hidden=wrong).fit(planted.graph, split.seen_labels)
 
 
 def test_descriptions_wider_than_the_features_are_refused_or_clipped_with_a_notice(planted, split, caplog):

@@ -65,7 +65,21 @@ class OneOf:
         return f"one of {listed}{more}{' or a function' if self.or_callable else ''}"
 
 
-Constraint = Interval | OneOf
+@dataclass(frozen=True)
+class Several:
+    """A tuple or a list, an empty one too, of values that all satisfy one constraint."""
+
+    each: Interval
+
+    def accepts(self, value: Any) -> bool:
+        """Whether `value` satisfies the constraint."""
+        return isinstance(value, (tuple, list)) and all(self.each.accepts(entry) for entry in value)
+
+    def __str__(self) -> str:
+        return f"a tuple, each entry of which is {self.each}"
+
+
+Constraint = Interval | OneOf | Several
 
 
 def check_parameters(owner: str, values: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:

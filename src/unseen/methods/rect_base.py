@@ -21,7 +21,7 @@ from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
 from unseen.methods.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
-from unseen.methods.parameters import Constraint, Interval, OneOf
+from unseen.methods.parameters import Constraint, Interval, OneOf, Several
 from unseen.methods.saved import SavedMethod
 from unseen.methods.training import Adam, Callback, run_epochs
 from unseen.randomness import child_seed
@@ -34,6 +34,7 @@ REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, I
 COMMON: dict[str, Constraint] = {
     "n_components": Interval(1, integer=True, optional=True),
     "features": OneOf(("auto", "adjacency", "identity")),
+    "hidden": Several(Interval(1, integer=True)),
     "epochs": Interval(0, integer=True),
     "learning_rate": Interval(0, open_low=True),
     "tol": Interval(0),
@@ -77,17 +78,7 @@ class RectMethod(SavedMethod):
 
     def _widths(self, width: int) -> list[int]:
         """Return the widths of the GCN layers, the last of which is the embedding's."""
-        hidden = self.hidden
-        whole = isinstance(hidden, (tuple, list)) and all(
-            isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size > 0 for size in hidden
-        )
-        if not whole:
-            msg = (
-                f"`hidden` of {type(self).__name__} must be the widths of the layers before the last, "
-                f"integers above 0 in a tuple, got {hidden!r}"
-            )
-            raise InputError(msg)
-        return [*(int(size) for size in hidden), width]
+        return [*(int(size) for size in self.hidden), width]
 
     def _encoder(
         self, graph: Graph, source: str, columns: int, widths: list[int], rng: np.random.Generator
