@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from unseen.errors import InputError
 from unseen.evaluation import classifier as module
-from unseen.evaluation.classifier import stratified_folds, train_linear, train_rbf
+from unseen.evaluation.classifier import PathSearch, stratified_folds, train_linear, train_rbf
 from unseen.evaluation.solver import Problem, prepare
 
 
@@ -224,3 +224,27 @@ def test_blogcatalog_same_predictions_as_linear_svc(paper_graph: object) -> None
         assert values[0] == pytest.approx(values[1], rel=1e-5)
         expected = vectors[1500:] @ theirs[:-1] + theirs[-1] > 0
         np.testing.assert_array_equal(ours.scores(vectors[1500:])[:, k] > 0, expected)
+
+
+def place_found(figures):
+    """Return where the best is found, and at how many candidates was looked."""
+    search = PathSearch()
+    for place, figure in enumerate(figures):
+        if search.ended_by(place, figure):
+            return search.place, place + 1
+    return search.place, len(figures)
+
+
+def test_a_dip_among_the_smallest_candidates_does_not_end_the_search_for_c():
+    # two folds of GCN, on Cora and on PPI: the search ended at the second and at the fourth candidate
+    assert place_found([0.623, 0.612, 0.641, 0.66, 0.707, 0.752, 0.789, 0.794, 0.8, 0.81, 0.798]) == (9, 11)
+    assert place_found([0.06, 0.056, 0.056, 0.059, 0.059, 0.081, 0.082, 0.112, 0.144, 0.137, 0.121]) == (
+        8,
+        11,
+    )
+
+
+def test_the_search_for_c_ends_at_a_clear_drop_or_at_the_third_that_is_worse():
+    assert place_found([0.5, 0.6, 0.7, 0.8, 0.78, 0.9, 0.95]) == (3, 5)
+    assert place_found([0.5, 0.6, 0.7, 0.8, 0.799, 0.798, 0.797, 0.9]) == (3, 7)
+    assert place_found([0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8]) == (0, 7)

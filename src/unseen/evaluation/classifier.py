@@ -34,6 +34,9 @@ CLEAR_DROP = 0.01
 """How far below the best so far a candidate ends the path; larger C cost most and come last."""
 PATIENCE = 3
 """Candidates in a row that are worse than the best so far, after which the path ends."""
+FIRST_END = GRID.index(1.0)
+"""The first place at which a path may end: below it an SVM may give nearly all nodes the same class, and a figure that
+is a little lower than the one before says nothing of what larger C can do."""
 CHOICE_TOL = 1e-3
 """Enough to rank the candidates; the final fit is solved to `FINAL_TOL`."""
 FINAL_TOL = 1e-8
@@ -166,8 +169,8 @@ def chosen_by(truth: Mask, predicted: Mask) -> float:
 class PathSearch:
     """Walks the candidates for C upwards and says when to stop: the larger ones cost most and come last.
 
-    It ends at a candidate that is clearly worse than the best so far, or at the third in a row that is
-    worse at all; of equals the smallest is the best.
+    From the candidate 1 on it ends at one that is clearly worse than the best so far, or at the third in a row that
+    is worse at all; of equals the smallest is the best.
     """
 
     best: float = -1.0
@@ -178,6 +181,8 @@ class PathSearch:
         """Note the figure of the candidate at `place`, and return whether it ends the search."""
         if figure > self.best:
             self.best, self.place, self.worse = figure, place, 0
+            return False
+        if place < FIRST_END:
             return False
         self.worse = self.worse + 1 if figure < self.best else self.worse
         return self.worse == PATIENCE or figure < self.best - CLEAR_DROP
