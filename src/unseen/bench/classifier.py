@@ -102,7 +102,7 @@ def _fitted(vectors: Dense, truth: Dense, C: float) -> Dense:
 
 def _chosen(vectors: Dense, truth: Dense) -> float:
     folds = stratified_folds(truth, N_FOLDS, np.random.default_rng(0))
-    unit, search = candidate_unit(vectors), PathSearch()
+    unit, search = candidate_unit(vectors), PathSearch(len(truth))
     for place, c in enumerate(GRID):
         predicted = np.zeros_like(truth)
         for fold in range(N_FOLDS):

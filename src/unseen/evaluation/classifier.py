@@ -31,7 +31,7 @@ GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Candidates for C times the mean squared length of the training vectors."""
 N_FOLDS = 3
 CLEAR_DROP = 0.01
-"""How far below the best so far a candidate ends the path; larger C cost most and come last."""
+"""The least distance below the best so far that ends the path; with few held-out nodes it is more, see `PathSearch`."""
 PATIENCE = 3
 """Candidates in a row that are worse than the best so far, after which the path ends."""
 FIRST_END = GRID.index(1.0)
@@ -134,7 +134,7 @@ def _chosen(
     unknown = ~((tiled > 0) & used).any(axis=0)
     problem = Problem(single, tiled, used, np.tile(np.arange(k), len(held)))
     counts = truth.sum(axis=1)
-    search, best_solution = PathSearch(), None
+    search, best_solution = PathSearch(n), None
     solution = None
     for place, c in enumerate(GRID):
         solution = problem.solve(c * unit, start=solution, tol=CHOICE_TOL)
@@ -170,9 +170,16 @@ class PathSearch:
     """Walks the candidates for C upwards and says when to stop: the larger ones cost most and come last.
 
     From the candidate 1 on it ends at one that is clearly worse than the best so far, or at the third in a row that
-    is worse at all; of equals the smallest is the best.
+    is worse at all; of equals the smallest is the best. Clearly means by more than 1 / sqrt(`n_held`): two standard
+    errors of the difference, should one held-out node in four change sides.
+
+    Parameters
+    ----------
+    n_held : int
+        On how many nodes the figures are computed.
     """
 
+    n_held: int
     best: float = -1.0
     place: int = 0
     worse: int = 0
@@ -185,7 +192,7 @@ class PathSearch:
         if place < FIRST_END:
             return False
         self.worse = self.worse + 1 if figure < self.best else self.worse
-        return self.worse == PATIENCE or figure < self.best - CLEAR_DROP
+        return self.worse == PATIENCE or figure < self.best - max(CLEAR_DROP, self.n_held**-0.5)
 
 
 def scores_along_path(train: Any, truth: Mask, test: Any) -> Iterator[Floats]:

@@ -243,7 +243,7 @@ class _Choice:
                 truth = known.indicator[train].toarray()
                 paths.append(scores_along_path(vectors[: len(train)], truth, vectors[len(train) :]))
                 truths.append(known.indicator[test].toarray())
-        search = PathSearch()
+        search = PathSearch(sum(map(len, truths)))
         for place in range(len(GRID) if paths else 0):
             predicted = [
                 best_labels(next(path), t.sum(axis=1)) for path, t in zip(paths, truths, strict=True)
