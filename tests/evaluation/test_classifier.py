@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
 from sklearn.svm import SVC, LinearSVC
 
+import unseen
 from unseen.errors import InputError
 from unseen.evaluation import classifier as module
 from unseen.evaluation.classifier import PathSearch, stratified_folds, train_linear, train_rbf
@@ -259,3 +260,29 @@ def test_a_drop_that_few_held_out_nodes_cannot_show_does_not_end_the_search_for_
     assert place_found(wiki, n_held=81) == (7, 11)
     assert place_found(wiki, n_held=2_500) == (2, 5)
     assert place_found([0.8, 0.8, 0.8, 0.8, 0.8 - 0.12, 0.9], n_held=81) == (0, 5)
+
+
+def test_a_drop_below_a_hundredth_does_not_end_the_search_for_c_however_many_nodes_are_held_out():
+    assert place_found([0.8, 0.8, 0.8, 0.8, 0.792, 0.9], n_held=10_000_000) == (5, 6)
+    assert place_found([0.8, 0.8, 0.8, 0.8, 0.788, 0.9], n_held=10_000_000) == (0, 5)
+
+
+def test_the_searches_for_c_know_how_many_nodes_are_held_out(monkeypatch):
+    told = []
+
+    def noted(n_held):
+        told.append(n_held)
+        return PathSearch(n_held)
+
+    monkeypatch.setattr(module, "PathSearch", noted)
+    monkeypatch.setattr("unseen.evaluation.methods.PathSearch", noted)
+    vectors, truth = problem("dense", "single")
+    train_linear(vectors, truth)
+    assert told == [len(truth)]  # every row is held out once
+    data = unseen.load_dataset("debian")
+    split = unseen.completely_imbalanced_split(data.labels, unseen=1, label_rate=0.02, random_state=0)
+    unseen.evaluate_method(
+        unseen.RSDNELight(n_components=8), data.graph, data.labels, split, n_folds=3, n_refits=1
+    )
+    assert len(told) == 2
+    assert told[1] == pytest.approx(len(split.train) / 3, abs=2)

@@ -170,8 +170,8 @@ class PathSearch:
     """Walks the candidates for C upwards and says when to stop: the larger ones cost most and come last.
 
     From the candidate 1 on it ends at one that is clearly worse than the best so far, or at the third in a row that
-    is worse at all; of equals the smallest is the best. Clearly means by more than 1 / sqrt(`n_held`): two standard
-    errors of the difference, should one held-out node in four change sides.
+    is worse at all; of equals the smallest is the best. Clearly means by more than 1 / sqrt(`n_held`), two standard
+    errors of the difference should one held-out node in four change sides, and by more than `CLEAR_DROP`.
 
     Parameters
     ----------
