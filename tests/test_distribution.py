@@ -46,7 +46,7 @@ def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
         metadata = next(name for name in inside if name.endswith("METADATA"))
         text = archive.read(metadata).decode()
     assert {"unseen/py.typed", "unseen/datasets/debian.npz", "unseen/datasets/DEBIAN.md"} <= inside
-    assert {"unseen/report/explorer/page/page.html", "unseen/report/explorer/page/style.css"} <= inside
+    assert {"unseen/explorer/page/page.html", "unseen/explorer/page/style.css"} <= inside
     assert not any(name.startswith(("tests/", "tools/", "docs/")) for name in inside)
     assert f"Version: {unseen.__version__}" in text
     with tarfile.open(sdist) as archive:

@@ -21,7 +21,7 @@ LAYERS = [
     {"linalg", "comm"},
     {"methods"},
     {"evaluation"},
-    {"scale", "experiments", "discovery", "report", "bench"},
+    {"scale", "experiments", "discovery", "explorer", "report", "bench"},
     {"cli"},
 ]
 

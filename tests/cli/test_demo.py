@@ -11,7 +11,7 @@ import pytest
 
 import unseen
 from unseen.experiments import demo
-from unseen.report.explorer import layout
+from unseen.explorer import layout
 
 
 @pytest.fixture

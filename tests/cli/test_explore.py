@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.explorer import layout
 from unseen.io.write import write_features, write_graph, write_labels
-from unseen.report.explorer import layout
 
 
 @pytest.fixture(autouse=True)

@@ -56,7 +56,7 @@ def suggest_job(n: int) -> Callable[[], str]:
 
 def explore_job(n: int) -> Callable[[], str]:
     """Prepare the making of the explorer page."""
-    from unseen.report.explorer import explore, write_explorer
+    from unseen.explorer import explore, write_explorer
 
     graph, labels = _labelled(n)
 

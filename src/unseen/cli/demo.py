@@ -68,8 +68,8 @@ def demo(
 def _write_page(result: Demo, path: Path, seed: int) -> Path | None:
     """Write the explorer page of the demo, and say how to open it; without openTSNE, say what is missing."""
     from unseen.experiments.demo import demo_subject
-    from unseen.report.explorer import write_explorer
-    from unseen.report.explorer.layout import require_tsne
+    from unseen.explorer import write_explorer
+    from unseen.explorer.layout import require_tsne
 
     try:
         require_tsne()

@@ -15,7 +15,7 @@ from unseen.errors import InputError, logger
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
-    from unseen.report.explorer import Subject
+    from unseen.explorer import Subject
 
 OUTPUT = Path("explorer.html")
 BUDGET = 20
@@ -52,10 +52,10 @@ def explore(
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page to look at: the map of all nodes, classes that nobody labelled, and what to label next."""
+    from unseen.explorer import explore as prepare
+    from unseen.explorer import write_explorer
+    from unseen.explorer.layout import require_tsne
     from unseen.io.files import require_writable
-    from unseen.report.explorer import explore as prepare
-    from unseen.report.explorer import write_explorer
-    from unseen.report.explorer.layout import require_tsne
 
     if embedding is not None and method is not None:
         msg = "--embedding brings its own vectors; leave out --method"

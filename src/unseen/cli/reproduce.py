@@ -83,10 +83,10 @@ def reproduce(
     from unseen.experiments.evidence import COLLECTED, collected
     from unseen.experiments.results import ResultTable
     from unseen.experiments.runner import run_all
+    from unseen.explorer.layout import require_tsne
     from unseen.io.files import make_folder
     from unseen.methods.registry import METHODS
     from unseen.report.experiments import tabulated, write_claims, write_report
-    from unseen.report.explorer.layout import require_tsne
     from unseen.report.figures import pyplot
     from unseen.report.layouts import write_layouts
     from unseen.report.scalability import write_scalability

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from unseen.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
 from unseen.evaluation import Score, fit_and_evaluate
+from unseen.explorer import Subject, explore
 from unseen.methods.registry import make_method, method_names
-from unseen.report.explorer import Subject, explore
 from unseen.splits import Split, completely_imbalanced_split, random_unseen_sets
 
 METHODS = ("nodefeats", "gcn", "smoothfeats", "rect", "rect-plus")

@@ -19,10 +19,10 @@ from unseen.errors import logger
 from unseen.experiments.catalog import able
 from unseen.experiments.plan import Run, f1_runs
 from unseen.experiments.runner import DIED, embed_and_score, load_once, surviving
+from unseen.explorer.layout import map_of
 from unseen.io.files import atomic_paths, csv_text, read_csv
 from unseen.labels import Labels
 from unseen.methods.registry import METHODS as REGISTRY
-from unseen.report.explorer.layout import map_of
 
 METHODS = (
     "lshm", "lde", "mmdw", "gcn", "appnp", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect",

@@ -16,11 +16,11 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.report.explorer import Subject, build_page, explore, palette, render_page, write_explorer
-from unseen.report.explorer import build as building
-from unseen.report.explorer.layout import map_of
-from unseen.report.explorer.payload import payload
-from unseen.report.explorer.words import feature_words
+from unseen.explorer import Subject, build_page, explore, palette, render_page, write_explorer
+from unseen.explorer import build as building
+from unseen.explorer.layout import map_of
+from unseen.explorer.payload import payload
+from unseen.explorer.words import feature_words
 
 
 def numbers(text: str, kind: str) -> np.ndarray:

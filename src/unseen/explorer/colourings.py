@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from unseen.explorer.content import Category, Colouring, Ints
 from unseen.labels import Labels
-from unseen.report.explorer.content import Category, Colouring, Ints
 
 EDGES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Where the scale of probabilities changes colour."""

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
+from unseen.explorer.build import Subject, common_rows, labels_of, subgraph
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.registry import make_method
 from unseen.randomness import RandomState, as_generator, child_seed
-from unseen.report.explorer.build import Subject, common_rows, labels_of, subgraph
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Suggestion

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.report.explorer.palette import CLASSES, SHAPES
+from unseen.explorer.palette import CLASSES, SHAPES
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.explorer.content import Ints, Lists, Words
 from unseen.graph import Features
-from unseen.report.explorer.content import Ints, Lists, Words
 
 MOST = 24
 """Features told of a node that has them or has them not."""

@@ -11,13 +11,9 @@ import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
-from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
-from unseen.labels import Labels
-from unseen.randomness import RandomState, as_generator
-from unseen.report.explorer.colourings import by_label, by_name, by_probability, plain
-from unseen.report.explorer.content import Category, Colouring, Ints, Lists, Page
-from unseen.report.explorer.findings import (
+from unseen.explorer.colourings import by_label, by_name, by_probability, plain
+from unseen.explorer.content import Category, Colouring, Ints, Lists, Page
+from unseen.explorer.findings import (
     TYPICAL,
     Judged,
     audit_of,
@@ -26,8 +22,12 @@ from unseen.report.explorer.findings import (
     self_test_of,
     suggested,
 )
-from unseen.report.explorer.layout import map_of
-from unseen.report.explorer.words import feature_words
+from unseen.explorer.layout import map_of
+from unseen.explorer.words import feature_words
+from unseen.graph import Graph
+from unseen.ids import IdArray, match_ids
+from unseen.labels import Labels
+from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery, Suggestion

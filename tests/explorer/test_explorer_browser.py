@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unseen.report.explorer import Subject
+from unseen.explorer import Subject
 
 
 def test_loads_without_complaint_and_asks_for_nothing(browser: Any) -> None:

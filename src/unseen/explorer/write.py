@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from unseen.errors import logger
+from unseen.explorer.build import MAX_NODES, Subject, build_page
+from unseen.explorer.html import render_page
 from unseen.io.files import AnyPath, atomic_path
 from unseen.randomness import RandomState
-from unseen.report.explorer.build import MAX_NODES, Subject, build_page
-from unseen.report.explorer.html import render_page
 
 
 def write_explorer(

@@ -7,8 +7,8 @@ import hashlib
 import html
 from importlib import resources
 
-from unseen.report.explorer.content import Page
-from unseen.report.explorer.payload import payload
+from unseen.explorer.content import Page
+from unseen.explorer.payload import payload
 
 
 def render_page(page: Page) -> str:
@@ -17,14 +17,14 @@ def render_page(page: Page) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.report.explorer.content import Category, Colouring
+    >>> from unseen.explorer.content import Category, Colouring
     >>> every = Colouring("node", "Node", (Category("a node"),), np.zeros(1, int))
     >>> render_page(Page("One node", "", ["a"], np.zeros((1, 2)), [every]))[:15]
     '<!doctype html>'
     """
     import unseen
 
-    folder = resources.files("unseen.report.explorer") / "page"
+    folder = resources.files("unseen.explorer") / "page"
     style = (folder / "style.css").read_text("utf-8")
     parts = sorted(file.name for file in folder.iterdir() if file.name.endswith(".js"))
     body = "\n".join((folder / name).read_text("utf-8") for name in parts)

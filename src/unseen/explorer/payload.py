@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.report.explorer import palette
-from unseen.report.explorer.content import Colouring, Lists, Page, Words
+from unseen.explorer import palette
+from unseen.explorer.content import Colouring, Lists, Page, Words
 
 NONE = 65535
 """A probability that is not there; those that are run from 0 to 10,000."""
@@ -22,7 +22,7 @@ def payload(page: Page) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.report.explorer.content import Category
+    >>> from unseen.explorer.content import Category
     >>> every = Colouring("node", "Node", (Category("a node"),), np.zeros(1, int))
     >>> text = payload(Page("</script>", "", ["<b>"], np.zeros((1, 2)), [every]))
     >>> "<" in text, json.loads(text)["ids"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.discovery.result import SENTENCES
+from unseen.explorer.content import Evidence, Ints
 from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
-from unseen.report.explorer.content import Evidence, Ints
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery, Suggestion

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.report.explorer import Subject, write_explorer
+from unseen.explorer import Subject, write_explorer
 
 
 def test_dark_and_light(browser: Any) -> None:

@@ -24,7 +24,7 @@ from unseen.discovery.result import (
     SelfTest,
     Suggestion,
 )
-from unseen.report.explorer import Subject, write_explorer
+from unseen.explorer import Subject, write_explorer
 
 HOSTILE = (
     "</script><script>window.hacked = 1</script>",

@@ -1,8 +1,0 @@
-"""The explorer: one HTML file that shows the map of a graph, what its labels miss, and what to label next."""
-
-from unseen.report.explorer.build import MAX_NODES, Subject, build_page
-from unseen.report.explorer.explore import explore
-from unseen.report.explorer.html import render_page
-from unseen.report.explorer.write import write_explorer
-
-__all__ = ["MAX_NODES", "Subject", "build_page", "explore", "render_page", "write_explorer"]
