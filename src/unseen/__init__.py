@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.methods.registry import METHODS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOME = {
     "Graph": "graph",

@@ -1,0 +1,124 @@
+"""Reader laws: one file gives one graph, whoever reads it, and what is written is read again."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unseen
+from unseen.comm import SOLO
+from unseen.io.convert_files import convert_file
+from unseen.io.features import read_features
+from unseen.scale.load import load_parts
+from unseen.scale.partition import partition
+
+ROUNDS = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+MANY = [f"n{k},n{k + 1}" for k in range(400)]
+
+CASES: dict[str, tuple[str, dict[str, bool]]] = {
+    "known header": ("src,dst,weight\na,b,2\nb,c,1\na,b,3\n", {}),
+    "no header": ("a,b\nb,c\nc,a\nc,c\n", {}),
+    "tabs": ("a\tb\nb\tc d\n", {}),
+    "blanks": ("a b\nb  c\n", {}),
+    "quotes": ('src,dst\n"a,b",c\n"d ""e""",c\n', {}),
+    "comment": ("# edges\nsrc,dst\na,b\n", {}),
+    "numbers": ("0 1\n1 2\n007 1\n", {}),
+    "header told": ("x,y\na,b\nb,c\n", {"header": True}),
+    "no header told": ("src,dst\na,b\n", {"header": False}),
+}
+DIFFER = {
+    "unusual header whose name comes again": ("\n".join(["from,to", *MANY, "from,n3"]) + "\n", {}),
+    "header told, ids of the first line come again": ("a,b\nb,c\nc,a\n", {"header": True}),
+}
+
+
+def signature(graph: unseen.Graph) -> tuple[list[str], list[tuple[int, int, float]]]:
+    entries = graph.adjacency.tocoo()
+    triples = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
+    return [str(node) for node in graph.node_ids], sorted(triples)
+
+
+def partitioned(path: Path, folder: Path, **options: bool) -> unseen.Graph:
+    partition(path, folder, parts=1, **options)
+    graph, _, _ = load_parts(folder, SOLO)
+    assert isinstance(graph, unseen.Graph)
+    return graph
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*CASES, *(pytest.param(name, marks=pytest.mark.xfail(strict=True)) for name in DIFFER)],
+)
+def test_reading_and_partitioning_give_one_graph(name: str, tmp_path: Path) -> None:
+    text, options = {**CASES, **DIFFER}[name]
+    path = tmp_path / "edges.csv"
+    path.write_text(text, encoding="utf-8")
+    whole = unseen.read_graph(path, **options)
+    assert signature(partitioned(path, tmp_path / "parts", **options)) == signature(whole)
+
+
+ID = st.text(st.sampled_from("abc01.-_ü"), min_size=1, max_size=3)
+EDGES = st.lists(st.tuples(ID, ID, st.sampled_from([0.5, 1.0, 2.0, 7.25])), min_size=1, max_size=12)
+
+
+@ROUNDS
+@given(edges=EDGES, header=st.booleans(), weights=st.booleans(), delimiter=st.sampled_from([",", "\t", ";"]))
+def test_generated_files(
+    tmp_path_factory: pytest.TempPathFactory,
+    edges: list[tuple[str, str, float]],
+    header: bool,
+    weights: bool,
+    delimiter: str,
+) -> None:
+    folder = tmp_path_factory.mktemp("law")
+    rows = [[a, b, str(w)][: 2 + weights] for a, b, w in edges]
+    if header:
+        rows.insert(0, ["src", "dst", "weight"][: 2 + weights])
+    path = folder / "edges.csv"
+    path.write_text("".join(delimiter.join(row) + "\n" for row in rows), encoding="utf-8")
+    whole = unseen.read_graph(path, header=header, delimiter=delimiter)
+    again = partitioned(path, folder / "parts", header=header, delimiter=delimiter)  # type: ignore[arg-type]
+    assert signature(again) == signature(whole)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".csv.gz", ".parquet", ".npz"])
+def test_what_convert_writes_is_read_again(suffix: str, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    names = [f"n{k}" for k in range(12)]
+    lines = [f"{rng.choice(names)},{rng.choice(names)},{rng.randint(1, 5)}" for _ in range(30)]
+    path = tmp_path / "edges.csv"
+    path.write_text("src,dst,weight\n" + "\n".join(lines) + "\n")
+    before = unseen.read_graph(path)
+    output = tmp_path / f"again{suffix}"
+    convert_file(path, output)
+    after = unseen.read_graph(output)
+    order = {str(node): k for k, node in enumerate(after.node_ids)}
+    rows = [order[str(node)] for node in before.node_ids]
+    assert len(order) == before.n_nodes
+    assert (after.adjacency[rows][:, rows] != before.adjacency).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["a", "b", "c"],
+        [7, 8, 9],
+        pytest.param(["a", "b", "c" * 300], marks=pytest.mark.xfail(strict=True, reason="ids are lost")),
+    ],
+)
+def test_vectors_are_features_to_the_other_reader(ids: list[str] | list[int], tmp_path: Path) -> None:
+    vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
+    path = tmp_path / "vectors.npz"
+    unseen.Embedding(vectors, np.array(ids), "mine", {}).save(path)
+    embedding = unseen.read_embedding(path)
+    nodes, matrix, _ = read_features(path)
+    assert nodes is not None
+    assert (
+        [str(node) for node in nodes] == [str(node) for node in embedding.node_ids] == [str(i) for i in ids]
+    )
+    assert np.array_equal(np.asarray(matrix), embedding.vectors)
