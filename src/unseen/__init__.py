@@ -93,20 +93,20 @@ if TYPE_CHECKING:
     from unseen.io.read import read_graph as read_graph
     from unseen.io.read import read_labels as read_labels
     from unseen.labels import Labels as Labels
-    from unseen.methods.appnp import APPNP as APPNP
-    from unseen.methods.dgi import DGI as DGI
-    from unseen.methods.gcn import GCN as GCN
     from unseen.methods.lde import LDE as LDE
     from unseen.methods.line import LINE as LINE
     from unseen.methods.lshm import LSHM as LSHM
     from unseen.methods.mfdw import MFDW as MFDW
     from unseen.methods.mmdw import MMDW as MMDW
+    from unseen.methods.neural.appnp import APPNP as APPNP
+    from unseen.methods.neural.dgi import DGI as DGI
+    from unseen.methods.neural.gcn import GCN as GCN
+    from unseen.methods.neural.rect import RECT as RECT
+    from unseen.methods.neural.rect_dw import RECTDW as RECTDW
+    from unseen.methods.neural.rect_joint import RECTJoint as RECTJoint
+    from unseen.methods.neural.rect_l import RECTL as RECTL
+    from unseen.methods.neural.rect_n import RECTN as RECTN
     from unseen.methods.nodefeats import NodeFeats as NodeFeats
-    from unseen.methods.rect import RECT as RECT
-    from unseen.methods.rect_dw import RECTDW as RECTDW
-    from unseen.methods.rect_joint import RECTJoint as RECTJoint
-    from unseen.methods.rect_l import RECTL as RECTL
-    from unseen.methods.rect_n import RECTN as RECTN
     from unseen.methods.rect_plus import RECTPlus as RECTPlus
     from unseen.methods.registry import make_method as make_method
     from unseen.methods.registry import method_names as method_names

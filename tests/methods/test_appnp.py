@@ -10,9 +10,9 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.linalg.normalize import gcn_normalized
-from unseen.methods.appnp import _held_out, _Propagation
-from unseen.methods.gnn_common import PropagationLayer, Targets
-from unseen.methods.gnn_sparse import SparseMatrix, keep_mask, thinned_spread
+from unseen.methods.neural.appnp import _held_out, _Propagation
+from unseen.methods.neural.gnn_common import PropagationLayer, Targets
+from unseen.methods.neural.gnn_sparse import SparseMatrix, keep_mask, thinned_spread
 
 CPU = torch.device("cpu")
 

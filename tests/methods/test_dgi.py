@@ -11,8 +11,8 @@ import torch
 
 import unseen
 from unseen.linalg.normalize import gcn_normalized
-from unseen.methods.dgi import _Encoder, _shuffled
-from unseen.methods.gnn_sparse import SparseMatrix
+from unseen.methods.neural.dgi import _Encoder, _shuffled
+from unseen.methods.neural.gnn_sparse import SparseMatrix
 
 
 def planted(n: int = 90, *, seed: int = 0) -> unseen.Graph:

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.linalg.normalize import gcn_normalized
-from unseen.methods.gnn_common import (
+from unseen.methods.neural.gnn_common import (
     Convolution,
     EarlyStopping,
     GCNLayer,
@@ -22,7 +22,7 @@ from unseen.methods.gnn_common import (
     Targets,
     input_features,
 )
-from unseen.methods.gnn_sparse import SparseMatrix, dropout, keep_mask
+from unseen.methods.neural.gnn_sparse import SparseMatrix, dropout, keep_mask
 
 CPU = torch.device("cpu")
 

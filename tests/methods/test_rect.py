@@ -16,8 +16,8 @@ import unseen
 from unseen.bench import dense_rect
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l2_rows
-from unseen.methods.gcn_encoder import keyed_xavier
-from unseen.methods.rect_l import reduced_features
+from unseen.methods.neural.gcn_encoder import keyed_xavier
+from unseen.methods.neural.rect_l import reduced_features
 from unseen.randomness import as_generator, child_seed
 
 FAMILY = ["rect-n", "rect-l", "rect"]
@@ -51,7 +51,7 @@ def test_rect_n_follows_the_dense_definition_through_training(planted, features)
     rng = as_generator(5)
     seed = child_seed(rng)
     if features:
-        from unseen.methods.gcn_encoder import xavier
+        from unseen.methods.neural.gcn_encoder import xavier
 
         W = xavier(graph.features.shape[1], 12, rng)
     else:
@@ -92,9 +92,9 @@ def test_rect_l_equals_the_layers_of_pytorch_geometric(planted, split):
 def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
     from torch_geometric.nn.models import RECT_L
 
-    from unseen.methods.gcn_encoder import Encoder, Input, xavier
-    from unseen.methods.rect_base import propagation
-    from unseen.methods.rect_losses import SemanticLoss
+    from unseen.methods.neural.gcn_encoder import Encoder, Input, xavier
+    from unseen.methods.neural.rect_base import propagation
+    from unseen.methods.neural.rect_losses import SemanticLoss
 
     cpu, rng = torch.device("cpu"), np.random.default_rng(0)
     X = planted.graph.features.toarray()
@@ -119,7 +119,7 @@ def test_the_fast_path_of_one_layer_equals_the_path_over_the_whole_graph(planted
     slow = unseen.RECTL(**options)
 
     def over_the_graph(graph, labels, Z, head):
-        from unseen.methods.gcn_encoder import Input
+        from unseen.methods.neural.gcn_encoder import Input
 
         return slow._fit_on_graph(graph, labels, Input(Z, slow.encoder_.device), head)
 

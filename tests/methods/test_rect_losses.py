@@ -10,8 +10,8 @@ import torch
 import unseen
 from unseen.bench import dense_rect
 from unseen.linalg.normalize import gcn_normalized
-from unseen.methods.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
-from unseen.methods.rect_losses import LabelledRows, SemanticLoss, StructureLoss
+from unseen.methods.neural.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
+from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss, StructureLoss
 
 CPU = torch.device("cpu")
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.comm.group import SOLO, Comm
-from unseen.methods.rect_l import _are_weights
+from unseen.methods.neural.rect_l import _are_weights
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import torch
 
 import unseen
 from unseen.linalg.walks import WalkSampler
-from unseen.methods.rect_dw import RECTNDW, DeepWalkLoss
-from unseen.methods.rect_joint import walk_size
-from unseen.methods.rect_losses import StructureLoss
+from unseen.methods.neural.rect_dw import RECTNDW, DeepWalkLoss
+from unseen.methods.neural.rect_joint import walk_size
+from unseen.methods.neural.rect_losses import StructureLoss
 
 CPU = torch.device("cpu")
 

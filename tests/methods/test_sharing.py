@@ -32,7 +32,7 @@ def test_the_same_bits_with_and_without(name: str) -> None:
 def test_the_structure_half_is_trained_once_inside_and_every_time_outside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from unseen.methods.rect_n import RECTN
+    from unseen.methods.neural.rect_n import RECTN
 
     data = unseen.planted_partition(80, 4, random_state=0)
     trained = []

@@ -162,7 +162,7 @@ def whole_and_parts(n: int, epochs: int, width: int = 200, tries: int = 3) -> Ca
     import unseen
     from unseen.linalg.blocks import map_blocks, threads_for_blocks_only
     from unseen.linalg.normalize import gcn_normalized, row_normalized
-    from unseen.methods.gcn_encoder import SparseProduct, blocks_of, gram
+    from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, gram
     from unseen.methods.training import Adam
 
     graph = unseen.random_graph(n, random_state=0)

@@ -29,8 +29,8 @@ from unseen.linalg.dense import times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Vectors
+from unseen.methods.neural.rect_l import words_of
 from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.rect_l import words_of
 from unseen.methods.saved import SavedMethod
 from unseen.methods.selection import (
     FOLDS,

@@ -38,17 +38,20 @@ METHODS: dict[str, Entry] = {
     "mmdw": Entry("mmdw", "MMDW", "the walk matrix factorised under a max-margin pull", labels=True),
     "tadw": Entry("tadw", "TADW", "the walk matrix factorised through the features", features=True),
     "dgi": Entry(
-        "dgi", "DGI", "graph convolution that tells the graph from a shuffled one, no labels", features=True
+        "neural.dgi",
+        "DGI",
+        "graph convolution that tells the graph from a shuffled one, no labels",
+        features=True,
     ),
     "gcn": Entry(
-        "gcn",
+        "neural.gcn",
         "GCN",
         "hidden layer of a graph convolutional network trained on the seen classes",
         features=True,
         labels=True,
     ),
     "appnp": Entry(
-        "appnp",
+        "neural.appnp",
         "APPNP",
         "hidden layer of a network whose predictions are spread over the graph",
         features=True,
@@ -61,31 +64,31 @@ METHODS: dict[str, Entry] = {
         "rsdne", "RSDNELight", "RSDNE with candidates drawn once, for large graphs", labels=True
     ),
     "rect-n": Entry(
-        "rect_n", "RECTN", "graph convolution that rebuilds the walk matrix, no labels", features=True
+        "neural.rect_n", "RECTN", "graph convolution that rebuilds the walk matrix, no labels", features=True
     ),
     "rect-l": Entry(
-        "rect_l",
+        "neural.rect_l",
         "RECTL",
         "graph convolution that predicts class-semantic descriptions",
         features=True,
         labels=True,
     ),
     "rect": Entry(
-        "rect",
+        "neural.rect",
         "RECT",
         "rect-l and rect-n side by side, the paper's neural method",
         features=True,
         labels=True,
     ),
     "rect-dw": Entry(
-        "rect_dw",
+        "neural.rect_dw",
         "RECTDW",
         "rect with DeepWalk's objective for the structure of the graph",
         features=True,
         labels=True,
     ),
     "rect-joint": Entry(
-        "rect_joint",
+        "neural.rect_joint",
         "RECTJoint",
         "one encoder trained on both losses of rect at once",
         features=True,

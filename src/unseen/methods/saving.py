@@ -17,8 +17,8 @@ from unseen.errors import InputError, logger
 from unseen.io.embeddings_npz import ids_from_arrays, ids_to_arrays, load_arrays
 from unseen.io.files import atomic_path
 from unseen.methods.base import Method
-from unseen.methods.gcn_encoder import Encoder, pick_device
-from unseen.methods.rect_dw import RECTNDW
+from unseen.methods.neural.gcn_encoder import Encoder, pick_device
+from unseen.methods.neural.rect_dw import RECTNDW
 from unseen.methods.registry import METHODS, make_method
 from unseen.randomness import seed_of
 

@@ -20,7 +20,7 @@ from unseen.linalg.logwalk import log_walk_vectors
 from unseen.linalg.normalize import gcn_normalized, l2_rows
 from unseen.linalg.smoothing import smoothed
 from unseen.linalg.svd import truncated_svd
-from unseen.methods.rect_l import project
+from unseen.methods.neural.rect_l import project
 from unseen.methods.sharing import shared
 
 DEPTHS = {"far": (0.02, 0.05, 0.1), "middle": (0.05, 0.1, 0.2), "near": (0.2, 0.4, 0.7)}

@@ -16,10 +16,10 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Vectors
+from unseen.methods.neural.rect_base import RectMethod
+from unseen.methods.neural.rect_l import RECTL
+from unseen.methods.neural.rect_n import RECTN
 from unseen.methods.parameters import Constraint, Interval
-from unseen.methods.rect_base import RectMethod
-from unseen.methods.rect_l import RECTL
-from unseen.methods.rect_n import RECTN
 from unseen.methods.semantics import Readout
 from unseen.methods.sharing import shared
 from unseen.methods.training import Callback

@@ -18,7 +18,7 @@ from unseen.comm.halo import HaloMatrix, comm_of
 from unseen.linalg.blocks import map_blocks
 from unseen.linalg.normalize import column_normalized, row_normalized
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.gcn_encoder import (
+from unseen.methods.neural.gcn_encoder import (
     Layer,
     SparseProduct,
     blocks_of,

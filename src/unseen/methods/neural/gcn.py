@@ -25,9 +25,16 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
-from unseen.methods.gcn_encoder import pick_device
-from unseen.methods.gnn_common import Convolution, InputLinear, NetworkMethod, Targets, adam, seeded_model
-from unseen.methods.gnn_sparse import Features, SparseMatrix, drop_features, dropout
+from unseen.methods.neural.gcn_encoder import pick_device
+from unseen.methods.neural.gnn_common import (
+    Convolution,
+    InputLinear,
+    NetworkMethod,
+    Targets,
+    adam,
+    seeded_model,
+)
+from unseen.methods.neural.gnn_sparse import Features, SparseMatrix, drop_features, dropout
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed

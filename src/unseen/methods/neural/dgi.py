@@ -25,8 +25,8 @@ from torch import Tensor
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
-from unseen.methods.gcn_encoder import pick_device
-from unseen.methods.gnn_common import (
+from unseen.methods.neural.gcn_encoder import pick_device
+from unseen.methods.neural.gnn_common import (
     Convolution,
     EarlyStopping,
     InfomaxModel,
@@ -35,7 +35,7 @@ from unseen.methods.gnn_common import (
     adam,
     seeded_model,
 )
-from unseen.methods.gnn_sparse import Features, SparseMatrix
+from unseen.methods.neural.gnn_sparse import Features, SparseMatrix
 from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed

@@ -23,8 +23,8 @@ from unseen.labels import Labels
 from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.base import Method, Vectors
-from unseen.methods.gcn_encoder import pick_device
-from unseen.methods.gnn_sparse import Features, SparseMatrix, sparse_product
+from unseen.methods.neural.gcn_encoder import pick_device
+from unseen.methods.neural.gnn_sparse import Features, SparseMatrix, sparse_product
 from unseen.methods.training import Callback, checked_callbacks, run_epochs
 from unseen.randomness import child_seed
 

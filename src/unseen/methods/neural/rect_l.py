@@ -30,10 +30,10 @@ from unseen.linalg.normalize import gcn_normalized, l2_rows
 from unseen.linalg.products import spmm
 from unseen.linalg.svd import orthonormal, start_width, truncated_svd
 from unseen.methods.base import Vectors
-from unseen.methods.gcn_encoder import Encoder, Input, pick_device, xavier
+from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
+from unseen.methods.neural.rect_base import COMMON, RectMethod, layer_input, propagation
+from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss
 from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.rect_base import COMMON, RectMethod, layer_input, propagation
-from unseen.methods.rect_losses import LabelledRows, SemanticLoss
 from unseen.methods.semantics import READOUTS, Readout, describe_classes, shares_of, strongest_words
 from unseen.methods.sharing import shared
 from unseen.methods.training import Callback

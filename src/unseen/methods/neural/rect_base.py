@@ -20,7 +20,7 @@ from unseen.labels import Labels
 from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
-from unseen.methods.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
+from unseen.methods.neural.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
 from unseen.methods.parameters import Constraint, Interval, OneOf, Several
 from unseen.methods.saved import SavedMethod
 from unseen.methods.training import Adam, Callback, run_epochs

@@ -2,7 +2,7 @@
 
 U = PReLU(Ahat X W + b), minimising ||M - UU'||^2 / n with M = (Abar + Abar^2) / 2 (Section 4 of the paper). X is
 row-normalised; without features it is the adjacency. The paper's loss costs O(d n^2), here it is O(nnz d + n d^2) and
-exact: see :mod:`unseen.methods.rect_losses`. The released code trains 50 epochs; this takes the paper's 100.
+exact: see :mod:`unseen.methods.neural.rect_losses`. The released code trains 50 epochs; this takes the paper's 100.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import torch
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
-from unseen.methods.gcn_encoder import pick_device
-from unseen.methods.rect_base import RectMethod, layer_input, propagation
-from unseen.methods.rect_losses import StructureLoss
+from unseen.methods.neural.gcn_encoder import pick_device
+from unseen.methods.neural.rect_base import RectMethod, layer_input, propagation
+from unseen.methods.neural.rect_losses import StructureLoss
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState
 

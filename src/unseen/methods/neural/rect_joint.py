@@ -20,11 +20,11 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
-from unseen.methods.gcn_encoder import Encoder, Input, pick_device, xavier
+from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
+from unseen.methods.neural.rect_base import RectMethod, layer_input, propagation
+from unseen.methods.neural.rect_l import RECTL, project, reduced_features, scales_rows, words_of
+from unseen.methods.neural.rect_losses import SemanticLoss, StructureLoss
 from unseen.methods.parameters import Constraint, Interval
-from unseen.methods.rect_base import RectMethod, layer_input, propagation
-from unseen.methods.rect_l import RECTL, project, reduced_features, scales_rows, words_of
-from unseen.methods.rect_losses import SemanticLoss, StructureLoss
 from unseen.methods.semantics import Readout, describe_classes, shares_of
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed

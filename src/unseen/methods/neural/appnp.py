@@ -31,8 +31,8 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
-from unseen.methods.gcn_encoder import pick_device
-from unseen.methods.gnn_common import (
+from unseen.methods.neural.gcn_encoder import pick_device
+from unseen.methods.neural.gnn_common import (
     EarlyStopping,
     InputLinear,
     NetworkMethod,
@@ -41,7 +41,7 @@ from unseen.methods.gnn_common import (
     adam,
     seeded_model,
 )
-from unseen.methods.gnn_sparse import (
+from unseen.methods.neural.gnn_sparse import (
     Features,
     SparseMatrix,
     drop_features,

@@ -24,11 +24,11 @@ from unseen.graph import Graph
 from unseen.linalg.blocks import map_blocks
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.walks import WalkSampler
-from unseen.methods.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
+from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
+from unseen.methods.neural.rect import RECT
+from unseen.methods.neural.rect_base import COMMON
+from unseen.methods.neural.rect_n import RECTN
 from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.rect import RECT
-from unseen.methods.rect_base import COMMON
-from unseen.methods.rect_n import RECTN
 from unseen.methods.semantics import Readout
 from unseen.methods.training import Callback
 from unseen.randomness import RandomState, child_seed

@@ -1,0 +1,1 @@
+"""Methods that need torch (`pip install "unseen[neural]"`): the RECT family and the graph neural networks."""
