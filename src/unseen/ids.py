@@ -87,6 +87,17 @@ def require_unique(ids: IdArray, *, what: str = "node ids") -> None:
         seen.add(value)
 
 
+def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
+    """Return the rows that sort the ids: what is computed in this order does not depend on the order of the input.
+
+    Examples
+    --------
+    >>> id_order(as_ids(["b", "a", "c"])).tolist()
+    [1, 0, 2]
+    """
+    return np.argsort(ids, kind="stable")
+
+
 def match_ids(wanted: IdArray, known: IdArray) -> npt.NDArray[np.int64]:
     """Return for each id of `wanted` its row in `known`, or -1; compared by string form.
 

@@ -277,3 +277,39 @@ def test_the_bundled_graph_reaches_its_goal():
     assert compare(found, data.labels).auroc > 0.96
     words = {word for c in found.classes for word in c.caption}
     assert words & {"mail", "font", "fonts", "audio", "music", "midi"}
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_nothing_depends_on_the_order_of_the_nodes(case, as_text):
+    graph, labels = case.data.graph, case.labels
+    if as_text:
+        ids = [f"node {k}" for k in graph.node_ids]
+        graph = unseen.Graph(graph.adjacency, graph.features, ids, graph.feature_names)
+        labels = unseen.Labels(labels.indicator, labels.classes, ids)
+    rows = np.random.default_rng(1).permutation(graph.n_nodes)
+    shuffled = unseen.Graph(
+        graph.adjacency[rows][:, rows], graph.features[rows], graph.node_ids[rows], graph.feature_names
+    )
+    before = unseen.discover(graph, labels, random_state=0)
+    after = unseen.discover(shuffled, labels, random_state=0)
+    unlabelled = np.diff(labels.aligned(shuffled).indicator.indptr) == 0
+    assert after.nodes.column("node").to_pylist() == shuffled.node_ids[unlabelled].tolist()
+    assert after.embedding.node_ids.tolist() == shuffled.node_ids.tolist()
+    assert after.nodes.sort_by("node").equals(before.nodes.sort_by("node"))
+    assert after.evidence.sort_by("node").equals(before.evidence.sort_by("node"))
+    assert (after.classes, after.count, after.self_test) == (before.classes, before.count, before.self_test)
+    assert np.array_equal(after.embedding.rows(graph.node_ids), before.embedding.vectors)
+
+
+def test_suggestions_do_not_depend_on_the_order_of_the_nodes(case):
+    graph = case.data.graph
+    rows = np.random.default_rng(1).permutation(graph.n_nodes)
+    shuffled = unseen.Graph(
+        graph.adjacency[rows][:, rows], graph.features[rows], graph.node_ids[rows], graph.feature_names
+    )
+    unlabelled = unseen.Labels.from_values([None] * graph.n_nodes, graph.node_ids)
+    for labels in (case.labels, unlabelled):
+        before, after = (
+            unseen.suggest(each, labels, budget=12, random_state=0) for each in (graph, shuffled)
+        )
+        assert before == after

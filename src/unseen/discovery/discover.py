@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from unseen.discovery.space import Floats, Space, make_space
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
+from unseen.ids import id_order
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import METHODS, make_method, method_class
@@ -84,13 +86,45 @@ def discover(
     >>> found.count.best, found.classes[0].caption[0][:3]
     (1, 'c4_')
     """
-    known = _checked(graph, labels)
     if n_classes is not None and (
         isinstance(n_classes, bool) or not isinstance(n_classes, int) or n_classes < 0
     ):
         msg = f"`n_classes` must be None or an integer of at least 0, got {n_classes!r}"
         raise InputError(msg)
-    rng = as_generator(random_state)
+    check_input(graph, labels)
+    order = id_order(graph.node_ids)
+    ordered = reordered(graph, order)
+    seen = labels.aligned(ordered)
+    result = _discover(ordered, seen, method, n_classes, as_generator(random_state), on_step)
+    if ordered is graph:
+        return result
+    table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes
+    vectors = result.embedding.vectors[np.argsort(order)]
+    return replace(
+        result,
+        nodes=result.nodes.take(table_rows),
+        evidence=result.evidence.take(table_rows),
+        embedding=Embedding(vectors, graph.node_ids, result.embedding.method, result.embedding.params),
+    )
+
+
+def reordered(graph: Graph, rows: npt.NDArray[np.int64]) -> Graph:
+    """Return the graph with its nodes in the order of `rows`; the graph itself where that is its own order."""
+    if np.array_equal(rows, np.arange(graph.n_nodes)):
+        return graph
+    features = None if graph.features is None else graph.features[rows]
+    return Graph(graph.adjacency[rows][:, rows], features, graph.node_ids[rows], graph.feature_names)
+
+
+def _discover(
+    graph: Graph,
+    known: Labels,
+    method: Any,
+    n_classes: int | None,
+    rng: np.random.Generator,
+    on_step: OnStep | None,
+) -> Discovery:
+    """Discover on a graph whose nodes are in the order of their ids, so that draws by row are draws by id."""
     homophily = measure_homophily(graph, known)
     estimator = _estimator(method, homophily, child_seed(rng))
     embedding, notes = _vectors(graph, known, estimator)
@@ -127,22 +161,22 @@ def discover(
     )
 
 
-def _checked(graph: Graph, labels: Labels) -> Labels:
+def check_input(graph: Graph, labels: Labels) -> None:
+    """Raise an `InputError` unless there are labels, and nodes without one."""
     if not isinstance(graph, Graph):
         msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
         raise InputError(msg)
     check_labels(labels)
-    known = labels.aligned(graph)
-    if not len(known.labelled):
+    labels = labels.aligned(graph)
+    if not len(labels.labelled):
         msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
         raise InputError(msg)
-    if len(known.labelled) == graph.n_nodes:
+    if len(labels.labelled) == graph.n_nodes:
         msg = (
             f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
             "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
         )
         raise InputError(msg)
-    return known
 
 
 def vectors_of(graph: Graph, labels: Labels | None, method: Any, seed: int) -> Embedding:

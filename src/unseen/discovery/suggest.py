@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unseen.discovery.discover import discover
+from unseen.discovery.discover import discover, reordered, vectors_of
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, Discovery, Suggestion
 from unseen.discovery.space import Floats, Matrix, Space, make_space, unit_vectors
 from unseen.embedding import Embedding
 from unseen.errors import InputError
 from unseen.graph import Graph
-from unseen.ids import as_ids, match_ids
+from unseen.ids import as_ids, id_order, match_ids
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
@@ -81,11 +81,15 @@ def suggest_from(found: Discovery, budget: int) -> list[Suggestion]:
     >>> len(suggest_from(unseen.discover(data.graph, split.seen_labels, random_state=0), 5))
     5
     """
-    nodes = found.nodes.to_pydict()
+    order = id_order(
+        as_ids(found.nodes.column("node").to_pylist())
+    )  # ties end alike in whatever order nodes came
+    nodes = found.nodes.take(order).to_pydict()
     ids = as_ids(nodes["node"])
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
-    rows = match_ids(ids, found.embedding.node_ids)
-    vectors = directions(unit_vectors(found.embedding.vectors, np.random.default_rng(0)))[rows]
+    everyone = id_order(found.embedding.node_ids)
+    rows = match_ids(ids, found.embedding.node_ids[everyone])
+    vectors = directions(unit_vectors(found.embedding.vectors[everyone], np.random.default_rng(0)))[rows]
     typical = (
         match_ids(as_ids([c.members[0] for c in found.classes]), ids) if found.classes else np.zeros(0, int)
     )
@@ -146,8 +150,7 @@ def _from_nothing(
     graph: Graph, budget: int, method: str | Method | Embedding | None, rng: np.random.Generator
 ) -> list[Suggestion]:
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
-    from unseen.discovery.discover import vectors_of
-
+    graph = reordered(graph, id_order(graph.node_ids))
     embedding = vectors_of(graph, None, method, child_seed(rng))
     space: Space = make_space(embedding, rng)
     everyone = np.arange(graph.n_nodes)
