@@ -16,7 +16,7 @@ SOURCE = Path(unseen.__file__).parent
 ROOT = SOURCE.parent.parent
 LAYERS = [
     {"errors", "ids", "randomness", "graph", "labels", "splits", "embedding"},
-    {"io"},
+    {"io", "data"},
     {"datasets"},
     {"linalg", "comm"},
     {"methods"},

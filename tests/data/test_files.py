@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from unseen.data.files import (
+    atomic_path,
+    atomic_paths,
+    make_folder,
+    new_folder,
+    refuse_overwriting,
+    require_writable,
+    staged_folder,
+)
 from unseen.errors import InputError, OutputError
-from unseen.io.files import atomic_path, atomic_paths, atomic_write, make_folder, require_writable
+
+
+def atomic_write(path: str | Path, writer: Callable[[Path], object]) -> None:
+    with atomic_path(path) as temporary:
+        writer(temporary)
 
 
 def names(folder: Path) -> list[str]:
@@ -159,6 +177,145 @@ def test_file_in_place_of_the_folder(tmp_path: Path) -> None:
 def test_device_is_refused() -> None:
     with pytest.raises(OutputError, match="is a device or a pipe"):
         atomic_write(os.devnull, lambda t: t.write_text("x"))
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no such device here")
+def test_stdout_that_is_a_pipe_is_called_so() -> None:
+    program = "import sys; from unseen.data.files import require_writable; require_writable('/dev/stdout')"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "cannot write /dev/stdout: it is a device or a pipe, not a file; name a file" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no such folder here")
+def test_folder_that_takes_no_files() -> None:
+    with pytest.raises(OutputError, match="the folder /proc takes no new files; choose another place"):
+        require_writable("/proc/x")
+
+
+def test_link_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "a")
+    with pytest.raises(OutputError, match=r"a: it is a link that leads back to itself; remove it or"):
+        require_writable(tmp_path / "a")
+    with pytest.raises(OutputError, match="leads back to itself"), staged_folder(tmp_path / "a"):
+        pass
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["file", "folder"])
+def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path: Path, folder: bool) -> None:
+    program = (
+        "import sys, time\n"
+        "from unseen.data.files import atomic_path, staged_folder\n"
+        f"with {'staged_folder' if folder else 'atomic_path'}(sys.argv[1]) as temporary:\n"
+        "    print('writing', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    command = [sys.executable, "-c", program]
+    with (
+        subprocess.Popen([*command, tmp_path / "killed.csv"], stdout=subprocess.PIPE) as killed,
+        subprocess.Popen([*command, tmp_path / "living.csv"], stdout=subprocess.PIPE) as living,
+    ):
+        for process in (killed, living):
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"writing\n"
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        left = names(tmp_path)
+        assert len(left) == 2
+        (tmp_path / ".unseen-00112233aabbccdd").write_text("of an unknown process")
+        atomic_write(tmp_path / "a.txt", lambda t: t.write_text("x"))
+        (kept,) = [name for name in left if f"-{living.pid}-" in name]
+        assert names(tmp_path) == sorted([".unseen-00112233aabbccdd", kept, "a.txt"])
+        living.terminate()
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, ValueError, MemoryError, SystemExit])
+def test_staged_folder_that_fails_leaves_nothing(tmp_path: Path, failure: type[BaseException]) -> None:
+    with pytest.raises(failure), staged_folder(tmp_path / "new" / "parts") as staging:  # noqa: PT012
+        (staging / "part-0").mkdir()
+        raise failure
+    assert names(tmp_path) == []
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "old").write_text("old")
+    with pytest.raises(failure), staged_folder(tmp_path / "parts") as staging:
+        raise failure
+    assert names(tmp_path) == ["parts"]
+    assert names(tmp_path / "parts") == ["old"]
+
+
+def test_staged_folder_is_removed_although_a_thread_still_writes_there(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def write(staging: Path) -> None:
+        for number in range(200):
+            if stop.wait(0.001) or not staging.exists():
+                return
+            try:
+                (staging / f"spill-{number}").write_text("x")
+            except OSError:
+                return
+
+    with pytest.raises(KeyboardInterrupt), staged_folder(tmp_path / "parts") as staging:  # noqa: PT012
+        writer = threading.Thread(target=write, args=(staging,))
+        writer.start()
+        raise KeyboardInterrupt
+    stop.set()
+    writer.join()
+    assert names(tmp_path) == []
+
+
+def test_staged_folder_replaces_the_old_one_or_gives_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for content in ("old", "new"):
+        with staged_folder(tmp_path / "parts") as staging:
+            (staging / content).write_text(content)
+    assert names(tmp_path) == ["parts"]
+    assert names(tmp_path / "parts") == ["new"]
+    rename = Path.rename
+
+    def broken(source: Path, target: Path) -> Path:
+        if Path(target).name == "parts" and (source / "newer").exists():
+            raise KeyboardInterrupt
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", broken)
+    with pytest.raises(KeyboardInterrupt), staged_folder(tmp_path / "parts") as staging:
+        (staging / "newer").write_text("newer")
+    assert names(tmp_path) == ["parts"]
+    assert names(tmp_path / "parts") == ["new"]
+
+
+def test_staged_folder_over_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    with pytest.raises(OutputError, match="a: it is a file; name a folder"), staged_folder(tmp_path / "a"):
+        pass
+
+
+def test_new_folder_keeps_what_was_there_before(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    with pytest.raises(ValueError, match="no"), new_folder(tmp_path / "old" / "a" / "b"):
+        raise ValueError("no")
+    assert names(tmp_path / "old") == []
+
+
+def test_output_that_is_an_input_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "edges").mkdir()
+    source = tmp_path / "edges" / "graph.txt"
+    source.write_text("0 1")
+    (tmp_path / "link.txt").symlink_to(source)
+    (tmp_path / "hard.txt").hardlink_to(source)
+    for target in (
+        source,
+        tmp_path / "link.txt",
+        tmp_path / "hard.txt",
+        tmp_path / "edges" / ".." / "link.txt",
+    ):
+        with pytest.raises(OutputError, match=r"the same file is read as input and would be overwritten"):
+            refuse_overwriting(target, [None, object(), "missing.csv", str(source)])
+    with pytest.raises(OutputError, match="the same file"):
+        refuse_overwriting(source, [tmp_path / "edges"])
+    refuse_overwriting(tmp_path / "edges" / "new.txt", [tmp_path / "edges", source])
+    refuse_overwriting(tmp_path / "other.txt", [source])
 
 
 def test_too_long_a_name(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""The one door: everything that reads or writes files and foreign objects, and the data sets."""
