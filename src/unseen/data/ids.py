@@ -1,0 +1,91 @@
+"""Columns of ids: one Arrow type for all, joined and numbered in the order of first appearance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.errors import InputError
+from unseen.ids import IdArray, as_ids
+
+
+def id_column(values: Any, what: str) -> pa.Array:
+    """Return ids as an Arrow array of large strings or int64, without nulls."""
+    if isinstance(values, pa.ChunkedArray):
+        values = joined(values)
+    if not isinstance(values, pa.Array):
+        ids = as_ids(values, what=what)
+        try:
+            return pa.array(ids, type=pa.int64() if ids.dtype == np.int64 else pa.large_string())
+        except UnicodeEncodeError as error:
+            msg = f"`{what}` holds {error.object!r}, which is not valid Unicode text"
+            raise InputError(msg) from None
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if values.null_count:
+        row = pc.index(values.is_null(), pa.scalar(True)).as_py()
+        msg = f"`{what}` has an empty id in row {row + 1}"
+        raise InputError(msg)
+    if pa.types.is_integer(values.type):
+        try:
+            return values.cast(pa.int64())
+        except pa.ArrowInvalid:
+            msg = f"`{what}` does not fit into 64-bit integers; store the ids as strings"
+            raise InputError(msg) from None
+    if is_string(values.type):
+        return values.cast(pa.large_string())
+    msg = f"`{what}` must hold strings or integers, got the type {values.type}"
+    raise InputError(msg)
+
+
+def number_ids(
+    columns: Sequence[pa.Array], *, before: Sequence[pa.Array] = (), after: Sequence[pa.Array] = ()
+) -> tuple[IdArray, list[npt.NDArray[np.int64]]]:
+    """Return the ids of all columns in the order of first appearance, and each column's numbers in it.
+
+    The `columns` are read row by row side by side, as the lines of a file are. Integer and string
+    ids meet by string form.
+
+    Examples
+    --------
+    >>> ids, (src, dst) = number_ids([pa.array([7, 3]), pa.array([3, 1])])
+    >>> ids.tolist(), src.tolist(), dst.tolist()
+    ([7, 3, 1], [0, 1], [1, 2])
+    """
+    encoded = stacked([*before, *columns, *after]).dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    start, width, rows = sum(map(len, before)), len(columns), len(columns[0])
+    middle = codes[start : start + width * rows].reshape(width, rows)
+    in_order = np.concatenate([codes[:start], middle.T.ravel(), codes[start + width * rows :]])
+    first = np.empty(len(encoded.dictionary), dtype=np.int64)
+    first[in_order[::-1]] = np.arange(len(in_order) - 1, -1, -1)  # the last write, the first place, stays
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    ids = as_ids(encoded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False))
+    return ids, list(number[middle])
+
+
+def stacked(columns: Sequence[pa.Array]) -> pa.Array:
+    """Return columns of ids one after the other: integers if all are, else strings; empty ones do not count."""
+    kinds = {column.type for column in columns if len(column)}
+    kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
+    return pa.concat_arrays([column.cast(kind) for column in columns] or [pa.array([], kind)])
+
+
+def joined(column: pa.ChunkedArray) -> pa.Array:
+    """Return the chunks of a column as one array."""
+    whole = column.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):  # what pyarrow returns for several gigabytes, or for no chunk
+        return pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+    return whole
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

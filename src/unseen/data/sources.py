@@ -1,0 +1,403 @@
+"""Where data comes from: the table of formats, the options of reading, and files that are opened once.
+
+A format is one entry of `FORMATS`. Its reader turns an opened `File` into batches: a `Table` of columns with
+places, or a `Matrix`. What the columns mean is the business of :mod:`unseen.data.roles`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import stat
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_type_hints
+
+from unseen.errors import InputError
+from unseen.graph import Symmetrize, check_symmetrize
+
+if TYPE_CHECKING:
+    from unseen.data.tables import Matrix, Table
+
+Role = Literal["edges", "nodes", "features", "labels", "vectors"]
+"""What a source is read as."""
+Batches = Iterator["Table | Matrix"]
+Reader = Callable[["File", Role, "Options", "int | None"], Batches]
+"""From a file, its role, the options and the bytes of a batch (None: all at once) to batches in their order."""
+
+GRAPH_FILE, GROUP_FILE, FEATURE_FILE = "graph.txt", "group.txt", "features.npz"
+"""The files of a folder in the authors' format."""
+_GZIP = b"\x1f\x8b"
+_RATIO, _ALWAYS = 200, 256_000_000
+LIMIT_VARIABLE = "UNSEEN_UNPACK_LIMIT"
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sources are read; the same value for every reader and every command.
+
+    The wording of each option stands beside its type; the command line takes it from there (`Options.help`).
+
+    Examples
+    --------
+    >>> Options(delimiter=";").help("drop_negative")
+    'Leave out edges of negative weight.'
+    """
+
+    header: Annotated[
+        bool | None, "Whether text files start with a line of names; recognised if not given."
+    ] = None
+    delimiter: Annotated[str | None, "What separates the columns of text files; guessed if not given."] = None
+    symmetrize: Annotated[Symmetrize, "What becomes of a pair listed twice: max, sum or error."] = "max"
+    drop_negative: Annotated[bool, "Leave out edges of negative weight."] = False
+    strict: Annotated[bool, "Refuse labels of nodes that have no edge and no features."] = False
+
+    def __post_init__(self) -> None:
+        check_symmetrize(self.symmetrize)
+        character = self.delimiter
+        if character is None:
+            return
+        usable = isinstance(character, str) and len(character) == 1 and character.isascii()
+        if not usable or character in '"\n\r\0#':
+            msg = f"`delimiter` must be one character such as ',', ';', ' ' or a tab, got {character!r}"
+            raise InputError(msg)
+
+    @classmethod
+    def help(cls, name: str) -> str:
+        """Return the sentence that describes an option."""
+        return str(get_type_hints(cls, include_extras=True)[name].__metadata__[0])
+
+
+@dataclass(frozen=True)
+class Format:
+    """One entry of `FORMATS`.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the format.
+    suffixes : tuple of str
+        Ends of file names in lower case, ``.gz`` aside; a whole name such as ``group.txt`` counts, too.
+    roles : tuple of str
+        What it can be read as.
+    reader : callable or str
+        A `Reader`, or where it stands as ``module:function`` (imported when it is needed).
+    writers : mapping
+        From what is written (a role, or ``"graph"``) to the function that writes it, given in the same way.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    roles: tuple[Role, ...]
+    reader: Reader | str
+    writers: Mapping[str, Callable[..., Any] | str] = field(default_factory=dict)
+
+    def read(self, file: File, role: Role, options: Options, n_bytes: int | None = None) -> Batches:
+        """Return the batches of a file."""
+        return cast(Batches, resolve(self.reader)(file, role, options, n_bytes))
+
+
+FORMATS: list[Format] = [
+    Format("text", (".csv", ".tsv", ".tab"), get_args(Role), "unseen.data.text:read"),
+    Format(
+        "text",
+        (".txt", ".edges", ".edgelist", ".edgelists", ""),
+        ("edges", "nodes", "features", "labels"),
+        "unseen.data.text:read",
+    ),
+    Format(
+        "word2vec text",
+        (".w2v.txt", ".txt", ".vec", ".emb", ".embeddings", ".w2v"),
+        ("vectors",),
+        "unseen.data.vectors:read_word2vec",
+    ),
+    Format("the authors' groups", (GROUP_FILE,), ("labels", "nodes"), "unseen.data.text:read_groups"),
+    Format("Parquet", (".parquet", ".pq"), get_args(Role), "unseen.data.tables:read_parquet"),
+    Format("numpy", (".npz",), ("edges", "features", "vectors"), "unseen.data.arrays:read_npz"),
+    Format("numpy", (".npy",), ("features", "vectors"), "unseen.data.arrays:read_npy"),
+    Format("Matlab", (".mat",), ("edges", "features", "labels"), "unseen.data.arrays:read_mat"),
+    Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "unseen.data.arrays:read_svmlight"),
+]
+"""Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""
+
+
+def resolve(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """Return a function that an entry of `FORMATS` names."""
+    if not isinstance(function, str):
+        return function
+    module, _, name = function.partition(":")
+    return cast(Callable[..., Any], getattr(import_module(module), name))
+
+
+def data_suffix(path: Path) -> str:
+    """Return the last suffix in lower case, looking through ``.gz``.
+
+    Examples
+    --------
+    >>> data_suffix(Path("edges.CSV.gz"))
+    '.csv'
+    """
+    return Path(_bare_name(path)).suffix
+
+
+def find_format(path: Path, role: str, *, written: bool = False) -> Format | None:
+    """Return the format that the name of a file says for a role, or None; the longest suffix wins.
+
+    Examples
+    --------
+    >>> find_format(Path("a.pq"), "labels").name, find_format(Path("v.w2v.txt.gz"), "vectors").name
+    ('Parquet', 'word2vec text')
+    """
+    name = _bare_name(path)
+    fitting = [
+        (suffix, format_)
+        for format_ in FORMATS
+        if role in (format_.writers if written else format_.roles)
+        for suffix in format_.suffixes
+        if name == suffix or (suffix and name.endswith(suffix)) or suffix == Path(name).suffix == ""
+    ]
+    return max(fitting, key=lambda entry: len(entry[0]))[1] if fitting else None
+
+
+def format_of(path: Path, role: Role) -> Format:
+    """Return the format of a file to be read, or raise the error that lists the suffixes `role` can have."""
+    format_ = find_format(path, role)
+    if format_ is None:
+        known = dict.fromkeys(suffix for f in FORMATS if role in f.roles for suffix in f.suffixes if suffix)
+        msg = (
+            f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; "
+            f"known are {', '.join(known)}, text also with .gz"
+        )
+        raise InputError(msg)
+    return format_
+
+
+def _bare_name(path: Path) -> str:
+    return path.name.lower().removesuffix(".gz")
+
+
+def is_path(source: Any) -> bool:
+    """Return whether `source` names a file, rather than being the data itself."""
+    return isinstance(source, (str, os.PathLike))
+
+
+def existing(source: str | os.PathLike[str], what: str) -> Path:
+    """Return the path of a file or folder that is there; `what` is the parameter that named it."""
+    path = Path(source)
+    try:
+        there = path.exists()
+    except (OSError, ValueError):  # a name no file system takes: too long, a zero byte
+        there = False
+    if not there:
+        msg = f"there is no file {str(path)!r}; check the path given as `{what}`"
+        raise InputError(msg)
+    return path
+
+
+class File:
+    """One input file: opened once, unpacked if it is gzip, never more than the bound on what is unpacked.
+
+    Pipes are read as they come (``<(command)`` in a shell); devices are refused.
+    """
+
+    def __init__(self, path: Path, what: str) -> None:
+        self.path, self.name = path, repr(str(path))
+        kind = path.stat()
+        if stat.S_ISDIR(kind.st_mode):
+            msg = f"{self.name} is a folder; `{what}` needs a file"
+            raise InputError(msg)
+        if str(path) in ("/dev/stdout", "/dev/stderr") or not (
+            stat.S_ISREG(kind.st_mode) or stat.S_ISFIFO(kind.st_mode)
+        ):
+            msg = f"{self.name} is a device, not a file; `{what}` needs a file or a pipe"
+            raise InputError(msg)
+        self.size = kind.st_size
+
+    @property
+    def suffix(self) -> str:
+        """The last suffix, in lower case and without ``.gz``."""
+        return data_suffix(self.path)
+
+    def chunks(self, n_bytes: int = 1 << 22) -> Iterator[bytes]:
+        """Yield the content, unpacked (gzip is known by its first bytes, whatever the name), in pieces."""
+        try:
+            with self.path.open("rb") as raw:
+                start = raw.read(2)
+                rest = cast(IO[bytes], _Prefixed(start, raw))
+                if start == _GZIP:
+                    yield from self._unpacked(rest, n_bytes)
+                    return
+                if start and self.path.name.lower().endswith(".gz"):
+                    msg = f"{self.name} is not a gzip file, though its name ends in .gz"
+                    raise InputError(msg)
+                while piece := rest.read(n_bytes):
+                    yield piece
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            msg = f"{self.name} is a damaged or cut-off gzip file; copy or download it again"
+            raise InputError(msg) from None
+        except OSError as error:
+            msg = f"{self.name} cannot be read: {error.strerror or error}"
+            raise InputError(msg) from None
+
+    def _unpacked(self, packed: IO[bytes], n_bytes: int) -> Iterator[bytes]:
+        total = 0
+        with gzip.GzipFile(fileobj=packed) as file:
+            while piece := file.read(n_bytes):
+                total += len(piece)
+                if total > _ALWAYS:
+                    self.require_room(total, max(self.size, packed.tell()))
+                yield piece
+
+    def read(self) -> bytes:
+        """Return the whole content, unpacked."""
+        return b"".join(self.chunks(1 << 24))
+
+    def require_room(self, n_bytes: int, packed: int | None = None) -> None:
+        """Raise an `InputError` if the content takes `n_bytes` once unpacked, and that is too much to trust."""
+        size = self.size if packed is None else packed
+        limit = _limit()
+        if n_bytes <= (max(_ALWAYS, _RATIO * size) if limit is None else limit):
+            return
+        bound = (
+            f"{_RATIO} times its size" if limit is None else f"the {shown_bytes(limit)} of {LIMIT_VARIABLE}"
+        )
+        msg = (
+            f"{self.name} has {shown_bytes(size)} and unpacks to {shown_bytes(n_bytes)} or more, over {bound}; "
+            f"if you trust it, allow more: {LIMIT_VARIABLE}={_next_limit(n_bytes)}"
+        )
+        raise InputError(msg)
+
+    def binary(self) -> Path | io.BytesIO:
+        """Return what a reader of binary formats opens: the path itself, or the content of a pipe."""
+        return self.path if self.path.is_file() else io.BytesIO(self.read())
+
+
+class _Prefixed(io.RawIOBase):
+    """A file whose first bytes were read already; pipes cannot go back."""
+
+    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
+        self._start, self._rest, self._done = start, rest, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            data, self._start = self._start + self._rest.read(), b""
+        elif self._start:
+            data, self._start = self._start[:size], self._start[size:]
+            data += self._rest.read(size - len(data))
+        else:
+            data = self._rest.read(size)
+        self._done += len(data)
+        return data
+
+    def tell(self) -> int:
+        return self._done
+
+
+def _limit() -> int | None:
+    """Return the bound that the environment sets, in bytes."""
+    text = os.environ.get(LIMIT_VARIABLE, "").strip()
+    if not text:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", text.lower())
+    if match is None:
+        msg = f"{LIMIT_VARIABLE} must be a number of bytes such as 8GB, got {text!r}"
+        raise InputError(msg)
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def _next_limit(n_bytes: int) -> str:
+    return f"{max(1, -(-2 * n_bytes // 10**9))}GB"
+
+
+def shown_bytes(n: float) -> str:
+    """Return a number of bytes as people write it.
+
+    Examples
+    --------
+    >>> shown_bytes(1300), shown_bytes(8.5e9)
+    ('1.3 kB', '8.5 GB')
+    """
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n >= size:
+            return f"{n / size:.2g} {unit}" if n / size < 10 else f"{n / size:,.0f} {unit}"
+    return f"{n:.0f} bytes"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Data to be read once, from files or from an object.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it: a quoted path, or a parameter in backticks.
+    role : str
+        What it is read as.
+    beside : Path or None
+        A file that names nodes of these edges: the ``group.txt`` beside a ``graph.txt``.
+    """
+
+    name: str
+    role: Role
+    _read: Callable[[int | None], Batches]
+    files: tuple[Path, ...] = ()
+    beside: Path | None = None
+
+    def batches(self, n_bytes: int | None = None) -> Batches:
+        """Yield the content in pieces of about `n_bytes` (None: each file at once), rows in their order."""
+        return self._read(n_bytes)
+
+
+def open_source(source: Any, role: Role, options: Options | None = None) -> Source:
+    """Look at a path (a file, or a folder) or an object, without reading it.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> source = open_source(pa.table({"src": ["a", "b"], "dst": ["b", "c"]}), "edges")
+    >>> [table.n_rows for table in source.batches()]
+    [2]
+    """
+    options = Options() if options is None else options
+    if not is_path(source):
+        from unseen.data.tables import read_object
+
+        return Source(f"`{role}`", role, lambda _: read_object(source, role))
+    path = existing(source, role)
+    files = _files_of(path, role)
+    pairs = [(File(file, role), format_of(file, role)) for file in files]
+
+    def read(n_bytes: int | None) -> Batches:
+        for file, format_ in pairs:
+            yield from format_.read(file, role, options, n_bytes)
+
+    beside = files[0].with_name(GROUP_FILE) if files[0].name == GRAPH_FILE and role == "edges" else None
+    name = repr(str(files[0] if len(files) == 1 else path))
+    return Source(name, role, read, files, beside if beside is not None and beside.is_file() else None)
+
+
+def _files_of(path: Path, role: Role) -> tuple[Path, ...]:
+    """Return the files of a path: itself, one file of the authors' folder, or a folder's Parquet files."""
+    if not path.is_dir():
+        return (path,)
+    own = {"edges": GRAPH_FILE, "labels": GROUP_FILE, "features": FEATURE_FILE}.get(role)
+    if own is not None and (path / own).is_file():
+        return (path / own,)
+    parquet = next(f for f in FORMATS if f.name == "Parquet")
+    files = tuple(
+        sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(parquet.suffixes))
+    )
+    if not files:
+        known = f"without a {own}, and without Parquet files" if own else "without Parquet files"
+        msg = f"{str(path)!r} is a folder {known}; `{role}` needs a file, or a folder that has one"
+        raise InputError(msg)
+    return files

@@ -1,0 +1,247 @@
+"""Batches: columns or a matrix from one source, and how to say where one of their rows stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from unseen.data.sources import Batches, File, Options, Role
+from unseen.errors import InputError
+from unseen.graph import Features
+from unseen.ids import IdArray
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
+_MIXED = re.compile(r"Conversion failed for column (.*) with type object")
+
+
+@dataclass(frozen=True)
+class First:
+    """The first line of a text file that may be its header: it waits until all ids are known.
+
+    Attributes
+    ----------
+    cells : tuple of str
+        What stands in it.
+    place : str
+        ``'edges.csv', line 1``.
+    told : bool
+        Whether the user said that it is a header.
+    """
+
+    cells: tuple[str, ...]
+    place: str
+    told: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length, read but not yet understood.
+
+    Attributes
+    ----------
+    source : str
+        What messages call the source: a quoted path, or a parameter in backticks.
+    columns : tuple of pyarrow.ChunkedArray
+        Strings, for text files; any Arrow type otherwise.
+    names : tuple of str, or None
+        Column names; None for text without a header, or whose header is not settled yet.
+    place : callable
+        From a row number, 0 being the first, to its place: ``'edges.csv', line 3``.
+    text : bool
+        Whether the columns come from a text file.
+    first : First or None
+        A first line that waits, in the first batch of a text file; no row of `columns`.
+    comments : int
+        Comment lines that stood below the first line of data.
+    metadata : mapping
+        What the file says of itself: method and parameters of vectors.
+    """
+
+    source: str
+    columns: tuple[pa.ChunkedArray, ...]
+    names: tuple[str, ...] | None
+    place: Callable[[int], str]
+    text: bool = False
+    first: First | None = None
+    comments: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: str, columns: Mapping[str, Any]) -> Table:
+        """Return a table of named columns (anything Arrow takes), for formats that have no text.
+
+        Examples
+        --------
+        >>> Table.of("'mine.dots'", {"src": ["a"], "dst": ["b"]}).place(0)
+        "'mine.dots', row 1"
+        """
+        return from_arrow(pa.table(dict(columns)), source)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, the header not counted."""
+        return len(self.columns[0]) if self.columns else 0
+
+    def find(self, names: Sequence[str]) -> int | None:
+        """Return the number of the first column that has one of `names`, in any case, or None."""
+        own = [name.strip().lower() for name in self.names or ()]
+        return next((own.index(name) for name in names if name in own), None)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix from one source; what its rows and columns are called, where that is known.
+
+    Attributes
+    ----------
+    source : str
+        What messages call the source.
+    values : sparse array or ndarray
+        Real numbers in two dimensions (labels: one is enough).
+    ids : array or None
+        The nodes of the rows; None: row i is node number i.
+    names : tuple of str, or None
+        Names of the columns.
+    metadata : mapping
+        What the file says of itself: method and parameters of vectors.
+    """
+
+    source: str
+    values: Features
+    ids: IdArray | None = None
+    names: tuple[str, ...] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the columns of a Parquet file, at once or in batches of rows."""
+    import pyarrow.parquet as pq
+
+    done = 0
+    try:
+        with pq.ParquetFile(file.binary(), buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
+            metadata = _parquet_metadata(parquet)
+            if n_bytes is None:
+                file.require_room(_decoded_bytes(parquet))
+                yield from_arrow(parquet.read(), file.name, metadata=metadata)
+                return
+            step = _batch_rows(parquet, n_bytes)
+            for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
+                for piece in parquet.iter_batches(batch_size=step, row_groups=[group], use_threads=False):
+                    table = pa.Table.from_batches([piece])
+                    yield from_arrow(table, file.name, before=done, metadata=metadata)
+                    done += len(piece)
+            if not done:
+                yield from_arrow(parquet.schema_arrow.empty_table(), file.name, metadata=metadata)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        msg = f"{file.name} is not a readable Parquet file: {first_line(error)}"
+        raise InputError(msg) from None
+
+
+def _parquet_metadata(parquet: ParquetFile) -> dict[str, Any]:
+    """Return what we wrote into the metadata of a file of vectors, as text."""
+    own = parquet.schema_arrow.metadata or {}
+    return {
+        key.decode("utf-8", "replace").removeprefix("unseen."): value
+        for key, value in own.items()
+        if key.startswith(b"unseen.")
+    }
+
+
+def _decoded_bytes(parquet: ParquetFile) -> int:
+    """Return what the columns take once read: at least 8 bytes for each value, however well they are packed."""
+    groups = [parquet.metadata.row_group(k) for k in range(parquet.metadata.num_row_groups)]
+    values = sum(g.column(k).num_values for g in groups for k in range(g.num_columns))
+    return int(max(sum(g.total_byte_size for g in groups), 8 * values))
+
+
+def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
+    """Return how many rows take about `n_bytes`; in memory a row takes more than in the file."""
+    facts = parquet.metadata
+    size = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
+    wide = max(2 * size // max(1, facts.num_rows), 16 * facts.num_columns)
+    return int(max(1, min(2**20, n_bytes // wide)))
+
+
+def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
+    """Yield the batch of an object: anything with the Arrow interface, a matrix, or a sequence of node ids."""
+    if role == "nodes" and isinstance(source, Iterable) and not _has_columns(source):
+        from unseen.data.ids import id_column
+
+        ids = id_column(source, "nodes")
+        yield from_arrow(pa.table({"node": ids}), "`nodes`")
+        return
+    if _is_tabular(source):
+        yield _from_object(source, role)
+        return
+    if sp.issparse(source) and role in ("edges", "features"):
+        yield Matrix(f"`{role}`", source)
+        return
+    if isinstance(source, np.ndarray) and role == "features":
+        yield Matrix("`features`", source)
+        return
+    raise InputError(_NO_SOURCE[role].format(type(source).__name__))
+
+
+_NO_SOURCE: dict[Role, str] = {
+    "edges": "`edges` must be a path, a table with the Arrow interface or a scipy matrix, got {}; "
+    "Graph.from_edges, from_networkx and from_pyg take other objects",
+    "nodes": "`nodes` must be a path, a table or a sequence of ids, got {}",
+    "features": "`features` must be a path, a table with the Arrow interface or a matrix, got {}",
+    "labels": "`labels` must be a path or a table with the Arrow interface, got {}; "
+    "Labels.from_values takes one value per node",
+    "vectors": "`vectors` must be a path, got {}",
+}
+
+
+def _has_columns(source: Any) -> bool:
+    return hasattr(source, "columns") and _is_tabular(source)
+
+
+def _is_tabular(source: Any) -> bool:
+    return hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
+
+
+def _from_object(source: Any, role: Role) -> Table:
+    try:
+        table = source if isinstance(source, pa.Table) else pa.table(source)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        mixed = _MIXED.search(str(error))
+        if mixed is not None:
+            msg = (
+                f"the column {mixed[1]!r} of `{role}` holds values of several types; make them all of one, "
+                f"e.g. strings: table[{mixed[1]!r}].astype(str)"
+            )
+            raise InputError(msg) from None
+        msg = f"`{role}` is no table that Arrow can read: {first_line(error)}"
+        raise InputError(msg) from None
+    return from_arrow(table, f"`{role}`")
+
+
+def from_arrow(
+    table: pa.Table, source: str, *, before: int = 0, metadata: Mapping[str, Any] | None = None
+) -> Table:
+    """Return an Arrow table as a batch whose rows are numbered on from those `before` it."""
+    return Table(
+        source=source,
+        columns=tuple(table.columns),
+        names=tuple(str(name) for name in table.column_names),
+        place=lambda row: f"{source}, row {before + row + 1}",
+        metadata={} if metadata is None else metadata,
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of a foreign error, for the end of one of our sentences."""
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__
