@@ -45,7 +45,7 @@ def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
         inside = set(archive.namelist())
         metadata = next(name for name in inside if name.endswith("METADATA"))
         text = archive.read(metadata).decode()
-    assert {"unseen/py.typed", "unseen/datasets/debian.npz", "unseen/datasets/DEBIAN.md"} <= inside
+    assert {"unseen/py.typed", "unseen/data/debian.npz", "unseen/data/DEBIAN.md"} <= inside
     assert {"unseen/explorer/page/page.html", "unseen/explorer/page/style.css"} <= inside
     assert not any(name.startswith(("tests/", "tools/", "docs/")) for name in inside)
     assert f"Version: {unseen.__version__}" in text

@@ -46,7 +46,7 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905 (a block of text is easier to read and change than 120 quoted words)
 )
 LISTS = Path("/var/lib/apt/lists")
-OUTPUT = Path(__file__).resolve().parents[1] / "src" / "unseen" / "datasets" / "debian.npz"
+OUTPUT = Path(__file__).resolve().parents[1] / "src" / "unseen" / "data" / "debian.npz"
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ _HOME = {
     "Labels": "labels",
     "Split": "splits",
     "Embedding": "embedding",
-    "Dataset": "datasets",
-    "load_dataset": "datasets",
-    "dataset_names": "datasets",
-    "planted_partition": "datasets",
-    "random_graph": "datasets",
+    "Dataset": "data.datasets",
+    "load_dataset": "data.datasets",
+    "dataset_names": "data.datasets",
+    "planted_partition": "data.generators",
+    "random_graph": "data.generators",
     "completely_imbalanced_split": "splits",
     "balanced_split": "splits",
     "unseen_sets": "splits",
@@ -67,11 +67,11 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from unseen.datasets import Dataset as Dataset
-    from unseen.datasets import dataset_names as dataset_names
-    from unseen.datasets import load_dataset as load_dataset
-    from unseen.datasets import planted_partition as planted_partition
-    from unseen.datasets import random_graph as random_graph
+    from unseen.data.datasets import Dataset as Dataset
+    from unseen.data.datasets import dataset_names as dataset_names
+    from unseen.data.datasets import load_dataset as load_dataset
+    from unseen.data.generators import planted_partition as planted_partition
+    from unseen.data.generators import random_graph as random_graph
     from unseen.discovery.discover import discover as discover
     from unseen.discovery.result import Discovery as Discovery
     from unseen.discovery.result import Suggestion as Suggestion

@@ -96,7 +96,7 @@ def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 def _labels(source: str, vectors: Embedding, header: bool | None, delimiter: str | None) -> Labels:
     import scipy.sparse as sp
 
-    from unseen.datasets import load_dataset
+    from unseen.data.datasets import load_dataset
     from unseen.graph import Graph
     from unseen.io.read import read_labels
 

@@ -78,7 +78,7 @@ def reproduce(
     """Run an experiment of the paper; print its table beside the paper's figures, write csv and figures."""
     if experiment not in NAMES:
         raise unknown_name("experiment", experiment, NAMES)
-    from unseen.datasets import dataset_names
+    from unseen.data.datasets import dataset_names
     from unseen.experiments.catalog import EXPERIMENTS, Choice
     from unseen.experiments.evidence import COLLECTED, collected
     from unseen.experiments.results import ResultTable

@@ -37,7 +37,7 @@ def load_input(
     drop_negative: bool = False,
 ) -> Input:
     """Return the data set of that name, or the graph read from the named files."""
-    from unseen.datasets import load_dataset
+    from unseen.data.datasets import load_dataset
 
     if is_dataset(source):
         given = {"--nodes": nodes, "--features": features, "--labels": labels}
@@ -118,7 +118,7 @@ def fingerprint(labels: Labels, split: Split) -> str:
 
 def is_dataset(source: str) -> bool:
     """Whether `source` names a data set and not a file; a word that is neither is an error with a hint."""
-    from unseen.datasets import dataset_names
+    from unseen.data.datasets import dataset_names
 
     path = Path(source)
     if path.exists():

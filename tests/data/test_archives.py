@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 import unseen
-from unseen.datasets.archive import read_members
+from unseen.data.download import read_members
 
 
 def zipped(members: dict[str, bytes | str], **options: int) -> bytes:

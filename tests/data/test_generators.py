@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.datasets.synthetic import _distinct, _pair
+from unseen.data.generators import _distinct, _pair
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 100, 5000])

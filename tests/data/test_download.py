@@ -7,7 +7,7 @@ import time
 import pytest
 
 import unseen
-from unseen.datasets.download import Patience, fetch
+from unseen.data.download import Patience, fetch
 
 CONTENT = bytes(range(256)) * 1000
 

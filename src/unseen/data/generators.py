@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.datasets.dataset import Dataset, unweighted_adjacency
+from unseen.data.datasets import Dataset, unweighted_adjacency
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -112,13 +112,13 @@ def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: Rand
     """
     _require_int("n_nodes", n_nodes, 1)
     possible = n_nodes * (n_nodes - 1) // 2
-    wanted = min(2 * n_nodes, possible) if n_edges is None else n_edges
-    _require_int("n_edges", wanted, 0)
-    if wanted > possible:
-        msg = f"`n_edges` is {wanted}, but {n_nodes} nodes have only {possible} pairs; ask for fewer edges"
+    edges = min(2 * n_nodes, possible) if n_edges is None else n_edges
+    _require_int("n_edges", edges, 0)
+    if edges > possible:
+        msg = f"`n_edges` is {edges}, but {n_nodes} nodes have only {possible} pairs; ask for fewer edges"
         raise InputError(msg)
-    chosen = _distinct(possible, wanted, as_generator(random_state))
-    low, high = _pair(chosen)
+    numbers = _distinct(possible, edges, as_generator(random_state))
+    low, high = _pair(numbers)
     return Graph(unweighted_adjacency(low, high, n_nodes))
 
 
@@ -128,11 +128,11 @@ def _block(
     """Return the edges between two groups, or inside one, each pair with the given probability."""
     inside = first is second
     pairs = len(first) * (len(first) - 1) // 2 if inside else len(first) * len(second)
-    chosen = _distinct(pairs, int(rng.binomial(pairs, probability)), rng)
+    numbers = _distinct(pairs, int(rng.binomial(pairs, probability)), rng)
     if inside:
-        low, high = _pair(chosen)
+        low, high = _pair(numbers)
         return np.stack([first[low], first[high]])
-    return np.stack([first[chosen // len(second)], second[chosen % len(second)]])
+    return np.stack([first[numbers // len(second)], second[numbers % len(second)]])
 
 
 def _words(
@@ -154,24 +154,24 @@ def _words(
     noise_rows, noise_columns = np.divmod(noise, max(others, 1))
     # Skip the node's own block, so that the expected number of its words is exactly what was asked for.
     noise_columns = noise_columns + np.where(noise_columns >= codes[noise_rows] * n_own, n_own, 0)
-    rows, chosen = np.r_[own_rows, noise_rows], np.r_[own_columns, noise_columns]
-    return sp.coo_array((np.ones(len(rows), dtype=np.float32), (rows, chosen)), shape=(n, columns)).tocsr()
+    rows, words = np.r_[own_rows, noise_rows], np.r_[own_columns, noise_columns]
+    return sp.coo_array((np.ones(len(rows), dtype=np.float32), (rows, words)), shape=(n, columns)).tocsr()
 
 
 def _distinct(population: int, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Draw `size` different numbers below `population`, sorted, in memory of the order of `size`."""
     if 2 * size > population:
-        kept = np.ones(population, dtype=bool)
-        kept[_distinct(population, population - size, rng)] = False
-        return np.flatnonzero(kept)
-    chosen = np.zeros(0, dtype=np.int64)
-    while len(chosen) < size:  # at most half is taken, so a round at least halves what is missing
-        missing = size - len(chosen)
+        mask = np.ones(population, dtype=bool)
+        mask[_distinct(population, population - size, rng)] = False
+        return np.flatnonzero(mask)
+    numbers = np.zeros(0, dtype=np.int64)
+    while len(numbers) < size:  # at most half is taken, so a round at least halves what is missing
+        missing = size - len(numbers)
         more = rng.integers(population, size=missing + missing * size // population + 16, dtype=np.int64)
-        chosen = np.sort(np.r_[chosen, more])  # np.unique hashes, which is ten times slower here
-        chosen = chosen[np.r_[True, chosen[1:] != chosen[:-1]]]
+        numbers = np.sort(np.r_[numbers, more])  # np.unique hashes, which is ten times slower here
+        numbers = numbers[np.r_[True, numbers[1:] != numbers[:-1]]]
     # All numbers have had the same chance; which of the surplus goes is drawn, too.
-    return np.delete(chosen, rng.choice(len(chosen), len(chosen) - size, replace=False))
+    return np.delete(numbers, rng.choice(len(numbers), len(numbers) - size, replace=False))
 
 
 def _pair(number: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

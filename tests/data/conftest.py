@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unseen.datasets import download
-from unseen.datasets.dataset import Counts
-from unseen.datasets.raw import RawGraph
-from unseen.datasets.registry import Entry, Source
+from unseen.data import download
+from unseen.data.datasets import Counts
+from unseen.data.folders import ListedGraph
+from unseen.data.published import Entry, Source
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -118,9 +118,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def published(mirror: Mirror) -> Entry:
     """A graph of four nodes, published in the way PPI is."""
     mirror.files |= {"PPI.ungraph": b"0\t1\n2\t2\n1\t3", "PPI.cmty": b"0\t2\n1\t0\n"}
-    raw = RawGraph(np.array([[0, 1], [2, 2], [1, 3]]), np.array([[0, 0], [0, 1], [1, 1], [2, 0]]))
+    listed = ListedGraph(np.array([[0, 1], [2, 2], [1, 3]]), np.array([[0, 0], [0, 1], [1, 1], [2, 0]]))
     sources = tuple(source(name, mirror.files[name]) for name in ("PPI.ungraph", "PPI.cmty"))
-    return Entry("ppi", Counts(nodes=4, edges=3, classes=2, features=0), sources, raw.digest)
+    return Entry("ppi", Counts(nodes=4, edges=3, classes=2, features=0), sources, listed.digest)
 
 
 def source(file: str, content: bytes) -> Source:

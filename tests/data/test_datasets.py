@@ -16,13 +16,17 @@ import scipy.io
 import scipy.sparse as sp
 
 import unseen
-from unseen.datasets import download, store
-from unseen.datasets.dataset import Counts
-from unseen.datasets.raw import read_folder
-from unseen.datasets.registry import PAPER_GRAPHS, Entry
-from unseen.datasets.store import cache_folder, load_paper_graph
+from unseen.data import download
+from unseen.data import published as registry
+from unseen.data.datasets import Counts, dataset_counts, find_dataset
+from unseen.data.folders import read_folder
+from unseen.data.published import PAPER_GRAPHS, Entry, cache_folder
 
 from_paper = pytest.mark.parametrize("name", PAPER_GRAPHS)
+
+
+def load_paper_graph(entry: Entry, data_dir: Path | None = None) -> unseen.Dataset:
+    return find_dataset(entry.name, entry, data_dir)
 
 
 def kept(cache: Path) -> list[str]:
@@ -51,16 +55,16 @@ def test_download_gives_exactly_the_known_graph(name, data_folder, mirror, cache
     require_same(downloaded, unseen.load_dataset(name, data_dir=data_folder))
     require_same(downloaded, unseen.load_dataset(name))  # from the cache
     assert len(mirror.asked) == len(entry.sources)
-    assert kept(cache) == sorted([f"graphs/{name}.npz", *(f"sources/{s.file}" for s in entry.sources)])
+    assert kept(cache) == sorted(f"sources/{s.file}" for s in entry.sources)
     assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
 
 
 @from_paper
 def test_counts_and_classes_of_the_paper(name, data_folder):
     entry = PAPER_GRAPHS[name]
-    raw, _ = read_folder(data_folder / name, entry)
-    assert raw.counts == entry.counts
-    assert raw.digest == entry.content_sha256
+    folder = read_folder(data_folder / name, entry.counts)
+    assert folder.listed.counts == folder.counts == entry.counts
+    assert folder.listed.digest == entry.content_sha256
     data = unseen.load_dataset(name, data_dir=data_folder)
     assert data.graph.node_ids.dtype == np.int64
     assert data.graph.node_ids.tolist() == list(range(entry.counts.nodes))
@@ -83,10 +87,8 @@ def test_self_loops_repeats_and_isolated_nodes_are_those_of_the_paper(data_folde
 
 
 def test_class_names_of_citeseer_are_the_published_ones(data_folder):
-    from unseen.datasets.archive import read_members
-
     content = (data_folder / "sources" / "dataset_RSDNE.zip").read_bytes()
-    (text,) = read_members(content, ["citeseer/group_name.txt"], "dataset_RSDNE.zip").values()
+    (text,) = download.read_members(content, ["citeseer/group_name.txt"], "dataset_RSDNE.zip").values()
     assert (
         tuple(line.split()[1] for line in text.decode().splitlines()) == PAPER_GRAPHS["citeseer"].class_names
     )
@@ -109,7 +111,7 @@ def test_processes_that_download_at_once_do_not_disturb_each_other(data_folder, 
     ]
     answers = [process.communicate(timeout=120) for process in running]
     assert answers == [("Graph(3890 nodes, 38739 edges, no features)\n", "")] * 3
-    assert kept(cache) == ["graphs/ppi.npz", "sources/PPI.cmty", "sources/PPI.ungraph"]
+    assert kept(cache) == ["sources/PPI.cmty", "sources/PPI.ungraph"]
 
 
 def test_small_graph_downloaded_then_cached(published, mirror, cache):
@@ -127,34 +129,8 @@ def test_small_graph_downloaded_then_cached(published, mirror, cache):
     assert len(mirror.asked) == 2
 
 
-def test_damaged_graph_in_the_cache_is_made_anew(published, mirror, cache, caplog):
-    load_paper_graph(published)
-    for content in (b"", b"not an npz", (cache / "graphs" / "ppi.npz").read_bytes()[:-40]):
-        (cache / "graphs" / "ppi.npz").write_bytes(content)
-        caplog.clear()
-        assert load_paper_graph(published).graph.n_edges == 3
-        assert "ppi.npz is damaged" in caplog.text
-    assert len(mirror.asked) == 2  # the sources were still there
-
-
-def test_another_graph_in_the_cache_is_not_taken(published, mirror, cache, caplog):
-    load_paper_graph(published)
-    edges, labels = np.array([[0, 1], [2, 2], [0, 3]]), np.array([[0, 0], [0, 1]])
-    np.savez(cache / "graphs" / "ppi.npz", edges=edges, labels=labels)  # counts right, content wrong
-    assert load_paper_graph(published).graph.adjacency[1, 3] == 1
-    np.savez(cache / "graphs" / "ppi.npz", edges=np.zeros(3), labels=np.array([["a"]]))
-    assert load_paper_graph(published).graph.adjacency[1, 3] == 1
-
-
-def test_pickle_in_the_cache_is_never_opened(published, cache):
-    load_paper_graph(published)
-    np.savez(cache / "graphs" / "ppi.npz", edges=np.array([{"a": 1}], dtype=object), labels=np.zeros((1, 2)))
-    assert load_paper_graph(published).graph.n_edges == 3
-
-
 def test_damaged_source_in_the_cache_is_downloaded_again(published, mirror, cache, caplog):
     load_paper_graph(published)
-    (cache / "graphs" / "ppi.npz").unlink()
     (cache / "sources" / "PPI.cmty").write_bytes(b"0\t3\n1\t0\n")
     load_paper_graph(published)
     assert [path.rsplit("/")[-1] for path in mirror.asked] == ["PPI.ungraph", "PPI.cmty", "PPI.cmty"]
@@ -196,23 +172,15 @@ def test_cut_connection_leaves_no_file_that_is_taken_for_good(published, mirror,
     assert load_paper_graph(published).graph.n_edges == 3
 
 
-@pytest.mark.parametrize("step", ["download", "convert"])
-def test_interrupt_leaves_no_half_file(step, published, mirror, cache, monkeypatch):
-    def interrupted(raw, path):
-        path.write_bytes(b"half")
-        raise KeyboardInterrupt
-
+def test_interrupt_leaves_no_half_file(published, mirror, cache, monkeypatch):
     def stopped(*args):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        if step == "convert":
-            patch.setattr(store, "write_npz", interrupted)
-        else:
-            patch.setattr(download, "_read", stopped)
+        patch.setattr(download, "_read", stopped)
         with pytest.raises(KeyboardInterrupt):
             load_paper_graph(published)
-    assert kept(cache) == (["sources/PPI.cmty", "sources/PPI.ungraph"] if step == "convert" else [])
+    assert kept(cache) == []
     assert load_paper_graph(published).graph.n_edges == 3
 
 
@@ -269,7 +237,7 @@ def test_zip_and_mat_make_a_graph(mirror, cache, make_source):
     with pytest.raises(unseen.DatasetError, match="did not give the known graph"):
         load_paper_graph(entry)
     assert kept(cache) == ["sources/cora.mat", "sources/dataset_RSDNE.zip"]
-    raw = store.convert("cora", mirror.files)
+    raw = registry.convert("cora", mirror.files)
     data = load_paper_graph(dataclasses.replace(entry, content_sha256=raw.digest))
     assert data.graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     assert data.graph.features.toarray().tolist() == np.eye(3).tolist()
@@ -359,6 +327,86 @@ def test_folders_that_do_not_exist(published, mirror, cache, tmp_path, monkeypat
     monkeypatch.setenv("UNSEEN_DATA", str(tmp_path / "nowhere"))
     assert load_paper_graph(published).graph.n_edges == 3
     assert "UNSEEN_DATA is" in caplog.text
+
+
+BEYOND_THE_PAPER = {
+    "photo": (7650, 119082, 8, 745),
+    "coauthor-cs": (18333, 81894, 15, 6805),
+    "facebook": (22470, 171002, 4, 4714),
+    "actor": (7600, 26659, 5, 932),
+    "chameleon": (890, 8854, 5, 2325),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND_THE_PAPER)
+def test_any_folder_in_the_authors_format_is_a_data_set(name, data_folder):
+    if not (data_folder / name).is_dir():
+        pytest.skip(f"{name} is not in the folder that UNSEEN_DATA names")
+    assert name in unseen.dataset_names(data_folder)
+    data = unseen.load_dataset(name, data_dir=data_folder)
+    assert (
+        data.graph.n_nodes,
+        data.graph.n_edges,
+        len(data.labels.classes),
+        data.graph.features.shape[1],
+    ) == BEYOND_THE_PAPER[name]
+    assert len(data.labels.labelled) == data.graph.n_nodes
+    if name == "coauthor-cs":
+        assert data.graph.feature_names[:2] == ("1 dimensional", "16 qam")
+        assert data.labels.classes[:2] == ("bioinformatics", "machine_learning")
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch) -> Path:
+    """A folder of the user's with names of its own, below UNSEEN_DATA."""
+    place = tmp_path / "data" / "mine"
+    place.mkdir(parents=True)
+    (place / "graph.txt").write_text("0 1\n1 2\n")
+    (place / "group.txt").write_text("0 0\n1 1\n")
+    sp.save_npz(place / "features.npz", sp.csr_array(np.eye(4)[:, :2]))
+    (place / "feature_names.txt").write_text("long nose\nnode\n")
+    (place / "meta.json").write_text('{"nodes": 4, "edges": 2, "classes": 3, "class_names": ["x", "y", "z"]}')
+    (place.parent / "no-graph").mkdir()
+    monkeypatch.setenv("UNSEEN_DATA", str(place.parent))
+    return place
+
+
+def test_folder_with_names_isolated_nodes_and_an_empty_class(own):
+    assert unseen.dataset_names() == ("debian", *PAPER_GRAPHS, "mine")
+    assert dataset_counts("mine") == {"nodes": 4, "edges": 2, "classes": 3, "features": 2}
+    data = unseen.load_dataset("mine")
+    assert data.graph.feature_names == ("long nose", "node")
+    assert data.labels.classes == ("x", "y", "z")
+    assert data.labels.counts.tolist() == [1, 1, 0]
+    assert data.graph.node_ids.tolist() == [0, 1, 2, 3]
+    (own / "meta.json").unlink()
+    (own / "features.npz").unlink()
+    (own / "feature_names.txt").unlink()
+    bare = unseen.load_dataset("mine")
+    assert (bare.graph.n_nodes, bare.graph.features, bare.labels.classes) == (3, None, ("0", "1"))
+    assert dataset_counts("mine") == {"nodes": None, "edges": None, "classes": None, "features": 0}
+
+
+def test_unknown_name_lists_the_folders_too(own):
+    with pytest.raises(
+        unseen.InputError, match=r"did you mean 'mine'\? Known: debian, .*, blogcatalog, mine$"
+    ):
+        unseen.load_dataset("mime")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("meta.json", '{"edges": 3}', "has 2 edges in place of 3"),
+        ("meta.json", '{"nodes": 3}', "has 4 nodes in place of 3"),
+        ("meta.json", '{"class_names": ["x"]}', r"meta\.json has 1 class names, but there are 2 classes"),
+        ("feature_names.txt", "a\nb\nc\n", r"feature_names\.txt has 3 lines, but there are 2 features"),
+    ],
+)
+def test_folder_that_contradicts_itself(own, file, content, message):
+    (own / file).write_text(content)
+    with pytest.raises(unseen.DatasetError, match=message):
+        unseen.load_dataset("mine")
 
 
 def test_data_dir_comes_before_the_environment(published, folder, monkeypatch, mirror):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.datasets.bundled import DEBIAN_COUNTS, DEBIAN_FILE, DEBIAN_SHA256, load_debian
+from unseen.data.datasets import DEBIAN_COUNTS, DEBIAN_FILE, DEBIAN_SHA256, load_debian
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "build_debian_dataset.py"
 

@@ -1,0 +1,338 @@
+"""The graphs of the paper: published files with checksums, counts, names of classes; cache and conversion.
+
+=========== ====== =============== ======= =========== ===============
+name        nodes  edges as listed classes features    labels per node
+=========== ====== =============== ======= =========== ===============
+debian      4852   6928            12      1659 words  one
+citeseer    3312   4732            6       3703 words  one
+cora        2708   5429            7       1433 words  one
+wiki        2405   17981           17      4973 tf-idf one
+ppi         3890   38739           50      none        several
+blogcatalog 10312  333983          39      none        several
+=========== ====== =============== ======= =========== ===============
+
+debian is part of the package (see DEBIAN.md). The cache holds the published files as they are; turning
+them into a graph takes at most 0.1 s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unseen.data.datasets import Counts, Dataset
+from unseen.data.download import fetch, read_members
+from unseen.data.files import atomic_path
+from unseen.data.folders import (
+    FEATURES_FILE,
+    GRAPH_FILE,
+    GROUP_FILE,
+    ListedGraph,
+    Pairs,
+    feature_matrix,
+    parse_groups,
+    parse_pairs,
+)
+from unseen.errors import DatasetError, OutputError, logger
+
+PUBLIC_BASE = "https://raw.githubusercontent.com"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One published file: where it is, and how to know that it is the right one."""
+
+    file: str
+    repository: str
+    commit: str
+    path: str
+    size: int
+    sha256: str
+
+    def url(self, base: str = PUBLIC_BASE) -> str:
+        """Return the address below `base`, the public one or a mirror of the same layout."""
+        return f"{base.rstrip('/')}/{self.repository}/{self.commit}/{self.path}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One graph of the paper: what it must count, what it is made of, and the digest of its content."""
+
+    name: str
+    counts: Counts
+    sources: tuple[Source, ...]
+    content_sha256: str
+    class_names: tuple[str, ...] | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files of the data set's folder in the authors' format."""
+        return (GRAPH_FILE, GROUP_FILE, *([FEATURES_FILE] if self.counts.features else []))
+
+
+_BANE = ("ICDM2018-BANE/BANE", "2abf6b7b90bb9427f89526d0b7c5cecc213c69c4")
+_PRONE = ("THUDM/ProNE", "873630a5943f3eba8f4bbc9751fdf16af98d2171")
+
+RSDNE_ZIP = Source(
+    "dataset_RSDNE.zip",
+    "zhengwang100/RSDNE",
+    "bef1defa1e026795badc2e3b7d7aaa266eb60321",
+    "dataset_RSDNE.zip",
+    110951,
+    "6174fb416fe4c1fe8837e0c43e02dca918c39eba9742631264be13307fc65065",
+)
+CITESEER_MAT = Source(
+    "citeseer.mat",
+    *_BANE,
+    "citeseer.mat",
+    232024,
+    "651cee8949c7d7f6bbd62b231ed626074f1a573d571451f2548d41d415c1d890",
+)
+CORA_MAT = Source(
+    "cora.mat",
+    *_BANE,
+    "cora.mat",
+    122107,
+    "3096633e2b8e901abd0a3420f2b033b855cc2f35b266cb80fcdc6dec9bcdc681",
+)
+WIKI_MAT = Source(
+    "wiki.mat",
+    "tempcode06/GAGE",
+    "ec27faae1e6131dcc17ddd667beb3af3ee7f5559",
+    "data/wiki.mat",
+    3917504,
+    "816ce9c745022a4f7e8dfc2b9e019979169250567b7d87fba5472c83fa9b7988",
+)
+PPI_EDGES = Source(
+    "PPI.ungraph",
+    *_PRONE,
+    "data/PPI.ungraph",
+    365887,
+    "853faf8f8f9705d0ccf2f12db80277cc779ccef04ba6a8703671138dca76796a",
+)
+PPI_GROUPS = Source(
+    "PPI.cmty",
+    *_PRONE,
+    "data/PPI.cmty",
+    31336,
+    "d57a61e7cc5c46acafdd370c5126a2a5c57cb23f1a84ed1d0877f20149c90637",
+)
+BLOGCATALOG_MAT = Source(
+    "blogcatalog.mat",
+    "phanein/deepwalk",
+    "6e6dff245e4692e9bea47e9017c1034e51afbf29",
+    "example_graphs/blogcatalog.mat",
+    1255783,
+    "d4f4fb89ce1ccd4b7e2a183386c000773cc9362cc61f1be5b246a6d9c259da8f",
+)
+
+PAPER_GRAPHS = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "citeseer",
+            Counts(nodes=3312, edges=4732, classes=6, features=3703),
+            (RSDNE_ZIP, CITESEER_MAT),
+            "7e9d642fd3ca49ac3185cddbf75eb80577684df8fb879d08f5a8622cdc67cc43",
+            ("Agents", "IR", "DB", "AI", "HCI", "ML"),
+        ),
+        Entry(
+            "cora",
+            Counts(nodes=2708, edges=5429, classes=7, features=1433),
+            (RSDNE_ZIP, CORA_MAT),
+            "057f28bf95c3f999673b59eac56c71d60ef6c7dbf96dcfe4ae20f4c4245c4459",
+            (
+                "Neural_Networks",
+                "Rule_Learning",
+                "Reinforcement_Learning",
+                "Probabilistic_Methods",
+                "Theory",
+                "Genetic_Algorithms",
+                "Case_Based",
+            ),
+        ),
+        Entry(
+            "wiki",
+            Counts(nodes=2405, edges=17981, classes=17, features=4973),
+            (RSDNE_ZIP, WIKI_MAT),
+            "3a1737daa4058689d880bcbbdf7ee764826b99c952dd827604533a674a880428",
+        ),
+        Entry(
+            "ppi",
+            Counts(nodes=3890, edges=38739, classes=50, features=0),
+            (PPI_EDGES, PPI_GROUPS),
+            "fe5cffe96ca0f8d62fac8b839afbd13b8adcf009d8839e2126c192f401b74664",
+        ),
+        Entry(
+            "blogcatalog",
+            Counts(nodes=10312, edges=333983, classes=39, features=0),
+            (BLOGCATALOG_MAT,),
+            "c886ec4eb467c890c44331e1f228ee21cd3cccbb68528405fd9c96df3c4571cf",
+        ),
+    )
+}
+
+
+def fetch_graph(entry: Entry, *, mirror: str | None = None) -> Dataset:
+    """Return the data set of `entry` from its published files, which are kept in the cache."""
+    listed = convert(entry.name, _contents(entry, mirror))
+    if listed.digest != entry.content_sha256:
+        msg = f"the published files of {entry.name!r} did not give the known graph; please report this"
+        raise DatasetError(msg)
+    entry.counts.require(listed.counts, entry.name, str(cache_folder()))
+    return listed.dataset(entry.name, entry.counts, entry.class_names)
+
+
+def cache_folder() -> Path:
+    """Return the folder for downloads: ``UNSEEN_CACHE``, or ``unseen`` in the user's cache folder.
+
+    Examples
+    --------
+    >>> import os
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, UNSEEN_CACHE="/data/cache"):
+    ...     cache_folder().as_posix()
+    '/data/cache'
+    """
+    own, shared = os.environ.get("UNSEEN_CACHE"), os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        if own:
+            return Path(own).expanduser()
+        # The XDG rules say to ignore a relative path.
+        base = Path(shared) if Path(shared).is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        msg = "there is no home folder to keep data sets in; set UNSEEN_CACHE to a folder"
+        raise DatasetError(msg) from None
+    return base / "unseen"
+
+
+Contents = Mapping[str, bytes]
+"""Content of each published file by its name; checksums have been compared before."""
+
+
+def convert(name: str, contents: Contents) -> ListedGraph:
+    """Return the graph `name` as its published files list it; node and edge order as published."""
+    return _CONVERTERS[name](contents)
+
+
+def _contents(entry: Entry, mirror: str | None) -> dict[str, bytes]:
+    base = mirror or os.environ.get("UNSEEN_MIRROR") or PUBLIC_BASE
+    folder = cache_folder() / "sources"
+    contents = {source.file: _cached(source, folder) for source in entry.sources}
+    missing = [source for source in entry.sources if contents[source.file] is None]
+    try:
+        for source in missing:
+            contents[source.file] = _download(source, base, folder)
+    except DatasetError as error:
+        files = " and ".join(f"{source.url(base)} as {folder / source.file}" for source in missing)
+        msg = (
+            f"the data set {entry.name!r} is not here, and {error}. Without network, fetch {files}; or set "
+            f"UNSEEN_DATA to a folder that has {', '.join(f'{entry.name}/{file}' for file in entry.files)}"
+        )
+        raise DatasetError(msg) from error
+    return {file: content for file, content in contents.items() if content is not None}
+
+
+def _cached(source: Source, folder: Path) -> bytes | None:
+    path = folder / source.file
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(content).hexdigest() == source.sha256:
+        return content
+    logger.warning("%s is not the published file (its sha256 differs); it is downloaded again", path)
+    return None
+
+
+def _download(source: Source, base: str, folder: Path) -> bytes:
+    url = source.url(base)
+    logger.info("downloading %s (%.1f MB)", url, source.size / 1e6)
+    content = fetch(url, size=source.size)
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != source.sha256:
+        msg = (
+            f"{url} has the sha256 {digest} in place of {source.sha256}: it is another file and was not kept"
+        )
+        raise DatasetError(msg)
+    _keep(content, folder / source.file)
+    return content
+
+
+def _keep(content: bytes, path: Path) -> None:
+    """Write to the cache, whole or not at all; a cache that cannot be written costs time, nothing else."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(content)
+    except (OSError, OutputError) as error:
+        logger.warning(
+            "%s could not be kept and is fetched again next time (%s); set UNSEEN_CACHE to a folder of yours",
+            path.name,
+            error,
+        )
+
+
+def _linked_pages(name: str, features: Source, key: str) -> Callable[[Contents], ListedGraph]:
+    archive = RSDNE_ZIP.file
+
+    def listed(contents: Contents) -> ListedGraph:
+        members = read_members(contents[archive], [f"{name}/graph.txt", f"{name}/group.txt"], archive)
+        graph, group = (content.decode("ascii", "replace") for content in members.values())
+        return ListedGraph(
+            parse_pairs(graph, f"{archive}/{name}/graph.txt"),
+            parse_groups(group, f"{archive}/{name}/group.txt"),
+            feature_matrix(_matrices(contents[features.file], key)[0]),
+        )
+
+    return listed
+
+
+def _ppi(contents: Contents) -> ListedGraph:
+    edges, groups = PPI_EDGES.file, PPI_GROUPS.file
+    return ListedGraph(
+        parse_pairs(contents[edges].decode("ascii", "replace"), edges),
+        _communities(contents[groups].decode("ascii", "replace"), groups),
+    )
+
+
+def _communities(text: str, where: str) -> Pairs:
+    """Return a (node, class) pair for each number, sorted, where line c lists the nodes of class c."""
+    members = parse_groups("".join(f"{c} {line}\n" for c, line in enumerate(text.splitlines())), where)
+    return np.array(sorted((node, c) for c, node in members.tolist()), dtype=np.int64).reshape(-1, 2)
+
+
+def _blogcatalog(contents: Contents) -> ListedGraph:
+    network, group = _matrices(contents[BLOGCATALOG_MAT.file], "network", "group")
+    return ListedGraph(_positions(sp.triu(network, format="csr")), _positions(group))
+
+
+def _matrices(content: bytes, *keys: str) -> list[sp.csr_array]:
+    from scipy.io import loadmat
+
+    variables = loadmat(io.BytesIO(content), variable_names=keys)
+    return [sp.csr_array(variables[key]) for key in keys]
+
+
+def _positions(matrix: Any) -> Pairs:
+    csr = sp.csr_array(matrix)
+    csr.sum_duplicates()
+    entries = csr.tocoo()
+    return np.column_stack([entries.row, entries.col]).astype(np.int64)
+
+
+_CONVERTERS: dict[str, Callable[[Contents], ListedGraph]] = {
+    "citeseer": _linked_pages("citeseer", CITESEER_MAT, "attributes"),
+    "cora": _linked_pages("cora", CORA_MAT, "attributes"),
+    "wiki": _linked_pages("wiki", WIKI_MAT, "feature"),
+    "ppi": _ppi,
+    "blogcatalog": _blogcatalog,
+}
