@@ -211,10 +211,10 @@ class Graph:
         >>> unseen.Graph.from_networkx(networkx.path_graph(3))
         Graph(3 nodes, 2 edges, no features)
         """
-        from unseen.io.convert import graph_from_networkx
+        from unseen.data.objects import graph_from_networkx
 
-        made = graph_from_networkx(graph, weight=weight, features=features, symmetrize=symmetrize)
-        return cls(made.adjacency, made.features, made.node_ids, made.feature_names)
+        plain = graph_from_networkx(graph, weight=weight, features=features, symmetrize=symmetrize)
+        return cls(plain.adjacency, plain.features, plain.node_ids, plain.feature_names)
 
     @classmethod
     def from_pyg(cls, data: Any, *, symmetrize: Symmetrize = "max") -> Self:
@@ -227,10 +227,10 @@ class Graph:
         >>> unseen.Graph.from_pyg(Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=4))
         Graph(4 nodes, 2 edges, no features)
         """
-        from unseen.io.convert import graph_from_pyg
+        from unseen.data.objects_pyg import graph_from_pyg
 
-        made = graph_from_pyg(data, symmetrize=symmetrize)
-        return cls(made.adjacency, made.features, made.node_ids, made.feature_names)
+        plain = graph_from_pyg(data, symmetrize=symmetrize)
+        return cls(plain.adjacency, plain.features, plain.node_ids, plain.feature_names)
 
 
 def check_symmetrize(symmetrize: str) -> None:

@@ -1,18 +1,24 @@
-"""To and from networkx: nodes keep their order, their names, their features; edges their weights."""
+"""To and from the objects of other libraries: networkx, and Arrow tables (which pandas and polars take).
+
+Nothing is renumbered: row i stays row i, and ids travel with the graph. PyTorch Geometric is in
+:mod:`unseen.data.objects_pyg`. The way in for Arrow tables, pandas and polars is :func:`unseen.read_graph`.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import scipy.sparse as sp
 
+from unseen.data.ids import id_column
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids
-from unseen.io.edges import graph_from_edges
 from unseen.labels import Labels
 
 
@@ -37,17 +43,20 @@ def graph_from_networkx(
     names = list(graph.nodes)
     ids = _ids(names)
     number = {name: k for k, name in enumerate(names)}
-    listed = list(
-        graph.edges(data=weight, default=1.0) if weight is not None else graph.edges(data="", default=1.0)
+    edges = list(graph.edges(data="" if weight is None else weight, default=1.0))
+    src = np.array([number[u] for u, _, _ in edges], dtype=np.int64)
+    dst = np.array([number[v] for _, v, _ in edges], dtype=np.int64)
+    weights = np.array([_weight(edge, weight) for edge in edges], dtype=np.float64)
+    matrix, feature_names = (None, None) if features is None else _features(graph, names, features)
+    return Graph.from_edges(
+        ids[src],
+        ids[dst],
+        weights,
+        nodes=ids,
+        features=matrix,
+        feature_names=feature_names,
+        symmetrize=symmetrize,
     )
-    src = np.array([number[u] for u, _, _ in listed], dtype=np.int64)
-    dst = np.array([number[v] for _, v, _ in listed], dtype=np.int64)
-    weights = np.array([_weight(edge, weight) for edge in listed], dtype=np.float64)
-    made, _ = graph_from_edges(ids[src], ids[dst], weights, nodes=ids, symmetrize=symmetrize)
-    if features is None:
-        return made
-    matrix, feature_names = _features(graph, names, features)
-    return Graph(made.adjacency, matrix, made.node_ids, feature_names)
 
 
 def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | None = "features") -> Any:
@@ -66,8 +75,8 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     Examples
     --------
     >>> import unseen
-    >>> made = to_networkx(unseen.Graph.from_edges(["a"], ["b"], [2.0]))
-    >>> list(made.edges(data=True))
+    >>> theirs = to_networkx(unseen.Graph.from_edges(["a"], ["b"], [2.0]))
+    >>> list(theirs.edges(data=True))
     [('a', 'b', {'weight': 2.0})]
     """
     try:
@@ -76,22 +85,82 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
         msg = "to_networkx needs networkx; install it with: pip install networkx"
         raise UnsupportedError(msg) from None
     ids = graph.node_ids.tolist()
-    made = networkx.Graph()
-    made.add_nodes_from(ids)
+    theirs = networkx.Graph()
+    theirs.add_nodes_from(ids)
     upper = sp.triu(graph.adjacency, format="coo")
-    made.add_weighted_edges_from(
+    theirs.add_weighted_edges_from(
         (ids[i], ids[j], w)
         for i, j, w in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
     )
     if graph.features is not None and features is not None:
         columns: tuple[Any, ...] = graph.feature_names or tuple(range(graph.features.shape[1]))
-        made.graph["feature_names"] = columns
+        theirs.graph["feature_names"] = columns
         for k, node in enumerate(ids):
-            made.nodes[node][features] = _row(graph.features, k, columns)
+            theirs.nodes[node][features] = _row(graph.features, k, columns)
     if labels is not None:
         for node, names in _labels_of(labels.aligned(graph)):
-            made.nodes[node]["label"] = names[0] if len(names) == 1 else names
-    return made
+            theirs.nodes[node]["label"] = names[0] if len(names) == 1 else names
+    return theirs
+
+
+def to_arrow(graph: Graph) -> pa.Table:
+    """Return the edges as an Arrow table ``src, dst, weight``, each edge once.
+
+    Isolated nodes have no row: hand ``graph.node_ids`` on beside it. ``to_arrow(graph).to_pandas()`` and
+    ``polars.from_arrow(to_arrow(graph))`` give data frames.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> to_arrow(unseen.Graph.from_edges(["a"], ["b"])).to_pylist()
+    [{'src': 'a', 'dst': 'b', 'weight': 1.0}]
+    """
+    ids = id_column(graph.node_ids, "node_ids")
+    upper = sp.triu(graph.adjacency, format="coo")
+    ends = [ids.take(pa.array(numbers.astype(np.int64))) for numbers in (upper.row, upper.col)]
+    return pa.table({"src": ends[0], "dst": ends[1], "weight": upper.data})
+
+
+def features_to_arrow(graph: Graph) -> pa.Table:
+    """Return the features as an Arrow table: ``node`` and a column per feature, or ``node`` and a list.
+
+    The list stands where features have no names, or where two columns would get the same one (a feature
+    called ``node``); the names are then in the table's metadata, as JSON under ``unseen.feature_names``.
+    The table is dense; for wide sparse features a scipy ``.npz`` is the better home.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> graph = unseen.Graph.from_edges(["a"], ["b"], features=[[1.0], [0.5]], feature_names=["tall"])
+    >>> features_to_arrow(graph).to_pylist()
+    [{'node': 'a', 'tall': 1.0}, {'node': 'b', 'tall': 0.5}]
+    """
+    if graph.features is None:
+        msg = "the graph has no features to convert"
+        raise InputError(msg)
+    ids = id_column(graph.node_ids, "node_ids")
+    dense = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
+    names = graph.feature_names
+    if names is not None and len({"node", *names}) > len(names):
+        columns = {name: np.ascontiguousarray(dense[:, k]) for k, name in enumerate(names)}
+        return pa.table({"node": ids, **columns})
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), dense.shape[1])
+    metadata = None if names is None else {"unseen.feature_names": json.dumps(names)}
+    return pa.table({"node": ids, "features": lists}, metadata=metadata)
+
+
+def labels_to_arrow(labels: Labels) -> pa.Table:
+    """Return the labels as an Arrow table ``node, label``, a row per label; unlabelled nodes have no row.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> labels_to_arrow(unseen.Labels.from_values(["x", None], ["a", "b"])).to_pylist()
+    [{'node': 'a', 'label': 'x'}]
+    """
+    rows, columns = labels.indicator.nonzero()
+    names = pa.array(list(labels.classes), pa.large_string()).take(pa.array(columns))
+    return pa.table({"node": id_column(labels.node_ids, "node_ids").take(pa.array(rows)), "label": names})
 
 
 def _ids(names: list[Any]) -> IdArray:

@@ -10,17 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize, symmetric
 from unseen.ids import IdArray, as_ids, default_ids
-from unseen.io.edges import graph_from_edges
 from unseen.labels import Labels
 
 
 def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     """Make a graph from a PyTorch Geometric ``Data``; see :meth:`unseen.Graph.from_pyg`.
 
-    Weights are ``edge_weight``, or ``edge_attr`` where that is one number an edge. An edge that is listed
+    Weights are ``edge_weight``, or ``edge_attr`` where that is one number per edge. An edge that is listed
     in both directions is one undirected edge. Sparse ``x`` stays sparse. The attributes
     ``node_ids`` and ``feature_names``, if there are any, become those of the graph.
 
@@ -48,7 +47,7 @@ def labels_from_pyg(data: Any, *, mask: str | None = None, classes: Sequence[str
     Parameters
     ----------
     data : torch_geometric.data.Data
-        With ``y``: a class number a node (-1 or NaN: unlabelled), or a nodes x classes matrix of 0 and 1.
+        With ``y``: a class number per node (-1 or NaN: unlabelled), or a nodes x classes matrix of 0 and 1.
     mask : str, optional
         Name of a mask, such as ``"train_mask"``: nodes outside it count as unlabelled.
     classes : sequence of str, optional
@@ -68,31 +67,31 @@ def labels_from_pyg(data: Any, *, mask: str | None = None, classes: Sequence[str
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim not in (1, 2):
-        msg = f"`y` has shape {y.shape}; expected a class number a node, or a nodes x classes matrix"
+        msg = f"`y` has shape {y.shape}; expected a class number per node, or a nodes x classes matrix"
         raise InputError(msg)
     rows, columns = _class_numbers(y) if y.ndim == 1 else np.nonzero(np.nan_to_num(y) > 0)
     if mask is not None:
-        kept = _mask(data, mask, len(y))[rows]
-        rows, columns = rows[kept], columns[kept]
-    named = classes if classes is not None else data.get("class_names")
+        inside = _mask(data, mask, len(y))[rows]
+        rows, columns = rows[inside], columns[inside]
+    names = classes if classes is not None else data.get("class_names")
     width = y.shape[1] if y.ndim == 2 else int(columns.max(initial=-1)) + 1
-    if named is None:
+    if names is None:
         numbers = np.arange(width) if y.ndim == 2 else np.unique(columns)
         columns = np.searchsorted(numbers, columns)
-        named = [str(number) for number in numbers.tolist()]
-    elif len(named) < width:
-        msg = f"`classes` has {len(named)} names but `y` has the class number {width - 1}"
+        names = [str(number) for number in numbers.tolist()]
+    elif len(names) < width:
+        msg = f"`classes` has {len(names)} names but `y` has the class number {width - 1}"
         raise InputError(msg)
     ones = np.ones(len(rows), dtype=np.int64)
-    indicator = sp.coo_array((ones, (rows, columns)), shape=(len(y), len(named))).tocsr()
-    return Labels(indicator, tuple(named), _node_ids(data, len(y)))
+    indicator = sp.coo_array((ones, (rows, columns)), shape=(len(y), len(names))).tocsr()
+    return Labels(indicator, tuple(names), _node_ids(data, len(y)))
 
 
 def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
     """Return a PyTorch Geometric ``Data``: each edge in both directions, numbers as float32.
 
     Features become ``x``, dense or sparse as they are; weights ``edge_weight``, unless all are 1; labels
-    ``y``, with -1 for unlabelled nodes (several labels a node: a nodes x classes matrix), and
+    ``y``, with -1 for unlabelled nodes (several labels per node: a nodes x classes matrix), and
     ``train_mask``, the labelled nodes. Ids, feature and class names go along as lists.
 
     Examples
@@ -101,13 +100,14 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
     >>> to_pyg(unseen.Graph.from_edges(["a"], ["b"])).edge_index.tolist()
     [[0, 1], [1, 0]]
     """
-    import torch
+    try:
+        import torch
 
-    with warnings.catch_warnings(
-        action="ignore", category=DeprecationWarning
-    ):  # of its import, with recent torch
-        from torch_geometric.data import Data
-
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of its import
+            from torch_geometric.data import Data
+    except ImportError:
+        msg = "to_pyg needs PyTorch Geometric; install it with: pip install torch torch-geometric"
+        raise UnsupportedError(msg) from None
     coo = graph.adjacency.tocoo()
     data = Data(
         edge_index=torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64)), num_nodes=graph.n_nodes
@@ -194,19 +194,18 @@ def _adjacency(
             msg = "`edge_index` lists a pair more than once; say what to do with symmetrize='max' or 'sum'"
             raise InputError(msg)
         return symmetric(sp.coo_array((weights, (src, dst)), shape=(n, n)).tocsr(), symmetrize)
-    graph, _ = graph_from_edges(src, dst, weights, nodes=default_ids(n), symmetrize=symmetrize)
-    return graph.adjacency
+    return Graph.from_edges(src, dst, weights, nodes=default_ids(n), symmetrize=symmetrize).adjacency
 
 
 def _node_ids(data: Any, n: int) -> IdArray:
     ids = data.get("node_ids")
     if ids is None:
         return default_ids(n)
-    made = as_ids(ids if isinstance(ids, (list, tuple)) else _array(ids, "node_ids"))
-    if len(made) != n:
-        msg = f"`node_ids` has {len(made)} entries but the data has {n} nodes"
+    own = as_ids(ids if isinstance(ids, (list, tuple)) else _array(ids, "node_ids"))
+    if len(own) != n:
+        msg = f"`node_ids` has {len(own)} entries but the data has {n} nodes"
         raise InputError(msg)
-    return made
+    return own
 
 
 def _class_numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -258,11 +257,11 @@ def _matrix(value: Any, name: str) -> Features:
 
 def _float32(values: npt.NDArray[Any], what: str) -> npt.NDArray[np.float32]:
     with np.errstate(over="ignore"):
-        made = values.astype(np.float32)
-    if not np.isfinite(made).all():
+        narrow = values.astype(np.float32)
+    if not np.isfinite(narrow).all():
         msg = f"{what} go beyond what float32, the type of PyTorch Geometric, can hold; scale them down"
         raise InputError(msg)
-    return made
+    return narrow
 
 
 def _tensor(features: Features) -> Any:
