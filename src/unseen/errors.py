@@ -36,6 +36,17 @@ class InputError(UnseenError, ValueError):
     """
 
 
+class UsageError(InputError):
+    """Options of the command line that do not go together; the command exits with 2.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> issubclass(UsageError, unseen.InputError)
+    True
+    """
+
+
 class DatasetError(UnseenError):
     """A data set could not be found, downloaded or trusted.
 

@@ -30,9 +30,9 @@ def test_bad_edges(cli: Callable, tmp_path: Path, kind: str) -> None:
     assert not (tmp_path / "v.parquet").exists()
 
 
-def _one_line(ran: tuple[int, str, str], sentence: str) -> None:
+def _one_line(ran: tuple[int, str, str], sentence: str, expected: int = 1) -> None:
     code, out, err = ran
-    assert code == 1
+    assert code == expected
     assert out == ""
     last = err.strip().splitlines()[-1]
     assert last.startswith("unseen: ")
@@ -54,7 +54,6 @@ def _one_line(ran: tuple[int, str, str], sentence: str) -> None:
         (["embed", "debian", "-o", "v.parquet", "--label-rate", "1"], "label_rate.*1"),
         (["embed", "debian", "-o", "v.docx"], "docx.*parquet"),
         (["embed", "debian", "-o", "no/such/folder/v.parquet"], "folder"),
-        (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features goes with an edge file"),
         (["evaluate", "nowhere.parquet", "--labels", "debian"], "nowhere.parquet"),
         (["reproduce", "declin"], "did you mean 'decline'"),
         (["reproduce", "f1", "--methods", "rekt"], "unknown method 'rekt'"),
@@ -113,6 +112,65 @@ def test_usage_errors_exit_with_2(cli: Callable) -> None:
         assert cli(*words).code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features goes with an edge file"),
+        (["embed", "edges.csv", "-o", "v.parquet", "--unseen", "x"], "there are none; give them with --labels"),
+        (["suggest", "debian", "--embedding", "v.npz", "-m", "rect"], "leave out --method and --param"),
+        (["embed", "debian", "-o", "v.npz", "-m", "rect-l", "--save-model", "v.npz"], "name the same file, v.npz"),
+        (["explore"], "name a data set or an edge file"),
+        (["explore", "--embedding", "v.npz", "--method", "rect"], "leave out --method and --param"),
+        (["embed", "debian", "-o", "v.npz", "-m", "smoothfeats", "--save-model", "m.npz"], "only .* RECT family"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together_exit_with_2(
+    cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(files)
+    _one_line(cli(*words), sentence, 2)
+
+
+INPUTS = ["--nodes", "nodes.txt", "--features", "features.csv", "--labels", "labels.csv"]
+OVERWRITING = [
+    ["embed", "edges.parquet", "-o", "edges.parquet"],
+    ["embed", "edges.csv", "-o", "v.npz", "-m", "rect-l", "--features", "f.npz", "--save-model", "f.npz"],
+    ["embed", "edges.csv", "-o", "m.npz", "--model", "m.npz"],
+    ["discover", "edges.csv", *INPUTS, "-o", "edges.csv"],
+    ["discover", "edges.csv", *INPUTS, "-o", "found.json", "-o", "features.csv"],
+    ["suggest", "edges.csv", *INPUTS, "-o", "labels.csv"],
+    ["suggest", "edges.csv", *INPUTS, "-o", "linked.csv"],
+    ["explore", "--embedding", "v.html", "-o", "v.html"],
+]
+
+
+@pytest.mark.parametrize("words", OVERWRITING)
+def test_an_output_that_is_an_input_is_refused(
+    cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(files)
+    for name in ("edges.parquet", "f.npz", "v.npz", "m.npz", "v.html"):
+        (files / name).write_text("as it was")
+    (files / "linked.csv").symlink_to("labels.csv")
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    _one_line(cli(*words), "the same file is read as input and would be overwritten")
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_the_page_must_be_html(cli: Callable, tmp_path: Path) -> None:
+    _one_line(
+        cli("explore", "debian", "-o", tmp_path / "page.pdf"), "page.pdf.*ends in .html, e.g. page.html"
+    )
+
+
+def test_an_output_that_is_a_link_to_itself_gets_a_sentence(cli: Callable, tmp_path: Path) -> None:
+    loop = tmp_path / "v.parquet"
+    loop.symlink_to(loop)
+    ran = cli("embed", "debian", "-o", loop, "--method", "smoothfeats")
+    _one_line(ran, "cannot write .*v.parquet")
+    assert "bug" not in ran.err
+
+
 def test_an_interrupt_leaves_no_file(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from unseen.methods.smoothfeats import SmoothFeats
 
@@ -121,7 +179,7 @@ def test_an_interrupt_leaves_no_file(cli: Callable, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(SmoothFeats, "_fit", interrupted)
     ran = cli("embed", "debian", "-o", tmp_path / "v.parquet", "--method", "smoothfeats")
-    _one_line(ran, "interrupted")
+    _one_line(ran, "interrupted", 130)
     assert list(tmp_path.iterdir()) == []
 
 

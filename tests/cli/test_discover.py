@@ -90,7 +90,6 @@ def test_suggest_needs_no_labels(cli, files):
         (["discover", "edges.csv"], "discovery needs labels of at least one class; give them with --labels"),
         (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' names no format"),
         (["discover", "debian", "--unseen", "post"], "unknown class 'post'"),
-        (["suggest", "debian", "--embedding", "v.npz", "-m", "rect"], "leave out --method and --param"),
         (["discover", "debian", "--unseen", "mail", "-m", "rekt"], "unknown method 'rekt'"),
     ],
 )

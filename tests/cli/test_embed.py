@@ -121,16 +121,34 @@ def test_a_saved_model_embeds_without_training(cli: Callable, tmp_path: Path) ->
     assert ran.code == 0, ran.err
     told = json.loads(ran.out)
     assert "font" in told["class_descriptions"]["fonts"]
-    assert "what it knows of fonts: " in ran.err
+    assert "features typical of class 'fonts': " in ran.err
     assert cli("embed", "debian", "-o", again, "--model", model).code == 0
     first, second = (unseen.read_embedding(path).vectors for path in (out, again))
     assert abs(first - second).max() < 1e-5
-    refused = cli("embed", "debian", "-o", again, "--model", model, "--dim", 4)
-    assert refused.code == 1
-    assert "leave out" in refused.err
-    plain = cli("embed", "debian", "-o", out, "-m", "smoothfeats", "--save-model", model)
-    assert plain.code == 1
-    assert "only methods of the RECT family" in plain.err
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--dim", 4), ("--method", "rect"), ("--unseen", "mail"), ("--label-rate", 0.3), ("--seed", 0),
+        ("--scratch", "."), ("--save-model", "n.npz"), ("--param", "epochs=3", "--epochs", 3),
+    ],
+)  # fmt: skip
+def test_a_saved_model_takes_no_options_of_learning(cli: Callable, tmp_path: Path, flags: tuple) -> None:
+    out = tmp_path / "v.npz"
+    ran = cli("embed", "debian", "-o", out, "--model", tmp_path / "m.npz", *flags)
+    assert ran.code == 2
+    assert f"{flags[0]} " in ran.err
+    assert "would change nothing; leave" in ran.err
+    assert not out.exists()
+
+
+def test_where_the_model_goes_is_looked_at_before_any_work(cli: Callable, tmp_path: Path) -> None:
+    out = tmp_path / "v.npz"
+    ran = cli("embed", "debian", "-o", out, "-m", "rect-l", "--save-model", tmp_path / "no" / "m.npz")
+    assert ran.code == 1
+    assert "does not exist" in ran.err
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("word", ["tab", "\\t", "\t"])

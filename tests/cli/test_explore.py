@@ -104,11 +104,6 @@ def test_vectors_of_any_tool(cli: Callable, tmp_path: Path) -> None:
 def test_what_cannot_be_is_said_before_any_work(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran = cli("explore")
-    assert ran.code == 1
-    assert "name a data set or an edge file" in ran.err
-    ran = cli("explore", "--embedding", "v.csv", "--method", "rect")
-    assert "leave out --method" in ran.err
     (tmp_path / "v.csv").write_text("node,x\na,1\nb,2\n")
     ran = cli("explore", "--embedding", tmp_path / "v.csv", "--features", "f.csv", "-o", tmp_path / "p.html")
     assert "--features goes with an edge file" in ran.err

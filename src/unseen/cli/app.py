@@ -26,10 +26,10 @@ from unseen.cli import (
     suggest,
 )
 from unseen.cli.output import is_verbose, say, set_level
-from unseen.errors import UnseenError
+from unseen.errors import UnseenError, UsageError
 
-INTERRUPTED = 130
-"""What typer makes of Ctrl-C."""
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+"""Exit codes; the last one is what typer and shells make of Ctrl-C."""
 
 app = typer.Typer(
     name="unseen",
@@ -83,10 +83,10 @@ def run(
         program(argv, prog_name=name, standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            return _failed("interrupted; no half-written file was left behind", who)
+            return _failed("interrupted; no half-written file was left behind", who, INTERRUPTED)
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:
-        return _failed(str(error), who)
+        return _failed(str(error), who, USAGE if isinstance(error, UsageError) else FAILED)
     except BrokenPipeError:
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
@@ -105,8 +105,8 @@ def run(
     return 0
 
 
-def _failed(sentence: str, who: str) -> int:
+def _failed(sentence: str, who: str, code: int = FAILED) -> int:
     if is_verbose():
         traceback.print_exc(file=sys.stderr)
     say(who + " ".join(sentence.split()))
-    return 1
+    return code

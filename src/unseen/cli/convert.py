@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from unseen.cli import options
-from unseen.cli.sources import Input, is_dataset, load_input
+from unseen.cli.inputs import GraphFiles, Input, is_dataset
 from unseen.errors import logger, unknown_name
 
 
+@options.grouped
 def convert(
     source: Annotated[
         str, typer.Argument(help="A data set's name, or a file: a graph, features, labels or an embedding.")
@@ -22,13 +23,7 @@ def convert(
             help="File to write; its suffix names the format; a folder for graph.txt and group.txt."
         ),
     ],
-    nodes: options.Nodes = None,
-    features: options.Features = None,
-    labels: options.LabelsFile = None,
-    header: options.Header = None,
-    delimiter: options.Delimiter = None,
-    symmetrize: options.Symmetrize = "max",
-    drop_negative: options.DropNegative = False,
+    *,
     what: Annotated[
         str | None,
         typer.Option(
@@ -37,25 +32,26 @@ def convert(
     ] = None,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
+    files: GraphFiles,
 ) -> None:
     """Convert a graph (with its features and labels), features, labels or an embedding to another format."""
     from unseen.io.convert_files import convert_file
 
     if is_dataset(source):
-        data = load_input(source, nodes=nodes, features=features, labels=labels)
+        data = files.load(source)
         written = _write(data, target, what)
     else:
         written = convert_file(
             Path(source),
             target,
             what=what,  # type: ignore[arg-type]  # checked there, with the known kinds in the message
-            nodes=nodes,
-            features=features,
-            labels=labels,
-            header=header,
-            delimiter=options.character(delimiter),
-            symmetrize=symmetrize,  # type: ignore[arg-type]  # checked by the reader
-            drop_negative=drop_negative,
+            nodes=files.nodes,
+            features=files.features,
+            labels=files.label_file,
+            header=files.header,
+            delimiter=options.character(files.delimiter),
+            symmetrize=files.symmetrize,  # type: ignore[arg-type]  # checked by the reader
+            drop_negative=files.drop_negative,
         )
     logger.info("written: %s", ", ".join(str(path) for path in written))
 

@@ -42,8 +42,8 @@ def demo(
     quiet: options.Quiet = False,
 ) -> None:
     """Show on a bundled real graph what happens to classes that nobody labelled."""
+    from unseen.data.files import make_folder
     from unseen.experiments.demo import run_demo
-    from unseen.io.files import make_folder
 
     make_folder(output)
     with progress("learning vectors") as move:

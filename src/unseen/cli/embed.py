@@ -10,21 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
+from unseen.cli.inputs import GraphFiles, Hiding, Input, fingerprint
 from unseen.cli.output import print_json, progress
-from unseen.cli.sources import Input, fingerprint, hide, load_input
-from unseen.errors import InputError, logger
+from unseen.errors import UsageError, logger
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
     from unseen.methods.base import Method
 
 DEFAULT_METHOD = "rect-plus"
+LEARNING = (
+    "method", "dim", "epochs", "device", "param", "unseen", "label_rate", "seed", "scratch", "force", "save_model",
+)  # fmt: skip
+"""Options that say how to learn, which a saved model has done."""
 WORDS = 8
-"""How many words of a class are told."""
+"""Features of a class that are listed."""
 
 
+@options.grouped
 def embed(
+    context: typer.Context,
     source: options.Source,
+    *,
     output: Annotated[
         Path,
         typer.Option(
@@ -35,52 +42,44 @@ def embed(
         str | None,
         typer.Option("-m", "--method", help=f"See `unseen methods`; {DEFAULT_METHOD} if not given."),
     ] = None,
-    nodes: options.Nodes = None,
-    features: options.Features = None,
-    labels: options.LabelsFile = None,
-    header: options.Header = None,
-    delimiter: options.Delimiter = None,
-    symmetrize: options.Symmetrize = "max",
-    drop_negative: options.DropNegative = False,
-    unseen: options.Unseen = None,
-    label_rate: options.LabelRate = None,
     dim: options.Dim = None,
     epochs: options.Epochs = None,
-    param: Annotated[
-        list[str] | None, typer.Option(help="Further parameter of the method, name=value; repeatable.")
-    ] = None,
+    device: options.Device = None,
+    param: options.Param = None,
     model: Annotated[
         Path | None,
         typer.Option(help="Saved model to embed this graph with, new nodes included, without training."),
     ] = None,
-    save_model: Annotated[Path | None, typer.Option(help="Where to keep the trained model (.npz).")] = None,
+    save_model: Annotated[Path | None, typer.Option(help="Where to save the trained model (.npz).")] = None,
     scratch: options.Scratch = None,
     force: options.Force = False,
-    seed: options.Seed = 0,
-    device: options.Device = None,
-    threads: options.Threads = None,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    files: GraphFiles,
+    hiding: Hiding,
+    common: options.Common,
 ) -> None:
     """Learn a vector for every node of a graph and write them to a file."""
+    from unseen.data.files import refuse_overwriting, require_writable
     from unseen.io.embeddings import check_writable
 
-    asked: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
-    params = {name: value for name, value in asked.items() if value is not None}
-    params |= options.parse_parameters(param or [])
-    estimator = _estimator(method, model, save_model, params, seed)
+    if model is not None:
+        _refuse_with_model(context)
+    inputs = [*files.paths(source), model]
     check_writable(output)
-    data = load_input(
-        source,
-        nodes=nodes,
-        features=features,
-        labels=labels,
-        header=header,
-        delimiter=options.character(delimiter),
-        symmetrize=symmetrize,
-        drop_negative=drop_negative,
-    )
+    refuse_overwriting(output, inputs)
+    if save_model is not None:
+        if save_model.absolute() == output.absolute():
+            msg = f"--output and --save-model name the same file, {output}; choose another for one of them"
+            raise UsageError(msg)
+        refuse_overwriting(save_model, inputs)
+        require_writable(save_model)
+    given: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
+    params = {name: value for name, value in given.items() if value is not None}
+    params |= options.parse_parameters(param or [])
+    estimator = _estimator(method or DEFAULT_METHOD, params, common.seed) if model is None else _loaded(model)
+    if save_model is not None and not hasattr(estimator, "save"):
+        msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
+        raise UsageError(msg)
+    data = files.load(source)
     check_writable(output, data.graph.node_ids)
     start = time.perf_counter()
     if model is not None:
@@ -90,13 +89,49 @@ def embed(
 
         _check_fits(estimator, data, scratch=scratch is not None, force=force)
         with on_disk(scratch):
-            embedding = _trained(estimator, data, unseen, label_rate, seed)
+            embedding = _trained(estimator, data, hiding, common.seed)
     seconds = time.perf_counter() - start
     embedding.save(output)
     if save_model is not None:
-        estimator.save(save_model)  # type: ignore[attr-defined]  # checked by _estimator
+        estimator.save(save_model)  # type: ignore[attr-defined]  # looked at above
+    _report(estimator, embedding, seconds, output, json=common.json)
+
+
+def _refuse_with_model(context: typer.Context) -> None:
+    sources = {name: context.get_parameter_source(name) for name in LEARNING}
+    flags = [
+        f"--{name.replace('_', '-')}"
+        for name, source in sources.items()
+        if source and source.name == "COMMANDLINE"
+    ]
+    if flags:
+        msg = (
+            f"--model embeds with what it has learned, so {' and '.join(flags)} would change nothing; "
+            f"leave {'it' if len(flags) == 1 else 'them'} out"
+        )
+        raise UsageError(msg)
+
+
+def _loaded(model: Path) -> Method:
+    from unseen.methods.saving import load_method
+
+    return load_method(model)
+
+
+def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:
+    """Return the method; everything that can be wrong is said before any work."""
+    from unseen.methods.registry import make_method, method_class
+
+    takes = inspect.signature(method_class(method)).parameters
+    for flag in [name for name in ("epochs", "device") if name in params and name not in takes]:
+        logger.warning("--%s changes nothing: %s has no such parameter", flag, method)
+        del params[flag]
+    return make_method(method, **params, random_state=seed)
+
+
+def _report(estimator: Method, embedding: Embedding, seconds: float, output: Path, *, json: bool) -> None:
     rows, columns = embedding.vectors.shape
-    described = _described(estimator)
+    words = _class_words(estimator)
     logger.info(
         "%s: %d vectors of %d columns in %.1f s, written to %s",
         estimator.name,
@@ -106,57 +141,28 @@ def embed(
         output,
     )
     if json:
-        told = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
-        print_json({**told, "output": str(output), "class_descriptions": described})
+        report = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
+        print_json({**report, "output": str(output), "class_descriptions": words})
 
 
-def _estimator(
-    method: str | None, model: Path | None, save_model: Path | None, params: dict[str, Any], seed: int
-) -> Method:
-    """Make the method asked for, or load it; everything that can be wrong is said before any work."""
-    from unseen.io.files import require_writable
-    from unseen.methods.registry import make_method, method_class
-
-    if model is not None:
-        from unseen.methods.saving import load_method
-
-        if method is not None or params:
-            msg = "a saved model has its own parameters; leave out --method, --dim, --epochs, --device and --param"
-            raise InputError(msg)
-        return load_method(model)
-    chosen = method or DEFAULT_METHOD
-    takes = inspect.signature(method_class(chosen)).parameters
-    for flag in [name for name in ("epochs", "device") if name in params and name not in takes]:
-        logger.warning("--%s changes nothing: %s has no such parameter", flag, chosen)
-        del params[flag]
-    estimator = make_method(chosen, **params, random_state=seed)
-    if save_model is not None:
-        if not hasattr(estimator, "save"):
-            msg = f"--save-model: only methods of the RECT family can be kept in a file so far, not {estimator.name}"
-            raise InputError(msg)
-        require_writable(save_model)
-    return estimator
-
-
-def _trained(
-    estimator: Method, data: Input, unseen: str | None, label_rate: float | None, seed: int
-) -> Embedding:
+def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int) -> Embedding:
     from unseen.embedding import Embedding
 
-    visible = hide(data, unseen, label_rate, seed)
+    visible = hiding.apply(data, seed)
     with progress(estimator.name) as move:
         if move and "callbacks" in inspect.signature(type(estimator)).parameters:
             estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
-        made = estimator.fit_transform(data.graph, visible.labels)
+        embedding = estimator.fit_transform(data.graph, visible.labels)
     if visible.split is None or not estimator.uses_labels or data.labels is None:
-        return made
-    made_for = {
+        return embedding
+    split = {
         "unseen": list(visible.split.unseen),
-        "label_rate": label_rate,
+        "label_rate": hiding.label_rate,
         "seed": seed,
         "labelled": fingerprint(data.labels, visible.split),
     }
-    return Embedding(made.vectors, made.node_ids, made.method, {**made.params, "split": made_for})
+    params = {**embedding.params, "split": split}
+    return Embedding(embedding.vectors, embedding.node_ids, embedding.method, params)
 
 
 def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -> None:
@@ -170,10 +176,10 @@ def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -
     check_fits(estimator.name, sizes, scratch=scratch, force=force)
 
 
-def _described(estimator: Method) -> dict[str, list[str]]:
-    """Tell the strongest words of each class that the method learned from, where features have names."""
-    found: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
-    words = {name: [word for word, _ in strongest[:WORDS]] for name, strongest in found.items()}
+def _class_words(estimator: Method) -> dict[str, list[str]]:
+    """Return the strongest features of each class that the method learned from, where they have names; and say them."""
+    described: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
+    words = {name: [word for word, _ in strongest[:WORDS]] for name, strongest in described.items()}
     for name, listed in words.items():
-        logger.info("what it knows of %s: %s", name, ", ".join(listed))
+        logger.info("features typical of class %r: %s", name, ", ".join(listed))
     return words

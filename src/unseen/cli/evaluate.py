@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
+from unseen.cli.inputs import GraphFiles, fingerprint, is_dataset
 from unseen.cli.output import print_json, print_table, progress
-from unseen.cli.sources import fingerprint, is_dataset
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, UsageError, logger
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 SPLITS = 10
 
 
+@options.grouped
 def evaluate(
     embedding: Annotated[Path, typer.Argument(help="Embedding file, of this or any other tool.")],
+    *,
     labels: Annotated[
-        str, typer.Option(help="File of labels (node, label), or a data set's name.", show_default=False)
+        list[str],
+        typer.Option(
+            help="File of labels (node, label), repeatable; or a data set's name.", show_default=False
+        ),
     ],
     unseen: Annotated[
         str | None, typer.Option(help="Classes to score as hidden, separated by commas.")
@@ -42,25 +47,25 @@ def evaluate(
     scale: Annotated[bool, typer.Option("--scale", help="Scale every vector to length 1 first.")] = False,
     header: options.Header = None,
     delimiter: options.Delimiter = None,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    common: options.Common,
 ) -> None:
     """Score an embedding file by classifying its nodes: micro and macro F1, overall and for hidden classes."""
-    from unseen.evaluation import ScoreSummary
-    from unseen.evaluation import evaluate as score_split
     from unseen.io.embeddings import read_embedding
 
     vectors = read_embedding(embedding)
-    truth = _labels(labels, vectors, header, options.character(delimiter))
-    drawn = _splits(vectors, truth, unseen, label_rate, splits, seed)
+    truth = _labels(labels, embedding, vectors, header, delimiter)
+    drawn = _splits(vectors, truth, unseen, label_rate, splits, common.seed)
+
+    from unseen.evaluation import ScoreSummary
+    from unseen.evaluation import evaluate as score_split
+
     scores = []
     kind: Any = classifier  # checked by the evaluation
     with progress("splits") as move:
         for k, split in enumerate(drawn):
-            scores.append(score_split(vectors, truth, split, classifier=kind, scale=scale, random_state=seed))
+            scores.append(
+                score_split(vectors, truth, split, classifier=kind, scale=scale, random_state=common.seed)
+            )
             if move:
                 move(k + 1, len(drawn))
     report: dict[str, Any] = {
@@ -70,7 +75,7 @@ def evaluate(
         "split_seeds": [split.random_state for split in drawn],
         **ScoreSummary(tuple(scores)).to_dict(),
     }
-    if json:
+    if common.json:
         print_json(report)
         return
     print_table(*_table(report), left=1)
@@ -93,18 +98,19 @@ def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return [f"{report['n_splits']} splits, {report['classifier']} SVM", "mean", "std"], rows
 
 
-def _labels(source: str, vectors: Embedding, header: bool | None, delimiter: str | None) -> Labels:
-    import scipy.sparse as sp
+def _labels(
+    sources: list[str], path: Path, vectors: Embedding, header: bool | None, delimiter: str | None
+) -> Labels:
+    if len(sources) == 1 and is_dataset(sources[0]):
+        from unseen.data.datasets import load_dataset
 
-    from unseen.data.datasets import load_dataset
-    from unseen.graph import Graph
-    from unseen.io.read import read_labels
-
-    if is_dataset(source):
-        return load_dataset(source).labels
-    n = len(vectors.node_ids)
-    nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
-    return read_labels(source, nodes, header=header, delimiter=delimiter, where="the embedding")
+        return load_dataset(sources[0]).labels
+    files = GraphFiles(labels=[Path(source) for source in sources], header=header, delimiter=delimiter)
+    truth = files.of_vectors(path, vectors).labels
+    if truth is None:
+        msg = "evaluation needs labels; give them with --labels"
+        raise UsageError(msg)
+    return truth
 
 
 def _splits(
@@ -114,10 +120,12 @@ def _splits(
     from unseen.methods.registry import METHODS, method_class
     from unseen.splits import completely_imbalanced_split
 
-    made_for = vectors.params.get("split")
-    if isinstance(made_for, dict):
+    recorded = vectors.params.get("split")
+    if isinstance(recorded, dict):
         return [
-            _own_split(truth, made_for, asked=unseen is not None or label_rate is not None or n is not None)
+            _own_split(
+                truth, recorded, any_given=unseen is not None or label_rate is not None or n is not None
+            )
         ]
     if vectors.method in METHODS and method_class(vectors.method).uses_labels:
         logger.warning(
@@ -134,26 +142,26 @@ def _splits(
     ]
 
 
-def _own_split(truth: Labels, made_for: dict[str, Any], *, asked: bool) -> Split:
+def _own_split(truth: Labels, recorded: dict[str, Any], *, any_given: bool) -> Split:
     """Return the split that vectors were learned for, drawn again and known by its fingerprint."""
     from unseen.splits import completely_imbalanced_split
 
     wanted = {"unseen": list, "label_rate": float, "seed": int, "labelled": str}
-    if not all(isinstance(made_for.get(key), kind) for key, kind in wanted.items()):
+    if not all(isinstance(recorded.get(key), kind) for key, kind in wanted.items()):
         msg = "the file says that its vectors were learned for a split, but not for which; embed the graph again"
         raise InputError(msg)
-    hidden = ", ".join(made_for["unseen"]) or "none"
-    if asked:
+    hidden = ", ".join(recorded["unseen"]) or "none"
+    if any_given:
         msg = (
             f"these vectors were learned with the labels of one split (unseen: {hidden}, label rate "
-            f"{made_for['label_rate']:g}) and can only be tested on that one; leave out --unseen, --label-rate "
+            f"{recorded['label_rate']:g}) and can only be tested on that one; leave out --unseen, --label-rate "
             "and --splits"
         )
         raise InputError(msg)
     split = completely_imbalanced_split(
-        truth, label_rate=made_for["label_rate"], unseen=made_for["unseen"], random_state=made_for["seed"]
+        truth, label_rate=recorded["label_rate"], unseen=recorded["unseen"], random_state=recorded["seed"]
     )
-    if fingerprint(truth, split) != made_for["labelled"]:
+    if fingerprint(truth, split) != recorded["labelled"]:
         msg = (
             "these vectors were learned with the labels of one split, and these labels give another one: test nodes "
             "would be among those the embedding learned from; give the labels that it was made with"

@@ -1,11 +1,14 @@
-"""Flags that several commands share, declared once."""
+"""Options that several commands share, declared once, and the groups of them that commands take as values."""
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -44,9 +47,10 @@ def names(value: str | None) -> list[str]:
 
 
 Source = Annotated[str, typer.Argument(help="A data set's name (see `unseen datasets`) or an edge file.")]
-Nodes = Annotated[Path | None, typer.Option(help="File of node ids, one a line; names isolated nodes too.")]
-Features = Annotated[Path | None, typer.Option(help="File of node features.")]
-LabelsFile = Annotated[Path | None, typer.Option("--labels", help="File of labels: node, label.")]
+LabelFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--labels", help="File of labels: node, label; repeatable, labels add up."),
+]
 Header = Annotated[
     bool | None,
     typer.Option(
@@ -57,31 +61,77 @@ Delimiter = Annotated[
     str | None,
     typer.Option(help="What separates the columns of text files; guessed if not given.", metavar="CHAR"),
 ]
-Symmetrize = Annotated[
-    str, typer.Option(help="What becomes of a pair listed twice: max, sum or error.", metavar="max|sum|error")
-]
-DropNegative = Annotated[bool, typer.Option("--drop-negative", help="Leave out edges of negative weight.")]
-Unseen = Annotated[str | None, typer.Option(help="Classes to hide from the embedding, separated by commas.")]
-LabelRate = Annotated[
-    float | None,
-    typer.Option(help="Share of the labels to keep, the others being left for a test; all if not given."),
-]
 Dim = Annotated[int | None, typer.Option(help="Number of columns of the embedding.", min=1)]
 Epochs = Annotated[int | None, typer.Option(help="Number of training epochs.", min=0)]
+Param = Annotated[
+    list[str] | None, typer.Option(help="Further parameter of the method; repeatable.", metavar="NAME=VALUE")
+]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 Device = Annotated[str | None, typer.Option(help="auto, cpu or cuda.", metavar="auto|cpu|cuda")]
 Threads = Annotated[
     int | None, typer.Option(help="Number of threads.", min=1, callback=_threads, is_eager=True)
 ]
+Scratch = Annotated[
+    Path | None, typer.Option(help="Folder for arrays that do not fit in memory.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Begin even if the memory looks too small.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, help="Say more.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Say nothing but errors.")]
 
 
-Scratch = Annotated[
-    Path | None, typer.Option(help="Folder for arrays that do not fit in memory.", show_default=False)
-]
-Force = Annotated[bool, typer.Option("--force", help="Begin even if the memory looks too small.")]
+@dataclass(frozen=True)
+class Messages:
+    """What a command prints, where; the callbacks of -v and -q have acted when it runs."""
+
+    json: Json = False
+    verbose: Verbose = False
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True)
+class Common:
+    """The options of every command that computes."""
+
+    seed: Seed = 0
+    threads: Threads = None
+    json: Json = False
+    verbose: Verbose = False
+    quiet: Quiet = False
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the fields of its option groups as parameters, which is what typer reads.
+
+    A group is a dataclass whose fields are annotated as typer wants it. So what several commands share is declared
+    once, and arrives as one value.
+
+    Examples
+    --------
+    >>> def command(seed: int, common: Messages) -> None: ...
+    >>> list(inspect.signature(grouped(command)).parameters)
+    ['seed', 'json', 'verbose', 'quiet']
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        group = groups.get(parameter.name)
+        listed = [parameter] if group is None else inspect.signature(group).parameters.values()
+        known = hints if group is None else get_type_hints(group, include_extras=True)
+        parameters += [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=known[each.name]) for each in listed
+        ]
+
+    def call(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+        command(**values)
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
 
 
 def parse_parameters(pairs: list[str]) -> dict[str, object]:

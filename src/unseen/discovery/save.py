@@ -6,12 +6,12 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unseen.data.files import AnyPath, atomic_path, refuse_overwriting, require_writable
 from unseen.errors import InputError
-from unseen.io.files import AnyPath, atomic_path, require_writable
 from unseen.io.sources import data_suffix
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".parquet", *DELIMITERS, ".json")
 
 
-def check_target(path: AnyPath) -> None:
-    """Raise the error that writing `path` would end in, before any work is done."""
+def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
+    """Raise the error that writing `path` would end in, before any work is done; `inputs` are files to be read."""
     suffix = data_suffix(Path(path))
     if suffix not in SUFFIXES:
         msg = f"{path}: the suffix {suffix or '(none)'!r} names no format; use {', '.join(SUFFIXES[:-1])} or .json"
@@ -30,6 +30,7 @@ def check_target(path: AnyPath) -> None:
     if str(path).lower().endswith(".gz") and suffix not in DELIMITERS:
         msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"
         raise InputError(msg)
+    refuse_overwriting(path, inputs)
     require_writable(path)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from unseen.data.files import AnyPath, atomic_path
 from unseen.errors import logger
 from unseen.explorer.build import MAX_NODES, Subject, build_page
 from unseen.explorer.html import render_page
-from unseen.io.files import AnyPath, atomic_path
 from unseen.randomness import RandomState
 
 

@@ -1,0 +1,223 @@
+"""From the options of a command to a graph, its labels, and the labels an embedding may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unseen.cli import options
+from unseen.errors import InputError, UsageError, logger, unknown_name
+
+if TYPE_CHECKING:
+    from unseen.embedding import Embedding
+    from unseen.graph import Graph
+    from unseen.labels import Labels
+    from unseen.methods.base import Method
+    from unseen.splits import Split
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a command works on: the graph, its labels if any, and the name to report."""
+
+    name: str
+    graph: Graph
+    labels: Labels | None
+
+
+@dataclass(frozen=True)
+class GraphFiles:
+    """The options that say how to read a graph and its labels, the same in every command."""
+
+    nodes: Annotated[
+        Path | None, typer.Option(help="File of node ids, one per line; names isolated nodes too.")
+    ] = None
+    features: Annotated[Path | None, typer.Option(help="File of node features.")] = None
+    labels: options.LabelFiles = None
+    header: options.Header = None
+    delimiter: options.Delimiter = None
+    symmetrize: Annotated[
+        str,
+        typer.Option(help="What becomes of a pair listed twice: max, sum or error.", metavar="max|sum|error"),
+    ] = "max"
+    drop_negative: Annotated[
+        bool, typer.Option("--drop-negative", help="Leave out edges of negative weight.")
+    ] = False
+
+    def paths(self, source: str | None) -> list[Path]:
+        """Return every file that is read, so that none of them is overwritten."""
+        named = [None if source is None else Path(source), self.nodes, self.features, *(self.labels or [])]
+        return [path for path in named if path is not None]
+
+    @property
+    def label_file(self) -> Path | None:
+        """The file of labels, where one at most can be read."""
+        if len(self.labels or []) > 1:
+            msg = "only one --labels can be read here so far; put the labels into one file"
+            raise UsageError(msg)
+        return self.labels[0] if self.labels else None
+
+    def refuse(self, *flags: str, why: str) -> None:
+        """Raise a `UsageError` if one of these options was given; `why` begins with its name."""
+        for flag in flags:
+            if getattr(self, flag):
+                msg = f"--{flag} {why}"
+                raise UsageError(msg)
+
+    def load(self, source: str) -> Input:
+        """Return the data set of that name, or the graph read from the named files."""
+        if is_dataset(source):
+            from unseen.data.datasets import load_dataset
+
+            why = f"goes with an edge file; {source!r} is a data set with its own features and labels"
+            self.refuse("nodes", "features", "labels", why=why)
+            data = load_dataset(source)
+            logger.info("%s: %s, %s", source, data.graph, data.labels)
+            return Input(data.name, data.graph, data.labels)
+        from unseen.io.read import read_graph
+
+        graph = read_graph(
+            Path(source),
+            nodes=self.nodes,
+            features=self.features,
+            labels=self.label_file,
+            header=self.header,
+            delimiter=options.character(self.delimiter),
+            symmetrize=self.symmetrize,  # type: ignore[arg-type]  # checked by read_graph
+            drop_negative=self.drop_negative,
+        )
+        return Input(Path(source).name, graph, self.read_labels(graph))
+
+    def of_vectors(self, path: Path, vectors: Embedding) -> Input:
+        """Return what there is without a graph: the nodes of the vectors, and labels where they were given."""
+        import scipy.sparse as sp
+
+        from unseen.graph import Graph
+
+        self.refuse("nodes", "features", why="goes with an edge file; name one before --embedding")
+        n = len(vectors.node_ids)
+        nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
+        return Input(path.name, nodes, self.read_labels(nodes, where="the embedding"))
+
+    def read_labels(self, graph: Graph, where: str = "the graph") -> Labels | None:
+        """Return the labels of the files given, None without any."""
+        from unseen.io.read import read_labels
+
+        path, delimiter = self.label_file, options.character(self.delimiter)
+        if path is None:
+            return None
+        return read_labels(path, graph, header=self.header, delimiter=delimiter, where=where)
+
+
+@dataclass(frozen=True)
+class Visible:
+    """What an embedding may see, and the split it came from where labels were kept apart for a test."""
+
+    labels: Labels | None
+    split: Split | None
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """The options that hide labels of a fully labelled graph."""
+
+    unseen: Annotated[
+        str | None, typer.Option(help="Classes to hide from the embedding, separated by commas.")
+    ] = None
+    label_rate: Annotated[
+        float | None,
+        typer.Option(help="Share of the labels to keep, the others being left for a test; all if not given."),
+    ] = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything is hidden."""
+        return self.unseen is not None or self.label_rate is not None
+
+    def apply(self, data: Input, seed: int) -> Visible:
+        """Return what is left of the labels.
+
+        A label rate draws a split, whose other labels are kept for the test. Without one, all labels of the
+        classes that are not hidden stay.
+        """
+        if not self.is_given:
+            return Visible(data.labels, None)
+        if data.labels is None:
+            msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
+            raise UsageError(msg)
+        from unseen.splits import completely_imbalanced_split
+
+        hidden = options.names(self.unseen)
+        if self.label_rate is None:
+            if set(data.labels.classes) <= set(hidden):
+                msg = f"all {len(data.labels.classes)} classes are unseen; leave at least one to learn from"
+                raise InputError(msg)
+            visible = Visible(data.labels.keep(data.labels.labelled, without=hidden), None)
+        else:
+            split = completely_imbalanced_split(
+                data.labels, label_rate=self.label_rate, unseen=hidden, random_state=seed
+            )
+            visible = Visible(split.seen_labels, split)
+        logger.info(
+            "hidden from the embedding: %s; %d of %d labelled nodes are left to learn from",
+            ", ".join(hidden) or "no class",
+            0 if visible.labels is None else len(visible.labels.labelled),
+            len(data.labels.labelled),
+        )
+        return visible
+
+
+@dataclass(frozen=True)
+class VectorSource:
+    """The options that say which vectors discovery works with: a method's, or those of a file."""
+
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "-m", "--method", help="Method of the vectors, see `unseen methods`; smoothfeats if not given."
+        ),
+    ] = None
+    embedding: Annotated[
+        Path | None, typer.Option(help="File of vectors to work with, of this or any other tool.")
+    ] = None
+    param: options.Param = None
+
+    def choose(self, seed: int) -> Method | Embedding | None:
+        """Return a method, a file's vectors, or nothing where nothing was said."""
+        if self.embedding is not None:
+            if self.method is not None or self.param:
+                msg = "--embedding brings its own vectors; leave out --method and --param"
+                raise UsageError(msg)
+            from unseen.io.embeddings import read_embedding
+
+            return read_embedding(self.embedding)
+        if self.method is None and not self.param:
+            return None
+        from unseen.methods.registry import make_method
+
+        parameters = options.parse_parameters(self.param or [])
+        return make_method(self.method or "smoothfeats", **parameters, random_state=seed)
+
+
+def fingerprint(labels: Labels, split: Split) -> str:
+    """Return a short hash of the nodes of L, by which a split is known again."""
+    listed = "\0".join(str(node) for node in labels.node_ids[split.train])
+    return sha256(listed.encode()).hexdigest()[:16]
+
+
+def is_dataset(source: str) -> bool:
+    """Whether `source` names a data set and not a file; a word that is neither is an error with a hint."""
+    from unseen.data.datasets import dataset_names
+
+    path = Path(source)
+    if path.exists():
+        return False
+    if source not in dataset_names() and path.suffix == "" and path.parent == Path():
+        hint = unknown_name("data set", source, dataset_names())
+        msg = f"there is no file {source!r}, and {hint}"
+        raise InputError(msg)
+    return source in dataset_names()
