@@ -1,8 +1,9 @@
-"""Columns of ids: one Arrow type for all, joined and numbered in the order of first appearance."""
+"""Columns of ids: one Arrow type for all, joined and numbered in the order of first appearance; ids in .npz files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,47 @@ def joined(column: pa.ChunkedArray) -> pa.Array:
 def is_string(kind: pa.DataType) -> bool:
     """Return whether an Arrow type is one of text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+WIDEST = 256  # characters; numpy pads every string to the longest, so one giant would cost gigabytes
+
+
+def text_arrays(key: str, values: Any) -> dict[str, npt.NDArray[Any]]:
+    r"""Return arrays that hold ids or names without pickle: ``key``, or ``key_utf8`` and ``key_offsets``.
+
+    numpy's strings have one width and lose zero characters at the end, so that very long values and those
+    that end in one are stored as UTF-8 bytes.
+
+    Examples
+    --------
+    >>> sorted(text_arrays("ids", as_ids(["a", "b"])))
+    ['ids']
+    >>> sorted(text_arrays("ids", as_ids(["a\0"])))
+    ['ids_offsets', 'ids_utf8']
+    """
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return {key: values}
+    texts = list(values)
+    if max(map(len, texts), default=0) <= WIDEST and not any(text.endswith("\0") for text in texts):
+        return {key: np.array(texts, dtype=str) if texts else np.zeros(0, dtype="U1")}
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return {f"{key}_utf8": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{key}_offsets": offsets}
+
+
+def texts_from_arrays(key: str, arrays: Mapping[str, npt.NDArray[Any]], where: str) -> list[str] | None:
+    r"""Return what `text_arrays` stored as bytes, or None where there is no such pair of arrays.
+
+    Examples
+    --------
+    >>> texts_from_arrays("ids", text_arrays("ids", ["a\0", "bc"]), "'v.npz'")
+    ['a\x00', 'bc']
+    """
+    if f"{key}_utf8" not in arrays or f"{key}_offsets" not in arrays:
+        return None
+    content, offsets = arrays[f"{key}_utf8"].tobytes(), arrays[f"{key}_offsets"].tolist()
+    try:
+        return [content[a:b].decode() for a, b in itertools.pairwise(offsets)]
+    except (TypeError, UnicodeDecodeError):
+        msg = f"{where}: `{key}_utf8` and `{key}_offsets` do not make text; write the file again"
+        raise InputError(msg) from None
