@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-STAMPED := pyproject.toml constraints.txt src/unseen/__init__.py
+STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
 .PHONY: demo test lint types pytest clean
 
@@ -28,11 +28,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment could be made: install Python's venv and pip" >&2; exit 1; }
 
 $(VENV)/.demo: $(BIN)/python $(STAMPED)
-	$(PIP) -e '.[viz]'
+	$(PIP) -e '.[viz]' -e ./paper
 	touch $@
 
 $(VENV)/.dev: $(BIN)/python $(STAMPED)
-	$(PIP) -e '.[dev]'
+	$(PIP) -e '.[dev]' -e ./paper
 	touch $@ $(VENV)/.demo
 
 clean:

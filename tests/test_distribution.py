@@ -1,4 +1,4 @@
-"""What users install: the wheel (built from the sdist) in an environment of its own runs the demo."""
+"""What users install: the wheels (built from the sdists) in environments of their own run."""
 
 from __future__ import annotations
 
@@ -34,28 +34,45 @@ def run(*command: str | Path, cwd: Path | None = None) -> str:
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("build", reason="install the dev extra to build distributions")
     out = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT)
+    for source in (ROOT, ROOT / "paper"):
+        run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source)
     return out
 
 
 def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
-    (wheel,) = dist.glob("*.whl")
-    (sdist,) = dist.glob("*.tar.gz")
+    (wheel,) = dist.glob("unseen-*.whl")
+    (sdist,) = dist.glob("unseen-*.tar.gz")
     with zipfile.ZipFile(wheel) as archive:
         inside = set(archive.namelist())
         metadata = next(name for name in inside if name.endswith("METADATA"))
         text = archive.read(metadata).decode()
     assert {"unseen/py.typed", "unseen/data/debian.npz", "unseen/data/DEBIAN.md"} <= inside
     assert {"unseen/explorer/page/page.html", "unseen/explorer/page/style.css"} <= inside
-    assert not any(name.startswith(("tests/", "tools/", "docs/")) for name in inside)
+    others = ("tests/", "tools/", "docs/", "paper/", "unseen_paper/")
+    assert not any(name.startswith(others) for name in inside)
+    assert {name.partition("/")[0] for name in inside} == {"unseen", f"unseen-{unseen.__version__}.dist-info"}
     assert f"Version: {unseen.__version__}" in text
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"LICENSE", "README.md", "pyproject.toml", "constraints.txt", "tests/conftest.py"} <= names
 
 
+def test_the_paper_is_a_distribution_of_its_own(dist: Path) -> None:
+    (wheel,) = dist.glob("unseen_paper-*.whl")
+    (sdist,) = dist.glob("unseen_paper-*.tar.gz")
+    with zipfile.ZipFile(wheel) as archive:
+        inside = set(archive.namelist())
+        entries = archive.read(next(name for name in inside if name.endswith("entry_points.txt"))).decode()
+    assert {"unseen_paper/py.typed", "unseen_paper/experiments/data/paper_f1.csv"} <= inside
+    assert all(name.startswith("unseen_paper") for name in inside)
+    assert {"[unseen.commands]", "bench = unseen_paper.cli.bench:bench"} <= set(entries.splitlines())
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"README.md", "tests/test_results_page.py", "docs/results/runs.csv"} <= names
+
+
 def test_the_wheel_runs_the_demo_in_an_empty_environment(dist: Path, tmp_path: Path) -> None:
-    (wheel,) = dist.glob("*.whl")
+    (wheel,) = dist.glob("unseen-*.whl")
     home = tmp_path / "empty"
     run(sys.executable, "-m", "venv", home)
     python = home / "bin" / "python"

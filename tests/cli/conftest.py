@@ -1,34 +1,10 @@
-"""Runs the command line in this process."""
+"""Files for the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-
-from unseen.cli.app import run
-
-
-class Ran(NamedTuple):
-    """What one command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    def call(*words: object) -> Ran:
-        capsys.readouterr()
-        code = run([str(word) for word in words])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return Ran(code, captured.out, captured.err)
-
-    return call
 
 
 @pytest.fixture

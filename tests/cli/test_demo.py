@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import unseen
-from unseen.experiments import demo
+from unseen import demo
 from unseen.explorer import layout
 
 

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.bench.worlds import draw_labels
 from unseen.discovery.truth import compare
+from unseen_paper.bench.worlds import draw_labels
 
 
 def planted(**options):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.bench.questions import questions
+from unseen_paper.bench.questions import questions
 
 
 def test_the_first_suggestions_name_the_found_classes(case):

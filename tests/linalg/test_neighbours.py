@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unseen.bench.dense_rsdne import DenseRSDNE
+from oracles.rsdne import DenseRSDNE
 from unseen.linalg import neighbours as module
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.labelled import label_groups

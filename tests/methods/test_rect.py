@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import torch
 
 import unseen
-from unseen.bench import dense_rect
+from oracles import rect as dense_rect
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.neural.gcn_encoder import keyed_xavier

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import torch
 
 import unseen
-from unseen.bench import dense_rect
+from oracles import rect as dense_rect
 from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.neural.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
 from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss, StructureLoss

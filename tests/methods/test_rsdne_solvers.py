@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unseen.bench.dense_rsdne import DenseRSDNE, laplacian
+from oracles.rsdne import DenseRSDNE, laplacian
 from unseen.linalg.labelled import LabelledWalk, label_groups
 from unseen.linalg.neighbours import nearest_in_class
 from unseen.linalg.walk import WalkMatrix

@@ -12,13 +12,13 @@ import pytest
 import torch
 
 import unseen
-from unseen.bench.isolated import measure
 from unseen.cli.app import run
 from unseen.errors import InputError, OutputError
 from unseen.linalg import scratch as scratch_module
 from unseen.linalg.scratch import Zeros, scratch
 from unseen.methods.training import Adam
 from unseen.scale.estimate import Sizes, check_fits, estimate, free_memory, sizes_of
+from unseen_paper.bench.isolated import measure
 
 BIG = Sizes(10_000_000, 40_000_000, 64, 100, source="identity")
 # so large that the arrays count beside the program
@@ -114,7 +114,9 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
 @pytest.mark.parametrize(("n", "method", "params"), MEASURED)
 def test_the_estimate_of_memory_is_near_the_truth(n: int, method: str, params: dict[str, Any]) -> None:
     steps = "epochs" if method.startswith("rect") else "max_iter"
-    found = measure("unseen.bench.scale", "fit", name=method, n=n, params={**params, steps: 1}, steps=steps)
+    found = measure(
+        "unseen_paper.bench.scale", "fit", name=method, n=n, params={**params, steps: 1}, steps=steps
+    )
     sizes = sizes_of(unseen.make_method(method, **params, **{steps: 1}), n, 4 * n)
     told = estimate(method, sizes)
     assert told is not None

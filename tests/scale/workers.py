@@ -1,16 +1,13 @@
-"""Start real processes on 127.0.0.1 and wait for what they do."""
+"""Start real processes on 127.0.0.1."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 
-from unseen.bench.processes import environment
-
-DEADLINE = 300
-"""Seconds; a machine with ten times more to do than it has cores takes two minutes for what takes ten seconds."""
+from unseen_paper.bench.processes import environment
+from waiting import DEADLINE
 
 
 def run_alone(*arguments: str, **environ: str) -> tuple[int, str, float]:
@@ -26,11 +23,3 @@ def run_alone(*arguments: str, **environ: str) -> tuple[int, str, float]:
         check=False,
     )
     return done.returncode, done.stdout, time.monotonic() - start
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something holds, or fail."""
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.02)

@@ -6,13 +6,13 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 import unseen
 from unseen.cli import (
-    bench,
     convert,
     datasets,
     demo,
@@ -22,7 +22,7 @@ from unseen.cli import (
     explore,
     methods,
     partition,
-    reproduce,
+    plugins,
     suggest,
 )
 from unseen.cli.output import is_verbose, say, set_level
@@ -31,27 +31,38 @@ from unseen.errors import UnseenError, UsageError
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; the last one is what typer and shells make of Ctrl-C."""
 
-app = typer.Typer(
-    name="unseen",
-    help="Node embeddings for graphs whose labels miss whole classes.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("demo")(demo.demo)
-app.command("embed")(embed.embed)
-app.command("evaluate")(evaluate.evaluate)
-app.command("reproduce")(reproduce.reproduce)
-app.command("bench")(bench.bench)
-app.command("partition")(partition.partition)
-app.command("discover")(discover.discover)
-app.command("suggest")(suggest.suggest)
-app.command("explore")(explore.explore)
-app.command("convert")(convert.convert)
-app.command("datasets")(datasets.datasets)
-app.command("methods")(methods.methods)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo.demo,
+    "embed": embed.embed,
+    "evaluate": evaluate.evaluate,
+    "partition": partition.partition,
+    "discover": discover.discover,
+    "suggest": suggest.suggest,
+    "explore": explore.explore,
+    "convert": convert.convert,
+    "datasets": datasets.datasets,
+    "methods": methods.methods,
+}
+
+
+def make_app(word: str | None) -> typer.Typer:
+    """Return the command line; commands of other distributions are looked for unless `word` is one of our own."""
+    app = typer.Typer(
+        name="unseen",
+        help="Node embeddings for graphs whose labels miss whole classes.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_common)
+    for name, function in COMMANDS.items():
+        app.command(name)(function)
+    if word not in COMMANDS:
+        for name, command in plugins.commands(word, COMMANDS).items():
+            app.command(name, help=command.help)(command.function)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -60,7 +71,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -71,7 +81,7 @@ def _common(
 
 def run(
     argv: list[str],
-    program: typer.Typer = app,
+    program: typer.Typer | None = None,
     name: str = "unseen",
     *,
     who: str = "unseen: ",
@@ -80,6 +90,8 @@ def run(
     """Run one command and return its exit code; no user ever sees a traceback without asking for it."""
     set_level(level)
     try:
+        if program is None:
+            program = make_app(argv[0] if argv and not argv[0].startswith("-") else None)
         program(argv, prog_name=name, standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:

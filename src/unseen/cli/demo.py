@@ -13,7 +13,7 @@ from unseen.cli.output import print_json, progress
 from unseen.errors import UnsupportedError, logger
 
 if TYPE_CHECKING:
-    from unseen.experiments.demo import Demo
+    from unseen.demo import Demo
 
 WORDS = {
     "nodefeats": "words of the description alone",
@@ -43,7 +43,7 @@ def demo(
 ) -> None:
     """Show on a bundled real graph what happens to classes that nobody labelled."""
     from unseen.data.files import make_folder
-    from unseen.experiments.demo import run_demo
+    from unseen.demo import run_demo
 
     make_folder(output)
     with progress("learning vectors") as move:
@@ -67,7 +67,7 @@ def demo(
 
 def _write_page(result: Demo, path: Path, seed: int) -> Path | None:
     """Write the explorer page of the demo, and say how to open it; without openTSNE, say what is missing."""
-    from unseen.experiments.demo import demo_subject
+    from unseen.demo import demo_subject
     from unseen.explorer import write_explorer
     from unseen.explorer.layout import require_tsne
 

@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import logger
-from unseen.report.tables import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +50,29 @@ def print_json(value: Any) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
     """Write aligned columns to stdout; the first `left` columns are text, the others numbers."""
-    sys.stdout.write(render(header, rows, left=left))
+    sys.stdout.write(aligned(header, rows, left=left))
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """Return a table of text cells in aligned columns, the first `left` of them words, the others numbers.
+
+    Examples
+    --------
+    >>> print(aligned(["method", "F1"], [["rect", ".750"], ["gcn", ".600"]]), end="")
+    method    F1
+    rect    .750
+    gcn     .600
+    """
+    # a line break would end the row
+    table = [[" ".join(cell.split()) for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[k]) for row in table) for k in range(len(header))]
+    lines = []
+    for row in table:
+        cells = [
+            c.ljust(w) if k < left else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines) + "\n"
 
 
 @contextmanager

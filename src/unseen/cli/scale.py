@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
+from unseen.cli.output import print_json
 
 app = typer.Typer(
     name="unseen.scale",
@@ -46,6 +47,7 @@ def scale(
     ] = 300,
     scratch: options.Scratch = None,
     force: options.Force = False,
+    json: options.Json = False,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -73,6 +75,7 @@ def scale(
             checkpoint_every=checkpoint_every,
             scratch=scratch is not None,
             force=force,
+            on_end=print_json if json else None,
         )
 
 

@@ -51,6 +51,7 @@ class Checkpoints:
 
     def __init__(self, folder: Path, comm: Comm, job: str, every: int) -> None:
         self.folder, self.comm, self.job, self.every = folder, comm, job, every
+        self.resumed: dict[str, Any] | None = None  # the last stage and step that was read back
 
     def resume(self, stage: str) -> tuple[int, dict[str, npt.NDArray[Any]]] | None:
         """Return the newest committed step of a stage and its arrays, None where there is none."""
@@ -67,6 +68,7 @@ class Checkpoints:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             msg = f"the checkpoint {str(path)!r} cannot be read ({error}); remove {str(self.folder)!r} to begin anew"
             raise InputError(msg) from None
+        self.resumed = {"stage": stage, "step": step}
         if self.comm.rank == 0:
             logger.info("%s: going on after step %d, from %s", stage, step, self.folder)
         return step, arrays

@@ -1,8 +1,10 @@
-"""Sizes of memory in words: `2GB`, `500 MB`."""
+"""Sizes of memory in words, `2GB`, `500 MB`, and how much this process has held."""
 
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 from unseen.errors import InputError
 
@@ -40,3 +42,23 @@ def shown_size(n_bytes: float) -> str:
         if n_bytes >= unit:
             return f"{n_bytes / unit:.1f} {name}"
     return f"{n_bytes:.0f} B"
+
+
+def peak_bytes() -> float:
+    """Return the most memory that this process has held so far; 0 where the system does not say.
+
+    Examples
+    --------
+    >>> peak_bytes() >= 0
+    True
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():  # getrusage would count the parent's memory too: it survives the start of a program
+        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(peak.split()[1]) * 1024.0
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)

@@ -7,14 +7,13 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import unseen
-from unseen.bench.isolated import peak_megabytes
 from unseen.comm.group import Comm
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, logger
@@ -25,7 +24,7 @@ from unseen.scale.checkpoints import Checkpoints, together
 from unseen.scale.estimate import Sizes, check_fits, free_memory, sizes_of
 from unseen.scale.layout import Meta, read_meta, verify_part
 from unseen.scale.load import load_parts, shares
-from unseen.scale.sizes import shown_size
+from unseen.scale.sizes import peak_bytes, shown_size
 from unseen.scale.vectors import CHECKPOINTS, check_output, write_vectors
 
 METHODS = ("rect-l", "rect-n", "rect", "mfdw", "rsdne-light")
@@ -44,6 +43,7 @@ def train(
     checkpoint_every: int = EVERY,
     scratch: bool = False,
     force: bool = False,
+    on_end: Callable[[dict[str, Any]], None] | None = None,
 ) -> Embedding:
     r"""Train on the parts in `folder`, write the vectors to `output`, and return the rows of this process.
 
@@ -67,6 +67,9 @@ def train(
         Whether some arrays lie on disk (see :mod:`unseen.linalg.scratch`), for the estimate of memory.
     force : bool
         Begin even if the memory looks too small.
+    on_end : callable or None
+        Gets what the training took, as data: method, nodes, columns, seconds, the memory and the rows sent (in bytes)
+        of the process that has most, and the stage and step after which it went on, None if it began anew.
 
     Examples
     --------
@@ -104,9 +107,8 @@ def train(
     with kept_by(checkpoints):
         embedding = estimator.fit_transform(graph, labels)  # type: ignore[arg-type]  # a part is taken as a graph
     write_vectors(embedding, output, comm)
-    peak, sent = (
-        comm.gather(np.array([number])).max() for number in (peak_megabytes() * 1e6, float(comm.sent))
-    )
+    peak, sent = (comm.gather(np.array([number])).max() for number in (peak_bytes(), float(comm.sent)))
+    seconds = time.monotonic() - start
     if comm.rank == 0:
         shutil.rmtree(output / CHECKPOINTS, ignore_errors=True)
         logger.info(
@@ -114,7 +116,7 @@ def train(
             method,
             f"{meta.n_nodes:,}",
             embedding.vectors.shape[1],
-            time.monotonic() - start,
+            seconds,
             output,
         )
         logger.info(
@@ -122,6 +124,19 @@ def train(
             shown_size(peak),
             shown_size(sent),
         )
+        if on_end is not None:
+            on_end(
+                {
+                    "method": method,
+                    "nodes": meta.n_nodes,
+                    "columns": embedding.vectors.shape[1],
+                    "processes": comm.size,
+                    "seconds": seconds,
+                    "peak_bytes": int(peak),
+                    "sent_bytes": int(sent),
+                    "resumed": checkpoints.resumed,
+                }
+            )
     return embedding
 
 

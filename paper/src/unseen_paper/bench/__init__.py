@@ -1,0 +1,1 @@
+"""Measurements that print ratios from one run: what `unseen bench` shows."""

@@ -1,0 +1,78 @@
+"""Run a function in a process of its own, so that its peak memory and its warm-up are its own.
+
+``python -m unseen_paper.bench.isolated module function arguments`` is what runs there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from unseen.errors import UnseenError
+from unseen.scale.sizes import peak_bytes
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of the function alone, without imports and preparation, and memory.
+
+    `processor` has the seconds of all its threads, which other work on the machine disturbs less. `megabytes` is the
+    peak of the process, `added` how much of it came on top of what the process held when the function was called:
+    libraries and input.
+    """
+
+    seconds: float
+    megabytes: float
+    added: float
+    result: Any
+    processor: float = 0.0
+
+
+def measure(module: str, function: str, **arguments: Any) -> Measured:
+    """Return what ``prepare``d work costs: `function` of `module` returns the function that is timed.
+
+    Examples
+    --------
+    >>> measure("unseen_paper.bench.isolated", "nothing", answer=42).result
+    42
+    """
+    command = [sys.executable, "-m", "unseen_paper.bench.isolated", module, function, json.dumps(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        msg = f"the measurement of {module}.{function} failed: {why}"
+        raise UnseenError(msg)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return Measured(found["seconds"], found["megabytes"], found["added"], found["result"], found["processor"])
+
+
+def nothing(answer: int) -> Any:
+    """Prepare work that does nothing, for trying things out."""
+    return lambda: answer
+
+
+def main(module: str, function: str, arguments: str) -> None:
+    """Prepare, time and print as JSON."""
+    work = getattr(importlib.import_module(module), function)(**json.loads(arguments))
+    held = peak_bytes() / 1e6
+    start, used = time.perf_counter(), time.process_time()
+    result = work()
+    seconds, processor = time.perf_counter() - start, time.process_time() - used
+    peak = peak_bytes() / 1e6
+    found = {
+        "seconds": seconds,
+        "processor": processor,
+        "megabytes": peak,
+        "added": peak - held,
+        "result": result,
+    }
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

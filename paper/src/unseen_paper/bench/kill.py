@@ -1,0 +1,113 @@
+"""A worker is killed at a random moment, again and again: `unseen bench kill`.
+
+Two processes train RECT under torchrun with checkpoints. In every run one of them gets SIGKILL, at a moment drawn
+from the whole training: after so many checkpoints, and a random part of the time to the next one. The run has to end,
+with the vectors of the undisturbed one. A run that ended before its moment came does not count, and is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from unseen.errors import logger
+from unseen.scale.vectors import CHECKPOINTS, SUCCESS, read_vectors
+from unseen_paper.bench.processes import Training, finished, group, run_group, worker_ids, write_parts
+from unseen_paper.bench.report import Table
+
+EPOCHS, EVERY = 100, 5
+STAGES = ("rect-l", "rect-n")
+"""What RECT trains, one after the other."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When to kill: after so many checkpoints and `wait` seconds, the worker with this number."""
+
+    checkpoints: int
+    wait: float
+    worker: int
+
+
+def run(*, repeats: int = 20, nodes: int = 3000) -> list[Table]:
+    """Return one row a run: where the worker was killed, from where the run went on, how far the vectors are off."""
+    rng = np.random.default_rng(0)
+    total = len(STAGES) * EPOCHS // EVERY
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        parts = write_parts(folder, nodes, parts=2)
+        job = [str(parts), "--method", "rect", "--dim", "64", "--epochs", str(EPOCHS)]
+        job += ["--checkpoint-every", str(EVERY)]
+        step = run_group(2, *job, "-o", str(folder / "whole")).seconds / total
+        expected = read_vectors(folder / "whole").vectors
+        rows: list[tuple[str, ...]] = []
+        while len(rows) < repeats:
+            output = folder / f"run-{len(rows)}"
+            moment = Moment(int(rng.integers(total)), rng.uniform(0, step), int(rng.integers(2)))
+            disturbed = _disturbed(job, output, moment)
+            if disturbed is None:
+                continue
+            reached, training = disturbed
+            vectors = read_vectors(output).vectors
+            off = np.linalg.norm(vectors - expected) / np.linalg.norm(expected)
+            rows.append((str(len(rows) + 1), str(moment.worker), reached, _resumed(training), f"{off:.1e}"))
+            logger.info("run %s: process %s killed after %s, went on after %s, off by %s", *rows[-1])
+    header = ("run", "process", "last checkpoint before the kill", "went on after", "relative difference")
+    note = (
+        f"All {repeats} runs finished. The undisturbed training took {step * total:.1f} s, loading included."
+    )
+    return [Table("RECT on two processes, one of them killed during training", header, rows, (note,))]
+
+
+def _disturbed(job: list[str], output: Path, moment: Moment) -> tuple[str, Training] | None:
+    """Run the job and kill a worker; return how far it was then and what it took, None where it was done before."""
+    with group(2, *job, "-o", str(output), restarts=3) as process:
+        # the folder is made when the processes have met
+        while process.poll() is None and not (output.exists() and _done(output) >= moment.checkpoints):
+            time.sleep(0.005)
+        time.sleep(moment.wait)
+        workers = worker_ids(process.pid)
+        killed = len(workers) > moment.worker and not (output / SUCCESS).exists()
+        reached = _named(_done(output))
+        if killed:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(workers[moment.worker], signal.SIGKILL)
+        training = finished(process, f"the run with a worker killed after {reached}")
+    return (reached, training) if killed else None
+
+
+def _done(output: Path) -> int:
+    """Return how many checkpoints a run has got to; of older ones nothing is left."""
+    newest = 0
+    for commit in output.glob(f"{CHECKPOINTS}/*/COMMIT"):
+        stage, _, step = commit.parent.name.rpartition("-")
+        newest = max(newest, STAGES.index(stage) * EPOCHS // EVERY + int(step) // EVERY)
+    return newest
+
+
+def _named(checkpoints: int) -> str:
+    """Return the stage and step of a checkpoint by its number.
+
+    Examples
+    --------
+    >>> _named(0), _named(20), _named(21)
+    ('the beginning', 'rect-l step 100', 'rect-n step 5')
+    """
+    if not checkpoints:
+        return "the beginning"
+    before, step = divmod((checkpoints - 1) * EVERY, EPOCHS)
+    return f"{STAGES[before]} step {step + EVERY}"
+
+
+def _resumed(training: Training) -> str:
+    """Return the stage and step after which a run went on."""
+    if training.resumed is None:
+        return "the beginning"
+    return f"{training.resumed['stage']} step {training.resumed['step']}"

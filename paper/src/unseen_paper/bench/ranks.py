@@ -1,0 +1,131 @@
+"""One, two and four processes on this machine: `unseen bench ranks`.
+
+The same vectors, whatever the number of processes; the memory of each; and the rows they send each other, beside what
+the model of ``docs/scale.md`` says of a random graph.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from unseen.errors import logger, unknown_name
+from unseen.scale.estimate import Sizes, estimate
+from unseen.scale.sizes import shown_size
+from unseen.scale.train import METHODS
+from unseen.scale.vectors import read_vectors
+from unseen_paper.bench.processes import Training, run_group, write_parts
+from unseen_paper.bench.report import Table
+
+RANKS = (1, 2, 4)
+COLUMNS = 64
+SAME_NODES, SAME_EPOCHS = 20_000, 100
+"""Size and length of the comparison of vectors."""
+
+
+def run(
+    *, methods: Sequence[str] = METHODS, sizes: Sequence[int] = (100_000, 1_000_000), epochs: int = 3
+) -> list[Table]:
+    """Return how far the vectors of several processes are off those of one, and what each process takes.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Whose vectors are compared.
+    sizes : sequence of int
+        Numbers of nodes at which RECT-N's memory and exchange are measured.
+    epochs : int
+        How long it is trained there.
+    """
+    for name in methods:
+        if name not in METHODS:
+            raise unknown_name("method that trains on parts", name, METHODS)
+    with tempfile.TemporaryDirectory() as name:
+        return [same_vectors(Path(name), methods), costs(Path(name), sizes, epochs)]
+
+
+def same_vectors(folder: Path, methods: Sequence[str]) -> Table:
+    """Return how far the vectors are off those of one process."""
+    parts = write_parts(folder, SAME_NODES, parts=max(RANKS))
+    rows = []
+    for method in methods:
+        job = ["--method", method, "--dim", str(COLUMNS), "--epochs", str(SAME_EPOCHS)]
+        alone: np.ndarray | None = None
+        for ranks in RANKS:
+            output = folder / f"{method}-{ranks}"
+            _train(ranks, parts, output, *job)
+            found = read_vectors(output).vectors
+            if alone is None:
+                alone = found
+                continue
+            gap = found.astype(np.float64) - alone
+            off = f"{np.linalg.norm(gap) / np.linalg.norm(alone):.1e}", f"{np.abs(gap).max():.1e}"
+            rows.append((method, str(ranks), *off))
+            logger.info("%s, %d processes: relative difference %s, largest entry %s", method, ranks, *off)
+    header = ("method", "processes", "relative difference", "largest entry")
+    title = (
+        f"Vectors beside those of one process, {SAME_NODES:,} nodes, {COLUMNS} columns, {SAME_EPOCHS} epochs"
+    )
+    return Table(title, header, rows)
+
+
+def costs(folder: Path, sizes: Sequence[int], epochs: int) -> Table:
+    """Return processor seconds, memory and rows sent of RECT-N beside the model."""
+    rows = []
+    for n in sizes:
+        parts = write_parts(folder, n, parts=max(RANKS))
+        for ranks in RANKS:
+            job = ["--method", "rect-n", "--dim", str(COLUMNS), "--epochs", str(epochs)]
+            before = _processor_seconds()
+            found = _train(ranks, parts, folder / f"cost-{n}-{ranks}", *job, "--param", "features=identity")
+            used = _processor_seconds() - before
+            share = Sizes(
+                n // ranks, 4 * n // ranks, COLUMNS, epochs, source="identity", halo=_halo(n, ranks)
+            )
+            foreseen = estimate("rect-n", share, threads=1)
+            assert foreseen is not None
+            cells = found.peak_bytes, foreseen.n_bytes, found.sent_bytes, foreseen.sent
+            times = f"{used:.0f}", f"{ranks * foreseen.seconds:.0f}"
+            rows.append((f"{n:,}", str(ranks), *times, *(shown_size(cell) for cell in cells)))
+            logger.info("%s nodes, %s processes: %s s against %s, %s and %s, %s and %s", *rows[-1])
+    header = (
+        "nodes",
+        "processes",
+        "processor s",
+        "model",
+        "memory of a process",
+        "model",
+        "rows sent",
+        "model",
+    )
+    title = f"RECT-N, identity features, {COLUMNS} columns, {epochs} epochs, one thread a process"
+    note = (
+        "Processor seconds are of all processes, their start and reading included, which the model has not."
+    )
+    return Table(title, header, rows, (note,))
+
+
+def _processor_seconds() -> float:
+    """Return what all processes started from here, and ended, have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _halo(nodes: int, ranks: int) -> int:
+    """Return how many rows of others a process needs on a random graph of four entries a row, cut at random.
+
+    Examples
+    --------
+    >>> _halo(1000, 1), _halo(1000, 2)
+    (0, 432)
+    """
+    return round((nodes - nodes / ranks) * (1 - math.exp(-4 / ranks)))
+
+
+def _train(ranks: int, parts: Path, output: Path, *job: str) -> Training:
+    return run_group(ranks, str(parts), *job, "-o", str(output), "--checkpoint-every", "0")

@@ -1,0 +1,78 @@
+"""`unseen bench`: measurements as ratios from one run, because machines are shared and noisy."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from typing import Annotated
+
+import typer
+
+from unseen.cli import options
+from unseen.cli.output import print_json
+from unseen.errors import InputError, logger, unknown_name
+from unseen_paper.report.tables import render
+
+BENCHMARKS = {
+    "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
+    "plus": "RECT+ beside RECT: time, parts, graphs that played no part in its making",
+    "rsdne": "RSDNE against a dense implementation",
+    "scale": "time and memory against the number of nodes, the paper's scalability test",
+    "outofcore": "RECT-N with and without arrays on disk, up to ten million nodes",
+    "ranks": "one, two and four processes: the same vectors, memory of each, rows sent",
+    "kill": "two processes, one of them killed at a random moment, twenty times",
+    "classifier": "all one-versus-rest problems at once against LinearSVC",
+    "discover": "how well classes that nobody labelled are found, and with how many questions",
+}
+
+
+def bench(
+    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(BENCHMARKS)}.")],
+    repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="Numbers of nodes, separated by commas (scale, discover).")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Which methods, or tables of discover, separated by commas; all if not given."),
+    ] = None,
+    epochs: options.Epochs = None,
+    style: Annotated[
+        str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")
+    ] = "text",
+    threads: options.Threads = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure speed and memory, and print the ratios with the machine they come from."""
+    if name not in BENCHMARKS:
+        raise unknown_name("benchmark", name, BENCHMARKS)
+    from unseen_paper.bench.report import machine
+
+    run = importlib.import_module(f"unseen_paper.bench.{name}").run
+    asked = {
+        "repeats": repeats,
+        "sizes": None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")],
+        "methods": None if methods is None else options.names(methods),
+        "epochs": epochs,
+    }
+    given = {key: value for key, value in asked.items() if value is not None}
+    for key in given:
+        if key not in inspect.signature(run).parameters:
+            msg = f"the benchmark {name!r} has no --{key}"
+            raise InputError(msg)
+    logger.info("%s; this takes minutes", BENCHMARKS[name])
+    tables = run(**given)
+    if json:
+        rows = [
+            {"title": t.title, "rows": [dict(zip(t.header, row, strict=True)) for row in t.rows]}
+            for t in tables
+        ]
+        print_json({"benchmark": name, "machine": machine(), "tables": rows})
+        return
+    for table in tables:
+        sys.stdout.write(f"{table.title}\n\n{render(table.header, table.rows, style=style)}\n")
+        sys.stdout.writelines(f"{note}\n" for note in table.notes)
+    sys.stdout.write(f"\nMeasured on: {machine()}\n")

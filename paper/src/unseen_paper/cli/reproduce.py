@@ -1,0 +1,228 @@
+"""`unseen reproduce`: the paper's tables and figures, ours beside theirs."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unseen.cli import options
+from unseen.cli.output import print_json, progress
+from unseen.errors import InputError, UnseenError, logger, unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from unseen_paper.experiments.catalog import Choice
+    from unseen_paper.experiments.runner import Progress
+
+NAMES = (
+    "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "scalability", "all",
+)  # fmt: skip
+TABLES = ("decline", "f1")
+"""Experiments without a figure."""
+GRID_CHOICES = ("inside", "best")
+QUIET_SECONDS = 60
+"""Where there is no bar, a line tells how far it is after so long, or after 25 runs."""
+TITLE_LINES = {"text": "{}", "markdown": "## {}\n", "csv": "# {}", "latex": "% {}"}
+"""What stands above each table of `all`."""
+
+
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help=f"One of: {', '.join(NAMES)}.")],
+    dataset: Annotated[
+        str | None, typer.Option(help="Data sets, separated by commas; the paper's if not given.")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="Methods, separated by commas; the paper's if not given (f1, balanced: and our own)."
+        ),
+    ] = None,
+    rates: Annotated[
+        str | None, typer.Option(help="Label rates, separated by commas; the paper's if not given.")
+    ] = None,
+    splits: Annotated[
+        int | None, typer.Option(help="Number of splits; the paper's if not given.", min=1)
+    ] = None,
+    grid: Annotated[
+        str,
+        typer.Option(
+            help="f1: weights from a grid are chosen inside the seen labels, or, for comparison, best on test nodes.",
+            metavar="inside|best",
+        ),
+    ] = "inside",
+    sizes: Annotated[
+        str | None, typer.Option(help="Numbers of nodes of the scalability test, separated by commas.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Dask scheduler whose workers do the runs: tcp://host:8786.", metavar="ADDRESS"),
+    ] = None,
+    threads: options.Threads = None,
+    out: Annotated[Path, typer.Option(help="Folder of results; a second start continues there.")] = Path(
+        "unseen-results"
+    ),
+    style: Annotated[
+        str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")
+    ] = "text",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run an experiment of the paper; print its table beside the paper's figures, write csv and figures."""
+    if experiment not in NAMES:
+        raise unknown_name("experiment", experiment, NAMES)
+    from unseen.data.datasets import dataset_names
+    from unseen.data.files import make_folder
+    from unseen.explorer.layout import require_tsne
+    from unseen.methods.registry import METHODS
+    from unseen_paper.cluster import on_cluster
+    from unseen_paper.experiments.catalog import EXPERIMENTS, Choice
+    from unseen_paper.experiments.evidence import COLLECTED, collected
+    from unseen_paper.experiments.results import ResultTable
+    from unseen_paper.experiments.runner import run_all
+    from unseen_paper.report.experiments import tabulated, write_claims, write_report
+    from unseen_paper.report.figures import pyplot
+    from unseen_paper.report.layouts import write_layouts
+    from unseen_paper.report.scalability import write_scalability
+    from unseen_paper.report.tables import STYLES
+
+    if grid not in GRID_CHOICES:
+        raise unknown_name("way to choose from a grid", grid, GRID_CHOICES)
+    if style not in STYLES:
+        raise unknown_name("style", style, STYLES)
+    choice = Choice(
+        _checked(dataset, "data set", dataset_names()),
+        _checked(methods, "method", METHODS),
+        None if rates is None else _shares(rates),
+        splits,
+        grid,
+    )
+    nodes = None if sizes is None else options.numbers(sizes, "--sizes")
+    if experiment not in TABLES:
+        pyplot()  # rather say now than after hours of runs that figures cannot be drawn
+    if experiment in ("layouts", "all"):
+        require_tsne()
+    make_folder(out)
+    table = ResultTable(out / "runs.csv")
+
+    def report(name: str) -> tuple[list[dict[str, object]], str]:
+        alone = experiment == name
+        with progress(name) as move, on_cluster(cluster):
+            if name in ("layouts", "scalability"):
+                if name == "layouts":
+                    rows, text = write_layouts(
+                        choice, out, style=style, n_jobs=jobs, on_progress=move or _tell
+                    )
+                    _tell_left_out(name, choice, [(row["dataset"], row["method"]) for row in rows], alone)
+                else:  # of all experiments, this one has its own methods
+                    asked = choice if alone else Choice()
+                    rows, text = write_scalability(
+                        asked, out, sizes=nodes, style=style, on_progress=move or _tell
+                    )
+                _tell_failed(name, [row["error"] for row in rows], out, alone)
+                return rows, text
+            runs = EXPERIMENTS[name].runs(choice)
+            _tell_left_out(name, choice, [(run.dataset, run.method) for run in runs], alone)
+            left = len(table.missing(runs))
+            logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
+            results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
+        _tell_failed(name, [result.error for result in results], table.path, alone)
+        kind = "f1, best of grid" if name == "f1" and grid == "best" else name
+        all_so_far = collected(name, table, choice) if kind in COLLECTED else []
+        write_report(kind, all_so_far or results, out)
+        return tabulated(kind, results, style=style)
+
+    found = {}
+    for name in [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]:
+        found[name], text = report(name)
+        if not json:
+            if experiment == "all":
+                title = EXPERIMENTS[name].title if name in EXPERIMENTS else name
+                sys.stdout.write(TITLE_LINES[style].format(title) + "\n")
+            sys.stdout.write(text)
+    if json:
+        print_json(found if experiment == "all" else found[experiment])
+    try:
+        logger.info("%s", write_claims(table, choice, out))
+    except UnseenError as error:  # what was asked for is there; a graph that is not at hand shall not hide it
+        logger.warning("the paper's claims could not be judged: %s", error)
+
+
+def _tell(done: int, total: int) -> None:
+    logger.info("%d of %d done", done, total)
+
+
+def _tell_left_out(name: str, choice: Choice, pairs: Sequence[tuple[str, str]], alone: bool) -> None:
+    """Say which methods an experiment does not run, on which data sets, of those that were asked for."""
+    datasets = list(dict.fromkeys([*(choice.datasets or ()), *(dataset for dataset, _ in pairs)]))
+    said = []
+    for method in choice.methods or ():
+        without = [dataset for dataset in datasets if (dataset, method) not in pairs]
+        if len(without) == len(datasets):
+            said.append(method)
+        elif without:
+            said.append(f"{method} on {', '.join(without)}")
+    if not said:
+        return
+    msg = (
+        f"{name} leaves out {', '.join(said)}: without the parameter that it varies, or made for "
+        "one label a node where nodes have several"
+    )
+    if not pairs and alone:
+        raise InputError(msg)
+    logger.warning("%s", msg)
+
+
+def _tell_failed(name: str, errors: Sequence[str], path: Path, alone: bool) -> None:
+    failed = [" ".join(error.split()) for error in errors if error]
+    if failed:
+        msg = f"{len(failed)} of {len(errors)} runs of {name} failed, the first with {failed[0]}; see {path} for all"
+        if alone and len(failed) == len(errors):
+            raise UnseenError(msg)
+        logger.warning("%s", msg)
+
+
+def _checked(text: str | None, kind: str, known: object) -> list[str] | None:
+    chosen = options.names(text)
+    for name in chosen:
+        if name not in known:  # type: ignore[operator]
+            raise unknown_name(kind, name, known)  # type: ignore[arg-type]
+    return chosen or None
+
+
+def _shares(text: str) -> list[float]:
+    rates = options.numbers(text, "--rates")
+    for rate in rates:
+        if not 0 < rate < 1:
+            msg = f"`--rates` takes shares between 0 and 1, such as 0.3, got {rate:g}"
+            raise InputError(msg)
+    return rates
+
+
+def _teller(move: Callable[..., None] | None) -> Callable[[Progress], None]:
+    told = time.monotonic()
+
+    def tell(state: Progress) -> None:
+        nonlocal told
+        if move:
+            move(state.done, state.total, state.failed)
+            return
+        long_ago = time.monotonic() - told > QUIET_SECONDS
+        if (
+            logger.isEnabledFor(logging.DEBUG)
+            or long_ago
+            or state.done % 25 == 0
+            or state.done == state.total
+        ):
+            told = time.monotonic()
+            left = f"{state.seconds_left / 60:.0f} min left" if state.done < state.total else "done"
+            logger.info("%d of %d runs, %d failed, %s", state.done, state.total, state.failed, left)
+
+    return tell

@@ -1,0 +1,1 @@
+"""The paper's tables, figures and claims as plans of runs."""

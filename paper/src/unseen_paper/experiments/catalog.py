@@ -1,0 +1,200 @@
+"""The experiments of section 6, each as a plan of runs and the figure that shows what came of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from unseen.data.datasets import load_dataset
+from unseen.labels import Labels
+from unseen.methods.registry import METHODS, method_class
+from unseen.splits import random_unseen_sets, unseen_sets
+from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
+from unseen_paper.experiments.plan import DRAWS, GRIDS, Run, as_params, f1_runs, hidden_sets, numbered_sets
+
+OURS = ("smoothfeats", "rect-plus")
+"""Methods that stand beside the paper's in its tables: features smoothed without training, and our own."""
+BALANCED_SPLITS = 5
+SEEN_CLASS_SPLITS = 6
+MOST_SETS = 10_000
+"""Sets of hidden classes that are listed; of more, some are drawn."""
+ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)
+DIMENSIONS = (100, 200, 300, 400, 500)
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "J_DW": {"intra": None, "inter": False},
+    "J_DW + J_intra": {"inter": False},
+    "J_DW + random(J_intra)": {"intra": "random", "inter": False},
+    "J_DW + J_inter": {"intra": None},
+    "RSDNE": {},
+}
+"""The settings of RSDNE that the paper compares, as parameters that differ from the defaults."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user asked for; None means what the paper does, in tables of all methods with `OURS` beside its own."""
+
+    datasets: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    rates: Sequence[float] | None = None
+    splits: int | None = None
+    grid: str = "inside"
+    """Whether weights from a grid are chosen inside the seen labels, or, for comparison, are the best on test nodes."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper.
+
+    Parameters
+    ----------
+    title : str
+        What it shows.
+    runs : callable
+        From a `Choice` to the runs it takes.
+    x : str
+        The column along the horizontal axis of its figure, empty for a table.
+    series : str
+        The column that tells the lines of the figure apart.
+    """
+
+    title: str
+    runs: Callable[[Choice], list[Run]]
+    x: str = ""
+    series: str = "method"
+
+
+def _f1(choice: Choice) -> list[Run]:
+    methods = choice.methods or _known([*TITLES, *OURS])
+    runs = []
+    for dataset in choice.datasets or DATASETS:
+        labels = _labels(dataset)
+        runs += f1_runs(dataset, labels, able(methods, labels), choice.rates or RATES, choice.splits)
+    if choice.grid == "inside":
+        return runs
+    return [replace(run, params=params) for run in runs for params in _grid_values(run.method)]
+
+
+def _grid_values(method: str) -> list[str]:
+    """Return the parameters of one run a value of the method's grid, those of the method itself if it has none."""
+    return [as_params({name: v}) for name, values in GRIDS.get(method, {}).items() for v in values] or ["{}"]
+
+
+def _decline(choice: Choice) -> list[Run]:
+    runs = []
+    for dataset in choice.datasets or ["citeseer"]:
+        labels = _labels(dataset)
+        for size in (0, 1, 2):
+            sets = _sets(labels, size, choice.splits or (None if size else 10))
+            methods = able(choice.methods or _known(["lshm", "gcn"]), labels)
+            runs += _grid(dataset, methods, choice.rates or RATES, sets)
+    return runs
+
+
+def _seen_classes(choice: Choice) -> list[Run]:
+    runs = []
+    methods = choice.methods or _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
+    for dataset in choice.datasets or ["citeseer"]:
+        labels = _labels(dataset)
+        most = choice.splits or SEEN_CLASS_SPLITS
+        for size in range(len(labels.classes)):
+            sets = _sets(labels, size, most)
+            runs += _grid(dataset, able(methods, labels), choice.rates or [0.5], sets)
+    return runs
+
+
+def _ablation(choice: Choice) -> list[Run]:
+    methods = [name for name in choice.methods or ["rsdne"] if name == "rsdne"]
+    return [run for params in ABLATIONS.values() for run in _varied(choice, methods, params)]
+
+
+def _alpha(choice: Choice) -> list[Run]:
+    both = ("rsdne", "rsdne-light")  # other methods call another weight alpha
+    methods = [name for name in choice.methods or both if name in both]
+    return [
+        run for alpha in ALPHAS for run in _varied(choice, methods, {"alpha": alpha} if alpha != 1 else {})
+    ]
+
+
+def _dimension(choice: Choice) -> list[Run]:
+    usual = _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
+    methods = [
+        name for name in choice.methods or usual if "n_components" in method_class(name)().get_params()
+    ]
+    chosen = Choice(choice.datasets, methods, choice.rates or [0.3], choice.splits)
+    return [run for columns in DIMENSIONS for run in _varied(chosen, methods, {"n_components": columns})]
+
+
+def _balanced(choice: Choice) -> list[Run]:
+    methods = choice.methods or _known([*TITLES, *OURS])
+    return [
+        run
+        for dataset in choice.datasets or DATASETS
+        for run in _grid(
+            dataset,
+            able(methods, _labels(dataset)),
+            choice.rates or RATES,
+            _sets(_labels(dataset), 0, choice.splits),
+        )
+    ]
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "decline": Experiment("how classifiers decline when classes have no labels (Table 1)", _decline),
+    "f1": Experiment("micro and macro F1 with completely-imbalanced labels (Tables 3 and 4)", _f1),
+    "seen-classes": Experiment("F1 against the number of seen classes", _seen_classes, x="seen_classes"),
+    "ablation": Experiment("settings of RSDNE", _ablation, x="label_rate", series="params"),
+    "alpha": Experiment("the weight alpha of RSDNE", _alpha, x="alpha"),
+    "dimension": Experiment("the number of columns", _dimension, x="n_components"),
+    "balanced": Experiment("micro F1 with balanced labels, averaged over label rates", _balanced),
+}
+
+
+@cache
+def _labels(dataset: str) -> Labels:
+    return load_dataset(dataset).labels
+
+
+def _known(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in METHODS]
+
+
+def able(methods: Sequence[str], labels: Labels) -> list[str]:
+    """Leave out the methods that take one label a node, where nodes have several."""
+    return [name for name in methods if method_class(name).multilabel or not labels.is_multilabel]
+
+
+def _sets(labels: Labels, size: int, most: int | None) -> list[tuple[int, tuple[str, ...]]]:
+    """Return numbered sets of `size` classes, at most so many, drawn where there are too many to list."""
+    if size == 0:
+        return list(enumerate([()] * (most or BALANCED_SPLITS)))
+    if math.comb(len(labels.classes), size) > MOST_SETS:
+        return list(enumerate(random_unseen_sets(labels, size, most or DRAWS, random_state=0)))
+    return numbered_sets(list(unseen_sets(labels, size)), most)
+
+
+def _grid(
+    dataset: str,
+    methods: Sequence[str],
+    rates: Sequence[float],
+    sets: Sequence[tuple[int, tuple[str, ...]]],
+    params: dict[str, Any] | None = None,
+) -> list[Run]:
+    return [
+        Run(dataset, method, rate, seed, unseen, as_params(params or {}))
+        for seed, unseen in sets
+        for rate in rates
+        for method in methods
+    ]
+
+
+def _varied(choice: Choice, methods: Sequence[str], params: dict[str, Any]) -> list[Run]:
+    runs = []
+    for dataset in choice.datasets or ["citeseer"]:
+        labels = _labels(dataset)
+        splits = choice.splits or (5 if len(hidden_sets(dataset, labels)) > 5 else None)
+        runs += f1_runs(dataset, labels, able(methods, labels), choice.rates or RATES, splits, params)
+    return runs

@@ -1,0 +1,168 @@
+"""Every claim of the paper's section 6 (and of its Table 1), judged by the paper's own figures and by ours.
+
+A claim is a sentence, a short quotation, and a function from :class:`Evidence` to the figures that bear on it and
+whether it holds. Where a sentence leaves room ("comparable", "not sensitive"), the reading is in the claim's text.
+Cells that were not run are left out, and the figures say how many were compared; with none, the claim was not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unseen_paper.experiments.evidence import Evidence, paper_evidence
+from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
+
+COLUMNS = ("id", "section", "claim", "quotation", "paper", "paper_verdict", "ours", "verdict")
+HOLDS, FAILS, NOT_RUN, NO_FIGURES = "holds", "does not hold", "not run", "no figures printed"
+STRUCTURE = ("mfdw", "line", "lshm", "lde", "mmdw")
+"""Baselines that do not use node attributes."""
+BASELINES = ("nodefeats", *STRUCTURE, "tadw", "dgi", "gcn", "appnp")
+MULTI = ("ppi", "blogcatalog")
+SCORES = ("micro", "macro")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the figures are, and whether the claim holds by them."""
+
+    figures: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: `judge` returns None where nothing that bears on it was measured."""
+
+    id: str
+    section: str
+    text: str
+    quotation: str
+    judge: Callable[[Evidence], Finding | None]
+
+
+CLAIMS: list[Claim] = []
+
+
+def claim(section: str, text: str, quotation: str) -> Callable[[Callable[[Evidence], Finding | None]], Any]:
+    """Register a function as the judge of a claim; its name is the claim's id."""
+
+    def register(judge: Callable[[Evidence], Finding | None]) -> Callable[[Evidence], Finding | None]:
+        name = judge.__name__.strip("_").replace("_", "-")
+        CLAIMS.append(Claim(name, section, text, quotation, judge))
+        return judge
+
+    return register
+
+
+def claim_rows(ours: Evidence) -> list[dict[str, str]]:
+    """Return one row a claim: text, quotation, the paper's figures and ours, and the verdict by each.
+
+    Examples
+    --------
+    >>> rows = {row["id"]: row for row in claim_rows(Evidence())}
+    >>> rows["rsdne-over-mmdw"]["paper_verdict"], rows["rsdne-over-mmdw"]["verdict"]
+    ('does not hold', 'not run')
+    """
+    import unseen_paper.experiments.claims_f1
+    import unseen_paper.experiments.claims_figures  # noqa: F401  # importing them registers the claims
+
+    paper = paper_evidence()
+    rows = []
+    for each in CLAIMS:
+        theirs, found = each.judge(paper), each.judge(ours)
+        rows.append(
+            {
+                "id": each.id,
+                "section": each.section,
+                "claim": each.text,
+                "quotation": each.quotation,
+                "paper": theirs.figures if theirs else "",
+                "paper_verdict": _verdict(theirs, NO_FIGURES),
+                "ours": found.figures if found else "",
+                "verdict": _verdict(found, NOT_RUN),
+            }
+        )
+    return rows
+
+
+def _verdict(found: Finding | None, otherwise: str) -> str:
+    return otherwise if found is None else HOLDS if found.holds else FAILS
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One pair of scores: where, the two methods, and what they have."""
+
+    where: str
+    better: str
+    worse: str
+    left: float
+    right: float
+
+    @property
+    def gain(self) -> float:
+        """How much the first is above the second, relative to the second."""
+        return self.left / self.right - 1 if self.right else float("inf")
+
+    def __str__(self) -> str:
+        better, worse = (TITLES.get(name, name) for name in (self.better, self.worse))
+        return f"{better} {self.left:.4f}, {worse} {self.right:.4f} ({self.where})"
+
+
+def compared(
+    evidence: Evidence,
+    better: Iterable[str],
+    worse: Iterable[str],
+    *,
+    datasets: Iterable[str] = DATASETS,
+    rates: Iterable[float] = RATES,
+    scores: Iterable[str] = SCORES,
+) -> list[Comparison]:
+    """Return all pairs of the two groups of methods in Tables 3 and 4 that both have a score, over common splits."""
+    found = []
+    for dataset in datasets:
+        for rate in rates:
+            for a in better:
+                for b in worse:
+                    pair = evidence.both((dataset, rate, a), (dataset, rate, b)) if a != b else None
+                    if pair:
+                        for score in scores:
+                            k = SCORES.index(score)
+                            where = f"{dataset} {rate:.0%} {score}"
+                            found.append(Comparison(where, a, b, pair[0][k], pair[1][k]))
+    return found
+
+
+def always(pairs: list[Comparison]) -> Finding | None:
+    """Judge that the first is above the second in every pair."""
+    return mostly(pairs, 1.0)
+
+
+def mostly(pairs: list[Comparison], share: float) -> Finding | None:
+    """Judge that the first is above the second in more than this share of the pairs, or in all of them."""
+    if not pairs:
+        return None
+    against = sorted((pair for pair in pairs if pair.left <= pair.right), key=lambda pair: pair.gain)
+    reached = 1 - len(against) / len(pairs)
+    text = f"{len(pairs) - len(against)} of {len(pairs)} comparisons"
+    if against:
+        text += f"; most against: {against[0]}"
+    return Finding(text, reached > share or not against)
+
+
+def spread(values: dict[str, float], most: float, what: str) -> Finding | None:
+    """Judge that no value is above `most`; the values are ranges of micro F1, each with its name."""
+    if not values:
+        return None
+    worst = max(values, key=lambda name: values[name])
+    return Finding(f"largest {what} {values[worst]:.4f} ({worst}), of {len(values)}", values[worst] <= most)
+
+
+def percent(values: Iterable[float]) -> str:
+    """Return the range of relative gains as text."""
+    gains = np.array(list(values))
+    return f"{100 * gains.min():.1f} to {100 * gains.max():.1f} %"

@@ -1,0 +1,266 @@
+"""Runs a plan: side by side in processes, resumable, each result written as soon as it is there.
+
+Vectors of methods that see no labels do not depend on the split: they are learned once for a data set, kept in
+a folder beside the results and reused. A run that fails is recorded with its reason and does not stop the rest;
+a worker that is killed loses the run it was on, which is tried once more, then alone.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+import unseen
+from unseen.data.datasets import Dataset, load_dataset
+from unseen.embedding import Embedding
+from unseen.errors import UnseenError, logger
+from unseen.evaluation import Score, evaluate, fit_and_evaluate
+from unseen.io.embeddings import read_embedding
+from unseen.methods.registry import make_method, method_class
+from unseen.methods.sharing import Store, shared_work
+from unseen_paper.experiments.plan import EPOCHS, GRIDS, Run, as_params
+from unseen_paper.experiments.results import Result, ResultTable
+
+T = TypeVar("T")
+REFITS = {"gcn": 1, "appnp": 1}
+"""Methods whose fits are so dear that the classifier's C is chosen on one refit instead of three."""
+LARGE = ("blogcatalog",)
+"""Graphs on which that goes for the methods with a grid as well, and for the choice from it."""
+TRIES = 2
+"""How many dead workers a run may have been under way in before it is tried alone."""
+DIED = "the worker process died (out of memory?)"
+SEED = 0
+"""Seed of every method: splits differ from run to run, so that work without labels can be shared between them."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is."""
+
+    done: int
+    failed: int
+    total: int
+    seconds_left: float
+
+
+def run_all(
+    runs: Sequence[Run],
+    table: ResultTable,
+    *,
+    n_jobs: int = 1,
+    vectors: Path | None = None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,  # noqa: ARG005
+) -> list[Result]:
+    """Run what `table` does not hold yet, and return the results of all `runs`.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        The plan.
+    table : ResultTable
+        Where results are, and where new ones go.
+    n_jobs : int
+        Number of processes; an active joblib backend (a Dask cluster) takes precedence.
+    vectors : Path, optional
+        Folder for vectors that do not depend on the split; beside the table if not given.
+    on_progress : callable
+        Told after every run.
+    """
+    vectors = table.path.parent / "vectors" if vectors is None else vectors
+    todo = table.missing(runs)
+    failed = 0
+    start = time.monotonic()
+    for done, result in enumerate(_results(todo, n_jobs, vectors), start=1):
+        table.add([result])
+        if result.error:
+            failed += 1
+            logger.warning("%s on %s failed: %s", result.run.method, result.run.dataset, result.error)
+        left = (time.monotonic() - start) / done * (len(todo) - done)
+        on_progress(Progress(done, failed, len(todo), left))
+    return [found for run in dict.fromkeys(runs) if (found := table.get(run)) is not None]
+
+
+def _results(todo: Sequence[Run], n_jobs: int, vectors: Path) -> Iterator[Result]:
+    _learn_shared(todo, n_jobs, vectors)
+    for run, result in surviving(execute, todo, vectors, n_jobs):
+        yield result or Result(run, version=unseen.__version__, error=DIED)
+
+
+def surviving(
+    work: Callable[[Run, Path], T], runs: Iterable[Run], vectors: Path, n_jobs: int
+) -> Iterator[tuple[Run, T | None]]:
+    """Yield every run with what `work` returns for it, None for one that kills its worker again and again.
+
+    Which run killed a worker is not known, but it was under way: those that had been started are tried once more
+    beside the others, then alone, and the rest goes on side by side.
+    """
+    from joblib import effective_n_jobs
+
+    deaths = dict.fromkeys(runs, 0)
+    while deaths:
+        suspect = next((run for run, count in deaths.items() if count >= TRIES), None)
+        if suspect:
+            del deaths[suspect]
+            try:
+                yield from in_processes(_with_run, [(work, suspect, vectors)], 2)
+            except WorkerDiedError:
+                yield suspect, None
+            continue
+        try:
+            for run, made in in_processes(_with_run, [(work, run, vectors) for run in deaths], n_jobs):
+                del deaths[run]
+                yield run, made
+        except WorkerDiedError:
+            logger.warning("a worker process died; starting the %d unfinished runs again", len(deaths))
+            for run in list(deaths)[: effective_n_jobs(n_jobs)]:
+                deaths[run] += 1
+
+
+def _with_run(work: Callable[[Run, Path], T], run: Run, vectors: Path) -> tuple[Run, T]:
+    return run, work(run, vectors)
+
+
+class WorkerDiedError(UnseenError):
+    """A worker process died."""
+
+
+def in_processes(work: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int) -> Iterator[T]:
+    """Yield what `work` returns for each of the `arguments`, in the order in which it is there."""
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    jobs = (delayed(work)(*each) for each in arguments)
+    try:
+        with _interrupts() as pressed:
+            for made in Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs):
+                if pressed:
+                    raise KeyboardInterrupt
+                yield made
+    except Exception as error:
+        # Dask's KilledWorker is known by its name: it need not be installed
+        if isinstance(error, TerminatedWorkerError) or type(error).__name__ == "KilledWorker":
+            raise WorkerDiedError(str(error)) from None
+        raise
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Take note of every Ctrl-C: a method may catch it and hand over what it has so far, which is not its result."""
+    pressed: list[int] = []
+    before: Any = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield pressed
+        return
+
+    def note(number: int, frame: Any) -> None:
+        pressed.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
+    """Learn, once, the vectors that several runs share, before any of them starts."""
+    shared = {_vectors_path(run, vectors): run for run in todo if not method_class(run.method).uses_labels}
+    missing = [run for path, run in shared.items() if not path.exists()]
+    if missing:
+        vectors.mkdir(parents=True, exist_ok=True)
+        for run, result in surviving(_learn, missing, vectors, n_jobs):
+            error = DIED if result is None else result.error
+            if error:
+                logger.warning("%s on %s: %s", run.method, run.dataset, error)
+
+
+def execute(run: Run, vectors: Path) -> Result:
+    """Learn the vectors of one run, or take the shared ones, and score them."""
+    try:
+        _, score, seconds = embed_and_score(run, vectors)
+    except Exception as error:  # noqa: BLE001  # a failed run is a row with its reason, whatever the reason
+        return Result(run, version=unseen.__version__, error=f"{type(error).__name__}: {error}")
+    return Result(
+        run,
+        score.micro_f1,
+        score.macro_f1,
+        score.seen_f1,
+        score.unseen_f1,
+        score.micro_f1_no_oracle,
+        score.macro_f1_no_oracle,
+        as_params(score.params) if score.params else "",
+        seconds,
+        unseen.__version__,
+    )
+
+
+def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
+    """Return the vectors of a run, their score, and the seconds it took to learn them (and to choose, with labels)."""
+    data = load_once(run.dataset)
+    split = run.split(data.labels)
+    if not method_class(run.method).uses_labels:
+        embedding, seconds = _shared_vectors(run, data, vectors)
+        return embedding, evaluate(embedding, data.labels, split, random_state=run.seed), seconds
+    method = make_method(run.method, **run.keywords(), random_state=SEED)
+    choices = GRIDS.get(run.method) or EPOCHS.get(run.method, {})
+    grid = {k: v for k, v in choices.items() if k not in run.keywords()}
+    start = time.perf_counter()
+    with shared_work(_store(run.dataset)):
+        embedding, score = fit_and_evaluate(
+            method,
+            data.graph,
+            data.labels,
+            split,
+            param_grid=grid or None,
+            n_refits=1 if grid and run.dataset in LARGE else REFITS.get(run.method),
+            hide_classes=True,
+            random_state=run.seed,
+        )
+    return embedding, score, time.perf_counter() - start
+
+
+def _learn(run: Run, vectors: Path) -> Result:
+    try:
+        _shared_vectors(run, load_once(run.dataset), vectors)
+    except Exception as error:  # noqa: BLE001  # it will show again, and be recorded, in each run that needs it
+        return Result(run, error=f"{type(error).__name__}: {error}")
+    return Result(run)
+
+
+def _shared_vectors(run: Run, data: Dataset, vectors: Path) -> tuple[Embedding, float]:
+    path = _vectors_path(run, vectors)
+    if path.exists():
+        embedding = read_embedding(path)
+        return embedding, float(embedding.params["seconds"])
+    start = time.perf_counter()
+    made = make_method(run.method, **run.keywords(), random_state=SEED).fit_transform(data.graph)
+    seconds = time.perf_counter() - start
+    embedding = Embedding(made.vectors, made.node_ids, made.method, {**made.params, "seconds": seconds})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    embedding.save(path)
+    return embedding, seconds
+
+
+def _vectors_path(run: Run, vectors: Path) -> Path:
+    digest = sha256(f"{run.params} {unseen.__version__}".encode()).hexdigest()[:12]
+    return vectors / f"{run.dataset}-{run.method}-{digest}.npz"
+
+
+@lru_cache(maxsize=1)
+def _store(dataset: str) -> Store:  # noqa: ARG001  # the argument is the key: one store, of the present data set
+    return {}
+
+
+@lru_cache(maxsize=2)
+def load_once(name: str) -> Dataset:
+    """Return a data set, the same object for all runs of a process."""
+    return load_dataset(name)

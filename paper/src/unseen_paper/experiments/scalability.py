@@ -1,0 +1,142 @@
+"""Training time against the number of nodes, on the paper's random graphs (its figure of scalability).
+
+The graphs and the timing are those of ``unseen bench scale``: n nodes, 2n edges, identity features, one label, a tenth
+of the nodes labelled; every fit in a process of its own, after a warm-up, without imports and preparation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import unseen
+from unseen.data.files import read_csv, write_csv
+from unseen.errors import InputError, UnseenError, logger, unknown_name
+from unseen.methods.registry import method_class
+from unseen_paper.bench.isolated import measure
+from unseen_paper.bench.scale import CONTESTANTS, ROUNDS
+
+METHODS = ("rsdne", "rsdne-light", "rect", "rect-dw")
+SIZES = (1_000, 3_000, 10_000)
+EPOCHS = 100
+COLUMNS = ("n_nodes", "method", "device", "seconds", "megabytes", "steps", "version", "error")
+Row = dict[str, Any]
+
+
+def scalability_rows(
+    path: Path,
+    *,
+    methods: Sequence[str] | None = None,
+    sizes: Sequence[float] | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+) -> list[Row]:
+    """Measure what the csv file `path` does not hold yet, write each result at once, return all that were asked for.
+
+    A fit that fails leaves a row with its reason, and is tried again by the next start.
+
+    Parameters
+    ----------
+    path : Path
+        Table of results, from which a second start continues.
+    methods : sequence of str, optional
+        The paper's four if not given.
+    sizes : sequence of int, optional
+        Numbers of nodes.
+    on_progress : callable
+        Told how many fits are done, and of how many.
+    """
+    chosen = _able(methods or METHODS)
+    plan = [(n, name, device) for n in _checked(sizes) for name in chosen for device in devices(name)]
+    done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
+    for k, key in enumerate(plan, start=1):
+        if key not in done or done[key]["error"]:
+            try:
+                found = _measured(*key)
+            except UnseenError as error:
+                logger.warning("%s, %d nodes, %s: %s", key[1], key[0], key[2], error)
+                found = _row(*key, error=" ".join(str(error).split()))
+            done[key] = found
+            write_csv([done[each] for each in sorted(done)], path)
+        on_progress(k, len(plan))
+    return [done[key] for key in plan if key in done]
+
+
+def devices(name: str) -> tuple[str, ...]:
+    """Return where a method can be timed: the processor, and a GPU where there is one and the method knows what to do.
+
+    Examples
+    --------
+    >>> devices("rsdne")
+    ('cpu',)
+    """
+    import torch
+
+    known = "device" in method_class(name)().get_params()
+    return ("cpu", "cuda") if known and torch.cuda.is_available() else ("cpu",)
+
+
+def _measured(n: int, name: str, device: str) -> Row:
+    contestant = next(each for each in CONTESTANTS if each.name == name)
+    params = {**contestant.params, contestant.steps: EPOCHS if contestant.steps == "epochs" else ROUNDS}
+    if "device" in method_class(name)().get_params():
+        params["device"] = device
+    found = measure("unseen_paper.bench.scale", "fit", name=name, n=n, params=params, steps=contestant.steps)
+    return _row(
+        n,
+        name,
+        device,
+        seconds=round(found.seconds, 3),
+        megabytes=round(found.megabytes),
+        steps=params[contestant.steps],
+    )
+
+
+def _row(
+    n: int,
+    name: str,
+    device: str,
+    *,
+    seconds: float | None = None,
+    megabytes: int | None = None,
+    steps: int | None = None,
+    error: str = "",
+) -> Row:
+    values = (n, name, device, seconds, megabytes, steps, unseen.__version__, error)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _able(methods: Sequence[str]) -> list[str]:
+    known = [each.name for each in CONTESTANTS]
+    for name in methods:
+        if name not in known:
+            raise unknown_name("method of the scalability test", name, known)
+    return list(methods)
+
+
+def _checked(sizes: Sequence[float] | None) -> Sequence[int]:
+    for n in sizes or ():
+        if not float(n).is_integer() or n < 500:
+            msg = f"a size of the scalability test must be an integer of at least 500 nodes, got {n:g}"
+            raise InputError(msg)
+    return sorted({int(n) for n in sizes}) if sizes else SIZES
+
+
+def _read(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    rows = read_csv(path, COLUMNS)
+    try:
+        return [
+            {
+                **row,
+                "n_nodes": int(row["n_nodes"]),
+                "seconds": float(row["seconds"]) if row["seconds"] else None,
+                "megabytes": int(row["megabytes"]) if row["megabytes"] else None,
+                "steps": int(row["steps"]) if row["steps"] else None,
+            }
+            for row in rows
+        ]
+    except ValueError as error:
+        msg = f"{path} is not a table of the scalability test ({error}); move it away to start anew"
+        raise InputError(msg) from None

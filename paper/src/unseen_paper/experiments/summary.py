@@ -1,0 +1,163 @@
+"""From runs to the rows of a table: mean and standard deviation over splits, beside the paper's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen_paper.experiments.paper import DATASETS, TITLES, paper_f1
+from unseen_paper.experiments.results import Result
+
+NO_PAPER: dict[str, Any] = {"paper_micro_f1": None, "paper_macro_f1": None}
+"""For rows of which the paper prints no figure."""
+
+
+def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, label rate, method), in the order of the paper's tables.
+
+    Examples
+    --------
+    >>> from unseen_paper.experiments.plan import Run
+    >>> rows = f1_rows([Result(Run("cora", "rect", 0.1, k), 0.8 + k / 10, 0.7, seconds=1.0) for k in range(2)])
+    >>> rows[0]["micro_f1"], rows[0]["n_splits"], rows[0]["paper_micro_f1"]
+    (0.85, 2, 0.8197)
+    """
+    groups: dict[tuple[str, float, str], list[Result]] = {}
+    for result in results:
+        if not result.error:
+            run = result.run
+            groups.setdefault((run.dataset, run.label_rate, run.method), []).append(result)
+    return [_row(key, groups[key]) for key in sorted(groups, key=_place)]
+
+
+def best_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return rows as `f1_rows` does, with the parameters whose mean micro F1 on test nodes is best in each of them.
+
+    For comparison with a table that "reports the best results"; the method's name says what was done.
+
+    Examples
+    --------
+    >>> from unseen_paper.experiments.plan import Run
+    >>> tried = [Run("cora", "lshm", 0.1, 0, (), f'{{"lam": {lam}}}') for lam in (0.1, 1.0)]
+    >>> rows = best_rows([Result(run, 0.5 + k / 10, 0.4) for k, run in enumerate(tried)])
+    >>> rows[0]["method"], rows[0]["micro_f1"], rows[0]["paper_micro_f1"]
+    ('lshm, best of grid on test nodes', 0.6, 0.5981)
+    """
+    groups: dict[tuple[str, float, str], dict[str, list[Result]]] = {}
+    for result in results:
+        if not result.error:
+            key = (result.run.dataset, result.run.label_rate, result.run.method)
+            groups.setdefault(key, {}).setdefault(result.run.params, []).append(result)
+    rows = []
+    for key in sorted(groups, key=_place):
+        row = max((_row(key, found) for found in groups[key].values()), key=lambda row: row["micro_f1"])
+        tried = len(groups[key]) > 1
+        rows.append({**row, "method": f"{key[2]}, best of grid on test nodes"} if tried else row)
+    return rows
+
+
+def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
+    dataset, rate, method = key
+    micro = np.array([result.micro_f1 for result in results], dtype=float)
+    macro = np.array([result.macro_f1 for result in results], dtype=float)
+    paper_micro, paper_macro = paper_f1().get(key, (None, None))
+    return {
+        "dataset": dataset,
+        "label_rate": rate,
+        "method": method,
+        "micro_f1": _rounded(micro.mean()),
+        "micro_f1_std": _rounded(_deviation(micro)),
+        "macro_f1": _rounded(macro.mean()),
+        "macro_f1_std": _rounded(_deviation(macro)),
+        "n_splits": len(results),
+        "paper_micro_f1": paper_micro,
+        "paper_macro_f1": paper_macro,
+        "seconds": _rounded(np.mean([result.seconds or 0.0 for result in results])),
+    }
+
+
+def _deviation(values: npt.NDArray[np.float64]) -> float:
+    """Return the standard deviation as `ScoreSummary` does: n - 1 in the denominator, 0 for one split."""
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def _rounded(value: Any) -> float:
+    return round(float(value), 6)
+
+
+def _place(key: tuple[str, float, str]) -> tuple[int, str, float, int, str]:
+    dataset, rate, method = key
+    order = list(TITLES)
+    number = DATASETS.index(dataset) if dataset in DATASETS else len(DATASETS)
+    return number, dataset, rate, order.index(method) if method in order else len(order), method
+
+
+def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, method, parameters, label rate, number of unseen classes)."""
+    groups: dict[tuple[str, str, str, float, int], list[Result]] = {}
+    for result in results:
+        if not result.error:
+            run = result.run
+            key = (run.dataset, run.method, run.params, run.label_rate, len(run.unseen))
+            groups.setdefault(key, []).append(result)
+    rows = []
+    for (dataset, method, params, rate, hidden), found in groups.items():
+        row = _row((dataset, rate, method), found) | NO_PAPER
+        settings = found[0].run.keywords()
+        rows.append(
+            {
+                **row,
+                "params": params,
+                "unseen_classes": hidden,
+                "seen_classes": n_classes[dataset] - hidden,
+                "alpha": settings.get("alpha", 1.0),
+                "n_components": settings.get("n_components", ""),
+            }
+        )
+    return rows
+
+
+def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, method): means over label rates of the means over splits.
+
+    The deviation is that of the draws, each averaged over label rates.
+
+    Examples
+    --------
+    >>> from unseen_paper.experiments.plan import Run
+    >>> made = [Result(Run("cora", "rect", rate, 0), 0.6 + rate, 0.5) for rate in (0.1, 0.3)]
+    >>> balanced_rows(made)[0]["micro_f1"], balanced_rows(made)[0]["label_rates"]
+    (0.8, '0.1 0.3')
+    """
+    good = [result for result in results if not result.error]
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in f1_rows(good):
+        groups.setdefault((row["dataset"], row["method"]), []).append(row)
+    rows = []
+    for (dataset, method), group in groups.items():
+        own = [result for result in good if (result.run.dataset, result.run.method) == (dataset, method)]
+        made: dict[str, Any] = {"dataset": dataset, "label_rate": None, "method": method}
+        for score in ("micro_f1", "macro_f1"):
+            made[score] = _rounded(np.mean([each[score] for each in group]))
+            made[f"{score}_std"] = _rounded(_deviation(_by_draw(own, score, len(group))))
+        rows.append(
+            {
+                **made,
+                "n_splits": min(each["n_splits"] for each in group),
+                **NO_PAPER,
+                "seconds": _rounded(np.mean([each["seconds"] for each in group])),
+                "label_rates": " ".join(f"{each['label_rate']:g}" for each in group),
+            }
+        )
+    return rows
+
+
+def _by_draw(results: Iterable[Result], score: str, n_rates: int) -> npt.NDArray[np.float64]:
+    """Return the mean over label rates of every draw that has all of them."""
+    draws: dict[int, list[float]] = {}
+    for result in results:
+        draws.setdefault(result.run.seed, []).append(getattr(result, score))
+    return np.array([np.mean(found) for found in draws.values() if len(found) == n_rates], dtype=float)

@@ -1,0 +1,73 @@
+"""`unseen bench` from the command line, on a small graph and in this process: what it prints, not how fast it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import unseen
+from unseen.cli.app import run
+from unseen_paper.bench import classifier, isolated, rect, rsdne, scale
+
+
+@pytest.fixture
+def bench(monkeypatch, capsys):
+    """Run the command with a small graph in place of the paper's; return its output."""
+    small = unseen.planted_partition(80, 3, random_state=0)
+
+    def here(module, function, **arguments):
+        job = getattr({"rect": rect, "rsdne": rsdne, "scale": scale}[module.rpartition(".")[2]], function)
+        return isolated.Measured(0.5, 200.0, 100.0, job(**arguments)(), 0.7)
+
+    for module in (rect, rsdne, scale):
+        monkeypatch.setattr(module, "measure", here)
+    monkeypatch.setattr(unseen, "load_dataset", lambda _: small)
+    monkeypatch.setattr(classifier, "load_dataset", lambda _: small)
+
+    def call(*words: str) -> str:
+        code = run(["bench", *words, "-q"])
+        captured = capsys.readouterr()
+        assert code == 0, captured.err
+        return captured.out
+
+    return call
+
+
+def test_bench_rect(bench, monkeypatch):
+    monkeypatch.setattr(rect, "pyg_rect_l", lambda **_: lambda: 0.0)  # its SVD needs 200 columns of features
+    out = bench("rect", "--repeats", "1", "--epochs", "1")
+    assert "RECT-L, cora, 50%" in out
+    assert "1.0" in out.split("dense RECT")[1]
+    assert "Measured on: " in out
+
+
+def test_bench_rsdne(bench):
+    out = bench("rsdne", "--repeats", "1", "--format", "markdown")
+    assert "| a round of gradient descent |" in out
+    assert "to J = " in out
+
+
+def test_bench_scale(bench, monkeypatch):
+    params = {contestant.name: {"n_components": 8} for contestant in scale.CONTESTANTS}
+    small = [scale.Contestant(c.name, params[c.name], steps=c.steps) for c in scale.CONTESTANTS]
+    monkeypatch.setitem(scale.run.__kwdefaults__, "contestants", small)
+    found = json.loads(bench("scale", "--sizes", "60,90", "--epochs", "1", "--json"))
+    rows = found["tables"][0]["rows"]
+    assert [row["method"] for row in rows[::2]] == [c.name for c in scale.CONTESTANTS]
+    assert rows[1]["growth exponent"] == "0.00"
+    assert [row["of it neighbours"] != "" for row in rows[::2]] == [False, False, False, True, True]
+    assert found["tables"][1]["title"] == "RECT-N, 90 nodes, d = 200, 1 epochs"
+
+
+def test_bench_classifier(bench, monkeypatch):
+    monkeypatch.setitem(classifier.run.__kwdefaults__, "columns", 8)
+    out = bench("classifier")
+    assert "one fit of all classes" in out
+
+
+def test_a_benchmark_refuses_what_it_does_not_take(capsys):
+    assert run(["bench", "rsdne", "--sizes", "10"]) == 1
+    assert "the benchmark 'rsdne' has no --sizes" in capsys.readouterr().err
+    assert run(["bench", "rectt"]) == 1
+    assert "unknown benchmark 'rectt'" in capsys.readouterr().err

@@ -1,1 +1,0 @@
-"""Experiments: the demonstration on the bundled graph, the paper's tables and figures."""
