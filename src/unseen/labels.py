@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 UNLABELLED = ("", "-1", "nan")
 """Texts that stand for no label, whatever their case and the blanks around them."""
+MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
+"""Words that other programs write for a missing value: no label either, and that is said."""
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 
 
@@ -217,17 +219,17 @@ class Labels:
 
 
 def is_unlabelled(value: Any) -> bool:
-    """Return whether one entry means "no label": None, NaN, pandas' missing values, -1, or a text of `UNLABELLED`.
+    """Return whether one entry means "no label": None, NaN, pandas' missing values, -1, or a text for it.
 
     Examples
     --------
-    >>> [is_unlabelled(value) for value in (None, float("nan"), -1, "", "-1", "NaN")]
-    [True, True, True, True, True, True]
+    >>> [is_unlabelled(value) for value in (None, float("nan"), -1, "", "-1", "NaN", "NA")]
+    [True, True, True, True, True, True, True]
     >>> [is_unlabelled(value) for value in (0, "0", False, "none")]
     [False, False, False, False]
     """
     if isinstance(value, str):
-        return value.strip().lower() in UNLABELLED
+        return value.strip().lower() in UNLABELLED or value.strip() in MISSING_WORDS
     if isinstance(value, (int, float, np.integer, np.floating)):
         return bool(value == -1 or value != value)  # NaN alone differs from itself
     # pandas is recognised by name, without importing it

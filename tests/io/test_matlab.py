@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from unseen.io.matlab import MatlabError, parse_mat
+from unseen.data.matlab import MatlabError, parse_mat
 
 
 def saved(compress: bool = False, **variables: Any) -> bytes:

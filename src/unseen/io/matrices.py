@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.data.matlab import parse_mat
 from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids
 from unseen.io.columns import listed
-from unseen.io.matlab import parse_mat
 from unseen.io.sources import pickled, read_bytes
 from unseen.io.tables import first_line
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,10 @@ class MatlabError(ValueError):
     """A file that does not hold what its lengths promise; the reader of files makes a sentence of it."""
 
 
-def parse_mat(data: bytes) -> Variables:
+def parse_mat(data: bytes, require_room: Callable[[int], None] = lambda _: None) -> Variables:
     """Return the variables of a Matlab file; a damaged one raises `MatlabError`.
+
+    `require_room` is told how many bytes are unpacked so far, and raises where that is too much.
 
     Examples
     --------
@@ -43,14 +45,17 @@ def parse_mat(data: bytes) -> Variables:
     ([[1.0, 0.0], [0.0, 1.0]], None)
     """
     order = _byte_order(data)
-    found: dict[str, sp.csc_array | npt.NDArray[Any] | None] = {}
+    variables: dict[str, sp.csc_array | npt.NDArray[Any] | None] = {}
+    total = 0
     for kind, body in _elements(data[_HEADER:], order):
         if kind == _COMPRESSED:
-            kind, body = _unpacked(body, order)
+            content = _unpacked(body, total, require_room)
+            total += len(content)
+            kind, body = next(_elements(content, order), (0, b""))
         if kind == _MATRIX:
-            name, value = _matrix(body, order)
-            found[name] = value
-    return found
+            name, value = _matrix(body, order, require_room)
+            variables[name] = value
+    return variables
 
 
 def _byte_order(data: bytes) -> str:
@@ -93,16 +98,25 @@ def _part(data: bytes, start: int, size: int) -> bytes:
     return data[start : start + size]
 
 
-def _unpacked(body: bytes, order: str) -> tuple[int, bytes]:
+def _unpacked(body: bytes, total: int, require_room: Callable[[int], None]) -> bytes:
+    unpacker, parts = zlib.decompressobj(), list[bytes]()
     try:
-        data = zlib.decompress(body)
+        while body and not unpacker.eof:
+            parts.append(unpacker.decompress(body, 1 << 24))
+            total += len(parts[-1])
+            require_room(total)
+            body = unpacker.unconsumed_tail
     except zlib.error:
+        parts = []
+    if not unpacker.eof:
         msg = "a compressed element cannot be unpacked"
-        raise MatlabError(msg) from None
-    return next(_elements(data, order), (0, b""))
+        raise MatlabError(msg)
+    return b"".join(parts)
 
 
-def _matrix(body: bytes, order: str) -> tuple[str, sp.csc_array | npt.NDArray[Any] | None]:
+def _matrix(
+    body: bytes, order: str, require_room: Callable[[int], None]
+) -> tuple[str, sp.csc_array | npt.NDArray[Any] | None]:
     parts = _elements(body, order)
     try:
         flags, shape, name = (next(parts) for _ in range(3))
@@ -111,15 +125,17 @@ def _matrix(body: bytes, order: str) -> tuple[str, sp.csc_array | npt.NDArray[An
         raise MatlabError(msg) from None
     kind = int(_numbers(flags, order)[:1].sum())
     title = name[1].decode("latin-1")
-    wanted = kind & 0xFF
-    if kind & _COMPLEX or not (wanted == _SPARSE_CLASS or wanted in _NUMERIC_CLASSES):
+    class_ = kind & 0xFF
+    if kind & _COMPLEX or not (class_ == _SPARSE_CLASS or class_ in _NUMERIC_CLASSES):
         return title, None
     size = tuple(int(n) for n in _numbers(shape, order))
     if len(size) != 2 or min(size) < 0:
         msg = f"the matrix {title!r} has the shape {size}"
         raise MatlabError(msg)
+    if class_ == _SPARSE_CLASS:
+        require_room(8 * sum(size))  # rows and columns cost memory even where they are empty
     values = [_numbers(part, order) for part in parts]
-    return title, _sparse(values, size, title) if wanted == _SPARSE_CLASS else _dense(values, size, title)
+    return title, _sparse(values, size, title) if class_ == _SPARSE_CLASS else _dense(values, size, title)
 
 
 def _numbers(element: tuple[int, bytes], order: str) -> npt.NDArray[Any]:

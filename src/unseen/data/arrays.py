@@ -1,0 +1,296 @@
+"""Files of matrices: scipy and numpy ``.npz``, ``.npy``, Matlab ``.mat``, and svmlight text.
+
+Nothing here ever unpickles, no index of a sparse matrix is trusted before it was checked, and nothing is unpacked
+that takes far more room than the file (`File.require_room`).
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.data.columns import listed
+from unseen.data.matlab import parse_mat
+from unseen.data.sources import Batches, File, Options, Role
+from unseen.data.tables import Matrix, first_line
+from unseen.errors import InputError
+from unseen.ids import IdArray, as_ids, require_unique
+
+ID_KEYS = ("ids", "node_ids", "nodes", "node", "id", "names", "keys", "words", "vocab")
+"""What arrays of ids are called; those behind the third are ids only where there is one for each row."""
+VALUE_KEYS = ("data", "features", "vectors", "embedding", "embeddings", "emb", "vector", "x", "arr_0")
+MAT_KEYS: dict[Role, tuple[str, ...]] = {
+    "edges": ("network", "adjacency"),
+    "labels": ("group", "labels", "label"),
+    "features": ("attributes", "features", "feature"),
+}
+_SURE_IDS = 3
+_SPARSE = ("data", "indices", "indptr", "shape")
+
+# What numpy, zipfile and scipy raise on damaged files; RuntimeError is an encrypted zip member, say.
+_DAMAGED = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    MemoryError,
+    SyntaxError,
+    tokenize.TokenError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+)
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def read_npz(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the matrix of a ``.npz``: scipy's parts, or one dense array; with ids, names and metadata if any."""
+    arrays = load_arrays(file)
+    if isinstance(arrays, np.ndarray):  # a .npy file under the name .npz
+        yield Matrix(file.name, _numeric(arrays, file))
+        return
+    stored = arrays.pop("metadata", None)
+    values = _values(arrays, file)
+    ids = ids_from_arrays(arrays, file, values.shape[0])
+    names = arrays.get("feature_names")
+    if names is not None and names.shape != values.shape[1:]:
+        msg = f"{file.name} has feature names of shape {names.shape} for {values.shape[1]} columns"
+        raise InputError(msg)
+    yield Matrix(
+        file.name,
+        values,
+        ids,
+        None if names is None else tuple(str(name) for name in names.tolist()),
+        {} if stored is None else _metadata(stored),
+    )
+
+
+def read_npy(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the matrix of a ``.npy`` file; its rows are numbered."""
+    array = load_arrays(file)
+    if not isinstance(array, np.ndarray):
+        msg = f"{file.name} is an .npz archive under the name .npy; rename it to .npz"
+        raise InputError(msg)
+    yield Matrix(file.name, _numeric(array, file))
+
+
+def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the variable of a Matlab file that the role is read from."""
+    variables = mat_variables(file)
+    key = next((key for key in MAT_KEYS[role] if key in variables), None)
+    if key is None:
+        names = " or ".join(map(repr, MAT_KEYS[role]))
+        msg = f"{file.name} has the variables {listed(list(variables))}; {role} are read from {names}"
+        raise InputError(msg)
+    value = variables[key]
+    if value is None:
+        msg = f"{file.name}: the variable {key!r} is no matrix of real numbers"
+        raise InputError(msg)
+    yield Matrix(file.name, value if isinstance(value, np.ndarray) else _checked(value, file))
+
+
+def mat_variables(file: File) -> Mapping[str, Any]:
+    """Return all variables of a Matlab file."""
+    try:
+        return parse_mat(file.read(), file.require_room)
+    except InputError:
+        raise
+    except _DAMAGED as error:
+        raise _damaged(file, "Matlab", error) from None
+
+
+def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the features of an svmlight file, one row per line; its targets are not read."""
+    from sklearn.datasets import load_svmlight_file
+
+    data = file.read()
+    if not data.strip():
+        msg = f"{file.name} is empty"
+        raise InputError(msg)
+    try:
+        matrix, _ = load_svmlight_file(io.BytesIO(data))
+    except (ValueError, TypeError, OverflowError, IndexError, MemoryError) as error:
+        raise _svmlight_error(file, data, error) from None
+    yield Matrix(file.name, _checked(matrix, file))
+
+
+def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
+    """Return the arrays of a ``.npz`` by their names, or the one array of a ``.npy``; pickled ones are refused."""
+    data = file.read()
+    try:
+        if data.startswith(b"PK"):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                file.require_room(sum(member.file_size for member in archive.infolist()))
+        with warnings.catch_warnings(action="ignore"):
+            loaded = np.load(io.BytesIO(data), allow_pickle=False)
+            if not isinstance(loaded, np.lib.npyio.NpzFile):
+                return np.asarray(loaded)
+            with loaded:
+                return {key: loaded[key] for key in loaded}
+    except InputError:
+        raise
+    except _DAMAGED as error:
+        # numpy takes any foreign bytes for a pickle
+        if "pickle" in str(error).lower() and data.startswith((b"PK", b"\x93NUMPY", b"\x80")):
+            raise pickled(file) from None
+        raise _damaged(file, "numpy", error) from None
+
+
+def pickled(file: File) -> InputError:
+    """Return the error for a numpy file that could run code if it were loaded."""
+    msg = (
+        f"{file.name} holds pickled Python objects, which are never loaded because they can run any program; "
+        "save plain arrays (ids with dtype=str, sparse matrices with scipy.sparse.save_npz)"
+    )
+    return InputError(msg)
+
+
+def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray | None:
+    """Return the ids among `arrays`, each once and none empty, or None where there are none."""
+    if "ids_utf8" in arrays and "ids_offsets" in arrays:
+        text, offsets = arrays["ids_utf8"].tobytes(), arrays["ids_offsets"].tolist()
+        try:
+            ids = as_ids([text[a:b].decode() for a, b in itertools.pairwise(offsets)])
+        except (TypeError, UnicodeDecodeError):
+            msg = f"{file.name}: `ids_utf8` and `ids_offsets` do not make ids; write the file again"
+            raise InputError(msg) from None
+        shape: tuple[int, ...] = ids.shape
+    else:
+        by_lower = {key.lower(): key for key in reversed(list(arrays))}
+        sure = {by_lower[name] for name in ID_KEYS[:_SURE_IDS] if name in by_lower}
+        keys = [by_lower[name] for name in ID_KEYS if name in by_lower]
+        key = next((key for key in keys if key in sure or arrays[key].shape == (n,)), None)
+        if key is None:
+            return None
+        values = arrays[key]
+        shape = values.shape
+        if values.dtype.kind == "S":
+            try:
+                values = np.char.decode(values, "utf-8")
+            except UnicodeDecodeError:
+                msg = f"{file.name}: `{key}` is not UTF-8 text"
+                raise InputError(msg) from None
+        ids = as_ids(values.ravel(), what=f"ids of {file.name}")
+    if n is not None and shape != (n,):
+        msg = f"{file.name} has ids of shape {shape} for {n} rows"
+        raise InputError(msg)
+    if ids.dtype != np.int64 and (ids == "").any():
+        msg = f"{file.name} has an empty id in row {ids.tolist().index('')}"
+        raise InputError(msg)
+    require_unique(ids, what=f"ids of {file.name}")
+    return ids
+
+
+def _metadata(stored: npt.NDArray[Any]) -> dict[str, Any]:
+    try:
+        content = json.loads(str(stored))
+    except ValueError:
+        content = None
+    return content if isinstance(content, dict) else {"method": None}
+
+
+def _values(arrays: Arrays, file: File) -> sp.csr_array | npt.NDArray[Any]:
+    if "format" in arrays or set(_SPARSE) <= arrays.keys():
+        return _sparse(arrays, file)
+    numeric = {key: value for key, value in arrays.items() if value.ndim == 2 and value.dtype.kind in "fiub"}
+    by_lower = {key.lower(): key for key in arrays}
+    named = [by_lower[key] for key in VALUE_KEYS if key in by_lower]
+    candidates = [key for key in named if key in numeric] or named
+    if not candidates and len(numeric) == 1:
+        candidates = list(numeric)
+    if not candidates:
+        msg = (
+            f"{file.name} holds the arrays {listed(list(arrays))}; expected a scipy sparse matrix "
+            "(scipy.sparse.save_npz) or one array of two dimensions named `data`"
+        )
+        raise InputError(msg)
+    return _numeric(arrays[candidates[0]], file)
+
+
+def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
+    try:
+        stored = arrays.get("format", np.array("csr")).item()
+        kind = stored.decode("ascii") if isinstance(stored, bytes) else str(stored)
+        shape = tuple(int(size) for size in arrays["shape"].tolist())
+        file.require_room(8 * sum(shape))  # rows and columns cost memory even where they are empty
+        if kind == "coo":
+            coo = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
+            return _checked(coo, file)
+        if kind in ("csr", "csc"):
+            make = sp.csr_array if kind == "csr" else sp.csc_array
+            return _checked(make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape), file)
+    except InputError:
+        raise
+    except KeyError as error:
+        msg = f"{file.name} is not a whole scipy matrix, the array {error} is missing"
+        raise InputError(msg) from None
+    except _DAMAGED as error:
+        raise _damaged(file, "scipy", error) from None
+    msg = f"{file.name} holds a matrix in the format {kind!r}; save it as csr, csc or coo"
+    raise InputError(msg)
+
+
+def _checked(matrix: Any, file: File) -> sp.csr_array:
+    """Return a sparse matrix as CSR after a full check; a wrong index would crash the process later."""
+    try:
+        if matrix.ndim != 2:
+            msg = f"{file.name} holds a sparse array of {matrix.ndim} dimensions; two are needed"
+            raise InputError(msg)
+        if matrix.format in ("csr", "csc"):
+            matrix.check_format(full_check=True)
+        _numeric(matrix.data, file)
+        return sp.csr_array(matrix)
+    except InputError:
+        raise
+    except _DAMAGED as error:
+        raise _damaged(file, "scipy", error) from None
+
+
+def _numeric(array: npt.NDArray[Any], file: File) -> npt.NDArray[Any]:
+    if array.dtype.kind not in "fiub":
+        msg = f"{file.name} holds values of type {array.dtype}; real numbers are needed"
+        raise InputError(msg)
+    return array
+
+
+def _damaged(file: File, kind: str, error: BaseException) -> InputError:
+    return InputError(
+        f"{file.name} is not a readable {kind} file, perhaps damaged or cut off: {first_line(error)}"
+    )
+
+
+def _svmlight_error(file: File, data: bytes, error: BaseException) -> InputError:
+    """Return the sentence that names the first line which is not ``target index:value ...``."""
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        cells = raw.partition(b"#")[0].split()
+        for k, cell in enumerate(cells):
+            index, colon, value = cell.partition(b":")
+            try:
+                float(value if k else cell.partition(b",")[0])
+                if k and (not colon or int(index) < 0):
+                    raise ValueError
+            except ValueError:
+                if k == 1 and index == b"qid":
+                    continue
+                shown = cell[:40].decode("utf-8", "replace")
+                rule = "expected `index:value`" if k else "expected a number, the target"
+                return InputError(f"{file.name}, line {number}: {shown!r} is not svmlight; {rule}")
+    return InputError(f"{file.name} is not a readable svmlight file: {first_line(error)}")

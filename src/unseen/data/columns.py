@@ -1,0 +1,178 @@
+"""One column of a batch at a time: ids, numbers, labels; each value is checked here, once, with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.data.headers import HEADER_HINT
+from unseen.data.ids import is_string, joined
+from unseen.data.tables import Table
+from unseen.errors import InputError
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def id_values(table: Table, index: int, what: str) -> pa.Array:
+    """Return a column of ids as Arrow strings or int64, none of them missing."""
+    column = joined(table.columns[index])
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.large_string())
+    if pa.types.is_integer(column.type):
+        try:
+            ids = column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            msg = f"{table.source}: ids of `{what}` do not fit into 64-bit integers; store them as strings"
+            raise InputError(msg) from None
+        missing = ids.is_null()
+    elif is_string(column.type):
+        ids = column.cast(pa.large_string())
+        missing = pc.fill_null(pc.equal(ids, ""), True)
+    else:
+        msg = f"{table.source}: the column of `{what}` has the type {column.type}; ids must be strings or integers"
+        raise InputError(msg)
+    row = pc.index(missing, pa.scalar(True)).as_py()
+    if row >= 0:
+        msg = f"{table.place(row)}: the id of `{what}` is empty"
+        raise InputError(msg)
+    return ids
+
+
+def float_values(table: Table, index: int, what: str) -> Floats:
+    """Return a column of numbers as float64; what is none is an error that names its place."""
+    column = table.columns[index]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        return _as_floats(column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        row = _first_refused(column)
+    if row is None:
+        msg = f"{table.source}: the {what} has the type {column.type}; it must be a number"
+        raise InputError(msg)
+    value = column[row].as_py()
+    if value == "":
+        msg = f"{table.place(row)}: the {what} is empty; it must be a number"
+        raise InputError(msg)
+    header = HEADER_HINT if row == 0 and table.text and table.names is None and table.first is None else ""
+    comma = "; decimals need a point" if "," in str(value) else ""
+    msg = f"{table.place(row)}: the {what} is {_short(value)}, which is not a number{comma}{header}"
+    raise InputError(msg)
+
+
+def finite_values(table: Table, index: int, what: str, rule: str, kind: Any = None) -> npt.NDArray[Any]:
+    """Return a column of finite numbers: float32 where they came so (or `kind` says so), else float64."""
+    column = table.columns[index]
+    values: npt.NDArray[Any]
+    if column.type == pa.float32() and not column.null_count:
+        values = column.to_numpy()
+    else:
+        values = float_values(table, index, what)
+    if kind is not None:
+        with np.errstate(over="ignore"):
+            values = values.astype(kind, copy=False)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        row = int(bad[0])
+        value = str(values[row]) if column[row].is_valid else "missing"
+        msg = f"{table.place(row)}: the {what} is {value}; {rule}"
+        raise InputError(msg)
+    return values
+
+
+def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
+    """Return for each label in a column its row, and its name; text holds several with ``|`` between them."""
+    values = joined(column)
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    kind = values.type
+    if is_string(kind):
+        several = pc.split_pattern(values.cast(pa.large_string()), "|")
+        return _parents(several), pc.utf8_trim_whitespace(pc.list_flatten(several))
+    if is_list(kind):
+        return _parents(values), _label_names(pc.list_flatten(values), source)
+    return np.arange(len(values)), _label_names(values, source)
+
+
+def _label_names(values: pa.Array, source: str) -> pa.Array:
+    kind = values.type
+    if pa.types.is_floating(kind):  # a column of class numbers with gaps arrives as floats
+        floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
+        names = [None if np.isnan(v) else str(int(v)) if v.is_integer() else str(v) for v in floats.tolist()]
+        return pa.array(names, type=pa.large_string())
+    if pa.types.is_boolean(kind):
+        return pa.array([None if v is None else str(v) for v in values.to_pylist()], type=pa.large_string())
+    if pa.types.is_integer(kind) or pa.types.is_null(kind) or is_string(kind):
+        return values.cast(pa.large_string())
+    msg = f"{source}: the labels have the type {kind}; they must be strings, numbers or lists of these"
+    raise InputError(msg)
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def require_single_rows(ids: pa.Array, table: Table, what: str) -> None:
+    """Raise an `InputError` that names the first row whose id stands in a row before it."""
+    codes = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    _, first = np.unique(codes, return_index=True)
+    if len(first) == len(codes):
+        return
+    again = np.ones(len(codes), dtype=bool)
+    again[first] = False
+    row = int(np.flatnonzero(again)[0])
+    msg = f"{table.place(row)}: the node {ids[row].as_py()!r} has {what} already; one row per node is allowed"
+    raise InputError(msg)
+
+
+def listed(names: Sequence[Any], most: int = 8) -> str:
+    """Return names for a message, the first few of many.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b', ... (3 in all)"
+    """
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "(none)"
+
+
+def _as_floats(column: pa.ChunkedArray) -> Floats:
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    # integers beyond 2**53 round to the nearest float instead of being refused
+    floats = column.cast(pa.float64(), safe=is_string(column.type))
+    return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _first_refused(column: pa.ChunkedArray) -> int | None:
+    """Return the first row that keeps a column of strings from being numbers, by bisection."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return None
+    low, high = 0, len(column)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            _as_floats(column.slice(low, middle - low))
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low
+
+
+def _parents(lists: pa.Array) -> Ints:
+    return np.asarray(pc.list_parent_indices(lists).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "...'"

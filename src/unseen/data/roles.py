@@ -1,0 +1,520 @@
+"""What columns mean: edges, nodes, features, labels. Each value is checked once, here, on its way in.
+
+A reader turns the batches of one source into pieces of its role. In memory a source is one piece; a graph that does
+not fit in memory comes in many, by the same code. A first line that may be a header waits in the reader until the
+ids of all sources are known; then `Reader.settle` returns it as a piece of its own, or None where it is a header::
+
+    reader = EdgeReader("edges.csv", Options(), report)
+    for piece in reader.pieces(1 << 26):  # piece.src, piece.dst, piece.weight
+        ...
+    piece = reader.settle(stands=is_an_id_of_any_source)  # goes before all others
+
+A weight of 0 is no edge: the ids are nodes all the same, and the report counts what was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+
+from unseen.data.columns import (
+    Floats,
+    Ints,
+    finite_values,
+    float_values,
+    id_values,
+    is_list,
+    label_values,
+    listed,
+    require_single_rows,
+)
+from unseen.data.headers import (
+    DST,
+    LABEL,
+    PANDAS_INDEX,
+    SRC,
+    WEIGHT,
+    Facts,
+    edge_pair,
+    id_position,
+    is_row,
+    lower,
+)
+from unseen.data.ids import id_column
+from unseen.data.sources import Options, Role, open_source
+from unseen.data.tables import First, Matrix, Table
+from unseen.errors import InputError, logger
+from unseen.graph import Features, symmetric
+from unseen.ids import default_ids
+from unseen.labels import MISSING_WORDS, UNLABELLED
+
+_EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
+
+
+@dataclass
+class Report:
+    """What reading found and did; one for all sources of a graph.
+
+    Attributes
+    ----------
+    repeats, self_loops : int
+        Pairs listed again, and nodes with an edge to themselves.
+    dropped_negative, dropped_zero : int
+        Edges left out because of their weight.
+    comments : int
+        Comment lines below the first line of data.
+    missing_words : int
+        Labels such as ``NA`` that were taken as no label.
+    headers : dict
+        For each text file whose first line had to be judged by its ids: its cells if it was a header, else None.
+    """
+
+    repeats: int = 0
+    self_loops: int = 0
+    dropped_negative: int = 0
+    dropped_zero: int = 0
+    comments: int = 0
+    missing_words: int = 0
+    headers: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+
+    def losses(self) -> list[str]:
+        """Return what was left out, as parts of a sentence."""
+        parts = [
+            (self.dropped_negative, "edge", "of negative weight left out"),
+            (self.dropped_zero, "edge", "of weight 0 left out"),
+            (self.comments, "comment line", "below the first line of data"),
+        ]
+        return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "node"), counted(2000, "edge")
+    ('1 node', '2,000 edges')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The ends and weights of edges as listed, ids as Arrow strings or int64; no weight is negative.
+
+    `nodes` are those that the source itself names, in its order (a matrix does); None: no such list.
+    """
+
+    src: pa.Array
+    dst: pa.Array
+    weight: Floats | None
+    nodes: pa.Array | None = None
+
+
+@dataclass(frozen=True)
+class FeatureRows:
+    """Rows of features, or of vectors; without `ids` row i is node number i."""
+
+    ids: pa.Array | None
+    values: Features
+    names: tuple[str, ...] | None
+    table: Table | Matrix
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """Labels as listed: the id of each row, and for each label the row it stands in."""
+
+    ids: pa.Array
+    rows: Ints
+    names: pa.Array
+    place: Callable[[int], str]
+    headless: bool = False
+
+
+Piece = TypeVar("Piece")
+
+
+class Reader(Generic[Piece]):
+    """Reads one source in one role, in pieces; see the module.
+
+    Attributes
+    ----------
+    first : First or None
+        A first line that waits to be settled, once the first piece was read.
+    n_rows : int
+        Rows so far, that line not counted.
+    """
+
+    role: Role
+
+    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        self.options = Options() if options is None else options
+        self.report = Report() if report is None else report
+        self.source = open_source(source, self.role, self.options)
+        self.first: First | None = None
+        self.n_rows, self._all_numbers, self._started = 0, True, False
+
+    @property
+    def name(self) -> str:
+        """What messages call the source."""
+        return self.source.name
+
+    def pieces(self, n_bytes: int | None = None) -> Iterator[Piece]:
+        """Yield the pieces in their order, about `n_bytes` each (None: each file at once)."""
+        for batch in self.source.batches(n_bytes):
+            if isinstance(batch, Table):
+                self.first = batch.first or self.first
+                self.report.comments += batch.comments
+            piece = self._piece(batch)
+            self._watch(self._ids(piece))
+            self._started = True
+            yield piece
+
+    def settle(
+        self,
+        stands: Callable[[str], bool],
+        strangers: Callable[[], int] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> Piece | None:
+        """Return the first line as a piece if it is a row, else None; what was decided is logged.
+
+        Parameters
+        ----------
+        stands : callable
+            Whether an id stands in another line, or in another source.
+        strangers : callable, optional
+            How many lines of this source name a node that no other source names; without it there is no other.
+        quiet : bool
+            Say nothing: the graph was read with this file before.
+        """
+        if self.first is None:
+            return None
+        first, facts = self.first, Facts(stands, self.n_rows, self._all_numbers, strangers)
+        row = is_row(first, self.role, facts, quiet=quiet)
+        self.report.headers[self.name] = None if row else first.cells
+        if not row:
+            return None
+        columns = tuple(pa.chunked_array([pa.array([cell], pa.large_string())]) for cell in first.cells)
+        return self._piece(Table(self.name, columns, None, lambda _: first.place, text=True))
+
+    def header(self) -> tuple[str, ...] | None:
+        """Return the first line's cells where it was settled to be a header."""
+        return self.report.headers.get(self.name)
+
+    def _watch(self, ids: list[pa.Array]) -> None:
+        self.n_rows += len(ids[0])
+        if self.first is None or self.role != "edges":
+            return
+        self._all_numbers = self._all_numbers and all(
+            bool(pc.all(pc.utf8_is_digit(column), min_count=0).as_py()) for column in ids
+        )
+
+    def _piece(self, batch: Table | Matrix) -> Piece:
+        raise NotImplementedError
+
+    def _ids(self, piece: Piece) -> list[pa.Array]:
+        raise NotImplementedError
+
+    def _say_unused(self, table: Table, used: set[int | None]) -> None:
+        """Name the columns that are not read, once a source."""
+        names = table.names or ()
+        others = [name for k, name in enumerate(names) if k not in used and name != PANDAS_INDEX]
+        if others and not self._started:
+            logger.info("%s: columns not used: %s", table.source, listed(others))
+
+
+def start_of(table: Table) -> str:
+    """Return the place of the first line that is no header, or may be none."""
+    return table.first.place if table.first is not None else table.place(0)
+
+
+class EdgeReader(Reader[Edges]):
+    """Edges: ``src, dst`` and perhaps ``weight``, or an adjacency matrix."""
+
+    role: Role = "edges"
+
+    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        super().__init__(source, options, report)
+        self._kinds: set[Any] = set()
+
+    def _ids(self, piece: Edges) -> list[pa.Array]:
+        return [piece.src, piece.dst]
+
+    def _piece(self, batch: Table | Matrix) -> Edges:
+        if isinstance(batch, Matrix):
+            return self._from_matrix(batch)
+        src, dst, weight = self._positions(batch)
+        ends = id_values(batch, src, "src"), id_values(batch, dst, "dst")
+        return Edges(*ends, None if weight is None else self._weights(batch, weight))
+
+    def _positions(self, table: Table) -> tuple[int, int, int | None]:
+        src, dst, weight = table.find(SRC), table.find(DST), table.find(WEIGHT)
+        if src is None or dst is None:
+            pair = edge_pair(lower(table.names or ()))
+            if pair is None:
+                if table.text:
+                    return self._by_position(table)
+                msg = (
+                    f"{table.source} has the columns {listed(table.names or ())}; edges need `src` and `dst`, "
+                    "`weight` is optional"
+                )
+                raise InputError(msg)
+            src, dst = pair
+        self._refuse_kinds(table, {src, dst, weight})
+        self._say_unused(table, {src, dst, weight})
+        return src, dst, weight
+
+    @staticmethod
+    def _by_position(table: Table) -> tuple[int, int, int | None]:
+        width = len(table.columns)
+        if width < 2:
+            msg = f"{start_of(table)} has one column; an edge needs two, `src` and `dst`"
+            raise InputError(msg)
+        if width > 3:
+            msg = (
+                f"{start_of(table)} has {width} columns; edges are `src, dst` and perhaps `weight`: "
+                "remove the others, or name these in a header line"
+            )
+            raise InputError(msg)
+        return 0, 1, 2 if width == 3 else None
+
+    def _refuse_kinds(self, table: Table, used: set[int | None]) -> None:
+        for k, name in enumerate(table.names or ()):
+            column = table.columns[k]
+            if k in used or name.strip().lower() not in _EDGE_TYPES or pa.types.is_nested(column.type):
+                continue
+            self._kinds.update(column.unique().to_pylist()[:2])
+            if len(self._kinds) > 1:
+                msg = (
+                    f"{table.source} has edges of several kinds in the column {name!r}, and edge types are not "
+                    "supported yet; keep one kind, or remove the column to treat all edges alike"
+                )
+                raise InputError(msg)
+
+    def _weights(self, table: Table, index: int) -> Floats:
+        weights = float_values(table, index, "weight")
+        bad = np.flatnonzero(~np.isfinite(weights))
+        if len(bad):
+            row = int(bad[0])
+            msg = f"{table.place(row)}: the weight is {weights[row]}; edge weights must be finite numbers"
+            raise InputError(msg)
+        return self._without_negative(weights, lambda row: f"{table.place(row)}: the weight is")
+
+    def _without_negative(self, weights: Floats, where: Callable[[int], str]) -> Floats:
+        """Return the weights with 0 for negative ones, which are refused unless the options drop them."""
+        self.report.dropped_zero += int(np.count_nonzero(weights == 0))
+        negative = weights < 0
+        if not negative.any():
+            return weights
+        if not self.options.drop_negative:
+            row = int(np.flatnonzero(negative)[0])
+            msg = (
+                f"{where(row)} {weights[row]:g}; negative weights are not supported yet, "
+                "leave such edges out with drop_negative=True (--drop-negative)"
+            )
+            raise InputError(msg)
+        self.report.dropped_negative += int(negative.sum())
+        return np.where(negative, 0.0, weights)
+
+    def _from_matrix(self, matrix: Matrix) -> Edges:
+        name, values = matrix.source, matrix.values
+        if values.ndim != 2 or values.shape[0] != values.shape[1]:
+            msg = f"{name} has shape {values.shape}; an adjacency matrix must be square"
+            raise InputError(msg)
+        if values.dtype.kind not in "fiub":
+            msg = f"{name} holds values of type {values.dtype}; edge weights must be real numbers"
+            raise InputError(msg)
+        csr = sp.csr_array(values, dtype=np.float64)
+        if not csr.has_canonical_format:
+            csr = csr.copy()
+            csr.sum_duplicates()
+        if self.options.symmetrize == "error":
+            symmetric(csr, "error")
+        # Of a symmetric matrix one half lists every edge once; a directed one is a list of its entries.
+        undirected = (csr != csr.T).nnz == 0
+        coo = (sp.triu(csr) if undirected else csr).tocoo()
+        bad = np.flatnonzero(~np.isfinite(coo.data))
+
+        def where(k: int) -> str:
+            return f"{name}: the weight in row {coo.row[k]}, column {coo.col[k]} is"
+
+        if len(bad):
+            msg = f"{where(bad[0])} {coo.data[bad[0]]:g}; edge weights must be finite numbers"
+            raise InputError(msg)
+        nodes = id_column(default_ids(csr.shape[0]) if matrix.ids is None else matrix.ids, "ids")
+        weights = self._without_negative(coo.data, where)
+        return Edges(nodes.take(pa.array(coo.row)), nodes.take(pa.array(coo.col)), weights, nodes)
+
+
+class NodeReader(Reader[pa.Array]):
+    """A node list: its column `node`, or its only column."""
+
+    role: Role = "nodes"
+
+    def _ids(self, piece: pa.Array) -> list[pa.Array]:
+        return [piece]
+
+    def _piece(self, batch: Table | Matrix) -> pa.Array:
+        if isinstance(batch, Matrix):
+            msg = f"{batch.source} holds a matrix; a node list has one column"
+            raise InputError(msg)
+        index = id_position(batch.names or ())
+        if index is None and len(batch.columns) != 1:
+            have = f"has {len(batch.columns)} columns"
+            if batch.names is not None:
+                have = f"has the columns {listed(batch.names)}"
+            msg = (
+                f"{batch.source} {have}; a node list has one column, or a header that names the column `node`"
+            )
+            raise InputError(msg)
+        return id_values(batch, index or 0, "node")
+
+
+class FeatureReader(Reader[FeatureRows]):
+    """Features: ``node`` and columns of numbers, ``node`` and a column of lists, or a matrix."""
+
+    role: Role = "features"
+
+    def _ids(self, piece: FeatureRows) -> list[pa.Array]:
+        return [pa.array(default_ids(piece.values.shape[0])) if piece.ids is None else piece.ids]
+
+    def _piece(self, batch: Table | Matrix) -> FeatureRows:
+        if isinstance(batch, Matrix):
+            ids = None if batch.ids is None else id_column(batch.ids, f"ids of {batch.source}")
+            return FeatureRows(ids, _finite_matrix(batch), batch.names, batch)
+        node = self._node_column(batch)
+        values = [k for k in range(len(batch.columns)) if k != node]
+        if not values:
+            msg = f"{batch.source} has no column beside the node ids; features need at least one"
+            raise InputError(msg)
+        ids = id_values(batch, node, "node")
+        require_single_rows(ids, batch, "features")
+        if len(values) == 1 and is_list(batch.columns[values[0]].type):
+            return FeatureRows(ids, _list_matrix(batch, values[0]), None, batch)
+        columns = [finite_values(batch, k, _feature_name(batch, k), _FINITE) for k in values]
+        matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
+        for k, column in enumerate(columns):
+            matrix[:, k] = column
+        names = None if batch.names is None else tuple(batch.names[k] for k in values)
+        return FeatureRows(ids, matrix, names, batch)
+
+    @staticmethod
+    def _node_column(table: Table) -> int:
+        node = id_position(table.names or ())
+        if node is None and not table.text:
+            msg = f"{table.source} has the columns {listed(table.names or ())}; features need a column `node`"
+            raise InputError(msg)
+        return node or 0
+
+
+_FINITE = "features must be finite numbers"
+
+
+def _feature_name(table: Table, index: int) -> str:
+    return f"feature {index}" if table.names is None else f"feature {table.names[index]!r}"
+
+
+def _list_matrix(table: Table, index: int) -> Features:
+    column = table.columns[index]
+    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+    width = 0 if not len(lengths) or np.isnan(lengths[0]) else int(lengths[0])
+    odd = np.flatnonzero(lengths != width)
+    if len(odd):
+        row = int(odd[0])
+        size = "no list" if np.isnan(lengths[row]) else f"{int(lengths[row])} numbers"
+        msg = f"{table.place(row)} has {size} where the first row has {width}; all feature lists must be equally long"
+        raise InputError(msg)
+    flat = Table(table.source, (pc.list_flatten(column),), None, lambda k: table.place(k // max(width, 1)))
+    return finite_values(flat, 0, "feature 0", _FINITE).reshape(len(lengths), width)
+
+
+def _finite_matrix(matrix: Matrix) -> Features:
+    source, values = matrix.source, matrix.values
+    if values.ndim != 2:
+        msg = f"{source} has shape {values.shape}; features need two dimensions, nodes and columns"
+        raise InputError(msg)
+    if values.dtype.kind not in "fiub":
+        msg = f"{source} holds values of type {values.dtype}; features must be numbers"
+        raise InputError(msg)
+    if isinstance(values, np.ndarray):
+        rows, columns = np.nonzero(~np.isfinite(values))
+        bad = values[rows, columns]
+    else:
+        coo = sp.coo_array(values)
+        odd = np.flatnonzero(~np.isfinite(coo.data))
+        rows, columns, bad = coo.row[odd], coo.col[odd], coo.data[odd]
+    if len(rows):
+        msg = f"{source}: row {rows[0]}, column {columns[0]} is {bad[0]}; {_FINITE}"
+        raise InputError(msg)
+    return values if isinstance(values, np.ndarray) else sp.csr_array(values)
+
+
+class LabelReader(Reader[LabelRows]):
+    """Labels: ``node, label``, lists of labels, class numbers, or a matrix of nodes and classes."""
+
+    role: Role = "labels"
+
+    def _ids(self, piece: LabelRows) -> list[pa.Array]:
+        return [piece.ids]
+
+    def _piece(self, batch: Table | Matrix) -> LabelRows:
+        if isinstance(batch, Matrix):
+            return self._from_matrix(batch)
+        node, label = self._positions(batch)
+        ids = id_values(batch, node, "node")
+        rows, names = label_values(batch.columns[label], batch.source)
+        headless = batch.text and batch.names is None
+        return self._without_missing(LabelRows(ids, rows, names, batch.place, headless))
+
+    def _positions(self, table: Table) -> tuple[int, int]:
+        node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
+        if node is not None and label is not None:
+            self._say_unused(table, {node, label})
+            return node, label
+        if not table.text:
+            msg = (
+                f"{table.source} has the columns {listed(table.names or ())}; labels need `node` and `label`"
+            )
+            raise InputError(msg)
+        if width != 2:
+            have = "one column" if width == 1 else f"{width} columns"
+            msg = (
+                f"{start_of(table)} has {have}; labels are `node, label`: "
+                "write several labels of a node with | between them or in several rows"
+            )
+            raise InputError(msg)
+        return (1, 0) if node == 1 or label == 0 else (0, 1)
+
+    def _from_matrix(self, matrix: Matrix) -> LabelRows:
+        values, source = matrix.values, matrix.source
+
+        def place(row: int) -> str:
+            return f"{source}, row {row + 1}"
+
+        if isinstance(values, np.ndarray) and 1 in values.shape:  # one class number, or -1 or NaN, per node
+            column = pa.chunked_array([pa.array(values.ravel())])
+            rows, names = label_values(column, source)
+            return self._without_missing(LabelRows(pa.array(np.arange(values.size)), rows, names, place))
+        coo = sp.coo_array(values)
+        kept = coo.data != 0
+        names = pa.array(coo.col[kept]).cast(pa.large_string())
+        return LabelRows(pa.array(np.arange(coo.shape[0])), coo.row[kept].astype(np.int64), names, place)
+
+    def _without_missing(self, piece: LabelRows) -> LabelRows:
+        """Leave out what means "no label": nothing at all, NaN, -1, and words such as ``NA``, which are counted."""
+        nothing = pc.is_in(pc.utf8_lower(piece.names), pa.array(UNLABELLED, type=pa.large_string()))
+        words = pc.is_in(piece.names, pa.array(MISSING_WORDS, type=pa.large_string()))
+        self.report.missing_words += pc.sum(words, min_count=0).as_py()
+        missing = pc.or_(pc.or_(nothing, words), piece.names.is_null())
+        kept = ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=bool)
+        return LabelRows(
+            piece.ids, piece.rows[kept], piece.names.filter(pa.array(kept)), piece.place, piece.headless
+        )

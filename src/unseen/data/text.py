@@ -1,0 +1,460 @@
+"""Delimited text: csv, tsv and blank-separated files, with or without header, plain or gzip, whole or in pieces.
+
+All cells come out as strings, so that ``007`` stays ``007``. The good path is pyarrow's parser on blocks of whole
+lines whose comments were emptied, not removed: line numbers stay those of the file, and the slow look for the line
+at fault is taken only once something is wrong. A file read at once is a file of one block.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from unseen.data.headers import RULES, id_position, judge
+from unseen.data.ids import joined
+from unseen.data.sniff import BLANK, NEVER, cuts_all, sniff_delimiter, split_line
+from unseen.data.sources import Batches, File, Options, Role
+from unseen.data.tables import First, Table, first_line
+from unseen.errors import InputError
+
+_SAMPLE = 200
+_HEAD = 1 << 18
+"""Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
+_ARROW_BLOCK = 1 << 22
+_END = b"\x1e"
+"""The id of a last line of our own: where it does not come back, a quote before it is still open."""
+
+
+def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
+    """Yield the columns of a text file; the first batch may carry a first line that waits (`Table.first`)."""
+    return _tables(file, role, options, n_bytes, None)
+
+
+def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
+    """Yield nodes and lists of labels from a ``group.txt``: a node, then its classes, between blanks or tabs."""
+    for table in _tables(file, role, replace(options, header=False), n_bytes, NEVER):
+        cells = pc.split_pattern_regex(joined(table.columns[0]), "[ \t]+")
+        starts = np.asarray(cells.offsets)[:-1]
+        is_label = np.ones(len(cells.values), dtype=bool)
+        is_label[starts] = False
+        sizes = np.diff(cells.offsets) - 1
+        lists = pa.LargeListArray.from_arrays(
+            pa.array(np.r_[0, np.cumsum(sizes)], pa.int64()), cells.values.filter(pa.array(is_label))
+        )
+        columns = pa.chunked_array([cells.values.take(pa.array(starts))]), pa.chunked_array([lists])
+        yield replace(table, columns=columns, names=("node", "label"))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the first lines of a file say of all of it.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        None: there is one column.
+    width : int
+        Number of columns.
+    names, first
+        As in `Table`; where one of them is there, the first line is no row of the batches.
+    comments : int
+        Comment lines above the first line of data.
+    """
+
+    delimiter: str | None
+    width: int
+    names: tuple[str, ...] | None
+    first: First | None
+    comments: int
+
+
+def _tables(
+    file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None
+) -> Iterator[Table]:
+    layout: Layout | None = None
+    started, before = False, 0
+    parts, size, enough = list[bytes](), 0, 0
+    for block, last in _blocks(file, n_bytes):
+        parts.append(block)
+        size += len(block)
+        if size < enough and not last:
+            continue
+        data, rest = b"".join(parts), b""
+        layout = layout or _layout(data, last, file, role, options, delimiter)
+        columns = None
+        if layout is not None:
+            text = _text(data, file.name, layout, before, started=started)
+            columns = text.columns(role)
+            if columns is None:  # a quote is open at the end: the record goes on in the next block
+                _, boundary, quote = _scan(data, layout)
+                if last:
+                    raise _unclosed(file.name, before + data.count(b"\n", 0, quote or data.rfind(b'"')) + 1)
+                if boundary:
+                    data, rest = data[:boundary], data[boundary:]
+                    text = _text(data, file.name, layout, before, started=started)
+                    columns = text.columns(role)
+        if layout is None or columns is None:
+            parts, enough = [data], 2 * len(data)  # look again once there is twice as much
+            continue
+        comments = text.comments - (0 if started else layout.comments)
+        first = None if started else layout.first
+        yield Table(file.name, columns, layout.names, text.place, True, first, comments)
+        started = True
+        before += data.count(b"\n")
+        parts, size, enough = [rest], len(rest), 2 * len(rest)
+
+
+def _unclosed(source: str, line: int) -> InputError:
+    msg = (
+        f"{source}, line {line}: a quote opens there and is not closed before the file ends; "
+        "close it, or write a quote inside a quoted cell twice"
+    )
+    return InputError(msg)
+
+
+def _blocks(file: File, n_bytes: int | None) -> Iterator[tuple[bytes, bool]]:
+    """Yield whole lines of UTF-8 with plain line ends, about `n_bytes` at a time, and whether they are the last."""
+    if n_bytes is None:
+        yield _plain(file.read(), file.name, 0, start=True), True
+        return
+    parts: list[bytes] = []
+    size, before, start = 0, 0, True
+    for chunk in file.chunks(max(16, n_bytes)):
+        cut = chunk.rfind(b"\n") + 1
+        if not cut or (size + cut < _HEAD and start):
+            parts.append(chunk)
+            size += len(chunk)
+            continue
+        block = _plain(b"".join([*parts, chunk[:cut]]), file.name, before, start=start)
+        yield block, False
+        before += block.count(b"\n")
+        parts, start = [chunk[cut:]], False
+    yield _plain(b"".join(parts), file.name, before, start=start), True
+
+
+def _plain(data: bytes, source: str, before: int, *, start: bool) -> bytes:
+    if start:
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            msg = f"{source} is UTF-16 text; save it as UTF-8"
+            raise InputError(msg)
+        data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        msg = f"{source} is not a text file (it holds zero bytes); a binary format needs its own suffix"
+        raise InputError(msg)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        codecs.utf_8_decode(data, "strict", True)
+    except UnicodeDecodeError as error:
+        line = before + data.count(b"\n", 0, error.start) + 1
+        msg = (
+            f"{source}, line {line} is not UTF-8 text (byte 0x{data[error.start]:02x}); "
+            "save the file as UTF-8, or check that it is a text file at all"
+        )
+        raise InputError(msg) from None
+    return data
+
+
+def _layout(
+    data: bytes, last: bool, file: File, role: Role, options: Options, delimiter: str | None
+) -> Layout | None:
+    """Return the layout of a file by its first lines; None where there are not enough of them yet."""
+    size, lines = _HEAD, list[tuple[int, str]]()
+    while not lines:
+        if len(data) <= size and not last:
+            return None
+        lines = _records(data, size)
+        if not lines and size >= len(data):
+            msg = f"{file.name} is empty; a file without rows needs at least its header line"
+            raise InputError(msg)
+        size *= 2
+    sample = [text for _, text in lines if not text.startswith("#")]
+    sample = (sample or [text for _, text in lines])[:_SAMPLE]
+    rule = RULES[role]
+    if delimiter is None:
+        delimiter = options.delimiter
+        # it was said of the edges; other files have it where it fits
+        if delimiter is None or (role != "edges" and not cuts_all(sample, delimiter)):
+            delimiter = sniff_delimiter(
+                sample,
+                lambda cells: rule.sure(cells) or rule.may_be(cells),
+                suffix=file.suffix,
+                blanks=rule.blanks,
+                source=file.name,
+            )
+    width = len(split_line(sample[0], delimiter))
+    line, text = next(
+        (n, t) for n, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width
+    )
+    cells = tuple(split_line(text, delimiter))
+    place = f"{file.name}, line {line}"
+    kind = judge(role, cells, options.header, place)
+    return Layout(
+        delimiter,
+        width,
+        cells if kind == "header" else None,
+        First(cells, place, told=options.header is True) if kind == "wait" else None,
+        _hash_lines(data, line - 1),
+    )
+
+
+_SURE_COMMENT = re.compile(rb"^[ \t]*+#(?:[ \t][^\n]*)?$", re.MULTILINE)
+_ANY_HASH = re.compile(rb"^[ \t]*+#[^\n]*", re.MULTILINE)
+
+
+def _hash_lines(data: bytes, n_lines: int) -> int:
+    """Return how many of the first lines begin with ``#``."""
+    head = io.BytesIO(data)
+    return sum(head.readline().lstrip(b" \t").startswith(b"#") for _ in range(n_lines))
+
+
+def _records(data: bytes, size: int) -> list[tuple[int, str]]:
+    """Return line numbers and texts of the first records that are neither blank nor surely a comment.
+
+    A quote that opens behind a usual delimiter and closes on another line joins the lines between.
+    """
+    cut = data.rfind(b"\n", 0, size) + 1 if len(data) > size else len(data)
+    head = data[: cut or (data.find(b"\n", size) + 1) or len(data)]
+    found: list[tuple[int, str]] = []
+    at, line = 0, 1
+    while at < len(head) and len(found) < _SAMPLE + 1:
+        end = head.find(b"\n", at)
+        end = len(head) if end < 0 else end
+        if head[at:end].strip(b" \t") and not _SURE_COMMENT.match(head[at:end]):
+            end = _record_end(head, at, end)
+            found.append((line, head[at:end].decode("utf-8").strip(" \t")))
+        line += head.count(b"\n", at, end) + 1
+        at = end + 1
+    return found
+
+
+_ANY_QUOTED = re.compile(rb'(?:^|(?<=[,;\t |]))"[^"]*+(?:""[^"]*+)*+"', re.MULTILINE)
+
+
+def _record_end(data: bytes, start: int, end: int) -> int:
+    """Return where a record ends that begins at `start`; its first line ends at `end`."""
+    at = start
+    while (match := _ANY_QUOTED.search(data, at)) is not None and match.start() < end:
+        at = match.end()
+        if at > end:
+            end = data.find(b"\n", at)
+            end = len(data) if end < 0 else end
+    return end
+
+
+@lru_cache(maxsize=32)
+def _tokens(delimiter: str | None) -> re.Pattern[bytes]:
+    """Return the pattern of what is no plain cell: a line that begins with ``#``, or a quoted cell."""
+    if delimiter == BLANK:
+        field = rb"(?:^|(?<=[ \t]))"
+    else:
+        blanks = rb"[ ]" if delimiter == "\t" else rb"[ \t]"
+        field = rb"(?:^|(?<=" + re.escape((delimiter or NEVER).encode()) + rb"))" + blanks + rb"*+"
+    quoted = rb'"[^"]*+(?:""[^"]*+)*+(?P<close>"?)'
+    return re.compile(rb"(?P<hash>^[ \t]*+#[^\n]*)|" + field + rb"(?P<quoted>" + quoted + rb")", re.MULTILINE)
+
+
+def _scan(data: bytes, layout: Layout) -> tuple[list[tuple[int, int]], int | None, int | None]:
+    """Return the spans of comments, and where the record begins and the quote opens that is open at the end."""
+    comments, at, boundary, done = list[tuple[int, int]](), 0, 0, 0
+    pattern = _tokens(layout.delimiter)
+    while (match := pattern.search(data, at)) is not None:
+        boundary = max(boundary, data.rfind(b"\n", done, match.start()) + 1)
+        at = done = match.end()
+        if match["hash"] is not None:
+            if _is_comment(match["hash"], layout):
+                comments.append(match.span())
+            else:
+                at = done = match.start() + match["hash"].index(b"#") + 1
+        elif not match["close"]:
+            return comments, boundary, match.start("quoted")
+    return comments, None, None
+
+
+def _is_comment(line: bytes, layout: Layout) -> bool:
+    """Return whether a line that begins with ``#`` is none of the data: a blank follows, or its columns differ."""
+    if _SURE_COMMENT.match(line):
+        return True
+    return len(split_line(line.decode("utf-8"), layout.delimiter)) != layout.width
+
+
+def _without_comments(data: bytes, layout: Layout) -> tuple[bytes, int]:
+    """Return the data with comment lines emptied, and their number; what is quoted is no comment."""
+    if b"#" not in data:
+        return data, 0
+    if b'"' in data:
+        spans = _scan(data, layout)[0]
+    else:
+        spans = [m.span() for m in _ANY_HASH.finditer(data) if _is_comment(m[0], layout)]
+    if not spans:
+        return data, 0
+    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(data)]
+    return b"".join(data[a:b] for a, b in zip(starts, ends, strict=True)), len(spans)
+
+
+def _tidy(data: bytes, delimiter: str | None) -> bytes:
+    """Drop the blanks around cells, and make a run of blanks one; what is quoted stays as it is.
+
+    Each pattern begins where a run of blanks does, so that a long run is looked at once.
+    """
+    blanks = (b" ",) if delimiter == "\t" else (b" ", b"\t")
+    mark = (delimiter or NEVER).encode()
+    if not _has_loose_blanks(data, blanks, mark):
+        return data
+    blank = b"[" + b"".join(blanks) + b"]"
+    edge = rb"^" + blank + rb"++|(?<!" + blank + rb")" + blank + rb"++$"
+    if delimiter == BLANK:
+        between = blank + rb"++"
+    else:
+        between = rb"(?<!" + blank + rb")" + blank + rb"*+" + re.escape(mark) + blank + rb"*+"
+    if b'"' not in data:
+        return re.sub(between, mark, re.sub(edge, b"", data, flags=re.MULTILINE))
+    start = rb"(?:^|(?<=[ \t" + re.escape(mark) + rb"]))"
+    quoted = rb"(?P<quoted>" + start + rb'"[^"]*+(?:""[^"]*+)*+"?)'
+    pattern = re.compile(quoted + rb"|(?P<edge>" + edge + rb")|" + between, re.MULTILINE)
+
+    def replaced(match: re.Match[bytes]) -> bytes:
+        if match["quoted"] is not None:
+            return match["quoted"]
+        return mark if match["edge"] is None else b""
+
+    return pattern.sub(replaced, data)
+
+
+def _has_loose_blanks(data: bytes, blanks: tuple[bytes, ...], mark: bytes) -> bool:
+    """Return whether there is anything to tidy; plain searches, since most files are tidy and may be large."""
+    if mark == b" " and b"\t" in data:
+        return True
+    return any(
+        blank in data
+        and (
+            data.startswith(blank)
+            or data.endswith(blank)
+            or any(pair in data for pair in (blank + mark, mark + blank, blank + b"\n", b"\n" + blank))
+        )
+        for blank in blanks
+    )
+
+
+def _text(data: bytes, source: str, layout: Layout, before: int, *, started: bool) -> Text:
+    """Return a block ready for the parser, without the line that is no row."""
+    data, comments = _without_comments(data, layout)
+    data = _tidy(data, layout.delimiter)
+    if not started and (layout.names is not None or layout.first is not None):
+        start = re.search(rb"[^\n]", data)
+        if start is not None:
+            line_end = data.find(b"\n", start.start())
+            end = _record_end(data, start.start(), len(data) if line_end < 0 else line_end)
+            before += data.count(b"\n", 0, end)
+            data = data[end:]
+    return Text(source, data, layout, before, comments)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A block of a text file ready for the parser: tidy bytes with the line breaks of the original."""
+
+    source: str
+    data: bytes
+    layout: Layout
+    before: int
+    comments: int
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line number and the cells of each row; slow, for messages."""
+        text = io.StringIO(self.data.decode("utf-8"), newline="")
+        reader = csv.reader(text, delimiter=self.layout.delimiter or NEVER)
+        while True:
+            line = self.before + reader.line_num + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error:  # a cell beyond the csv module's limit
+                cells = [""] * self.layout.width
+            if cells:
+                yield line, cells
+
+    def place(self, row: int) -> str:
+        """Return where a row stands."""
+        line = next((line for k, (line, _) in enumerate(self.records()) if k == row), None)
+        return f"{self.source}, line {line}" if line else f"{self.source}, row {row + 1}"
+
+    def columns(self, role: Role) -> tuple[pa.ChunkedArray, ...] | None:
+        """Return the columns, or None where a quote is still open at the end."""
+        width = self.layout.width
+        strings = [pa.large_string()] * width
+        if not self.data.strip(b"\n"):
+            return tuple(pa.chunked_array([[]], type=kind) for kind in strings)
+        if role in ("features", "vectors") and width > 1:
+            number = pa.float32() if role == "vectors" else pa.float64()
+            node = id_position(self.layout.names or ()) or 0
+            try:
+                return self._parsed([pa.large_string() if k == node else number for k in range(width)], node)
+            except pa.ArrowInvalid:
+                pass  # some cell is no number: read strings, so that the reader can say which
+        try:
+            return self._parsed(strings, 0)
+        except pa.ArrowInvalid as error:
+            if b'"' in self.data and _scan(self.data, self.layout)[1] is not None:
+                return None
+            raise self._explained(error) from None
+
+    def _parsed(self, types: list[Any], node: int) -> tuple[pa.ChunkedArray, ...] | None:
+        if b'"' not in self.data:
+            return self._arrow(self.data, types)
+        end = [_END if k == node else b"0" for k in range(len(types))]
+        mark = (self.layout.delimiter or NEVER).encode()
+        columns = self._arrow(self.data + b"\n" + mark.join(end) + b"\n", types)
+        rows = len(columns[node]) - 1
+        if columns[node][rows].as_py() != _END.decode() or rows < 0:
+            return None
+        return tuple(column.slice(0, rows) for column in columns)
+
+    def _arrow(self, data: bytes, types: list[Any]) -> tuple[pa.ChunkedArray, ...]:
+        names = [str(k) for k in range(len(types))]
+        # A row longer than a block is refused by the parser: such files are read as one block.
+        longest = min(len(data), 2**31 - 1)
+        for block in (_ARROW_BLOCK, longest) if len(data) > _ARROW_BLOCK else (_ARROW_BLOCK,):
+            try:
+                table = pa.csv.read_csv(
+                    pa.py_buffer(data),
+                    read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
+                    parse_options=pa.csv.ParseOptions(
+                        delimiter=self.layout.delimiter or NEVER, newlines_in_values=b'"' in data
+                    ),
+                    convert_options=pa.csv.ConvertOptions(
+                        column_types=dict(zip(names, types, strict=True)),
+                        null_values=[],
+                        strings_can_be_null=False,
+                        check_utf8=False,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                if "straddl" not in str(error) or block == longest:
+                    raise
+            else:
+                return tuple(table.columns)
+        return ()  # pragma: no cover  # the last block returns or raises
+
+    def _explained(self, error: pa.ArrowInvalid) -> InputError:
+        """Return the sentence for a file that the parser refused: the first line of another width."""
+        width = self.layout.width
+        for line, cells in self.records():
+            if len(cells) != width:
+                first = "the header" if self.layout.names is not None else "the first line"
+                count = f"{len(cells)} column{'s' if len(cells) != 1 else ''}"
+                hint = "; is a quote not closed there?" if any("\n" in cell for cell in cells) else ""
+                return InputError(f"{self.source}, line {line} has {count} but {first} has {width}{hint}")
+        return InputError(f"{self.source} cannot be read as delimited text: {first_line(error)}")
