@@ -23,6 +23,7 @@ BENCHMARKS = {
     "ranks": "one, two and four processes: the same vectors, memory of each, rows sent",
     "kill": "two processes, one of them killed at a random moment, twenty times",
     "classifier": "all one-versus-rest problems at once against LinearSVC",
+    "versions": "processor time beside another version, whose Python --before names",
     "discover": "how well classes that nobody labelled are found, and with how many questions",
 }
 
@@ -38,6 +39,9 @@ def bench(
         typer.Option(help="Which methods, or tables of discover, separated by commas; all if not given."),
     ] = None,
     epochs: options.Epochs = None,
+    before: Annotated[
+        str | None, typer.Option(help="Python of the environment with the other version (versions).")
+    ] = None,
     style: Annotated[
         str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")
     ] = "text",
@@ -57,6 +61,7 @@ def bench(
         "sizes": None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")],
         "methods": None if methods is None else options.names(methods),
         "epochs": epochs,
+        "before": before,
     }
     given = {key: value for key, value in asked.items() if value is not None}
     for key in given:
