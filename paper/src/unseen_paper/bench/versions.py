@@ -71,16 +71,15 @@ def run(*, before: str | None = None, repeats: int = 5, methods: list[str] | Non
     if before is None:
         msg = "give the Python of an environment that has the other version: unseen bench versions --before PYTHON"
         raise InputError(msg)
+    sides = (before, sys.executable)
     tasks = [name for name in (*PARTS, *COMMANDS) if methods is None or any(m in name for m in methods)]
     with tempfile.TemporaryDirectory() as folder:
         files = _files(Path(folder))
         rows = []
         for task in tasks:
-            seconds: dict[str, list[float]] = {before: [], sys.executable: []}
-            for _ in range(repeats):  # in turn, so that a busy minute meets both
-                for python, taken in seconds.items():
-                    taken.append(_seconds(python, task, files))
-            old, new = (statistics.median(taken) for taken in seconds.values())
+            # in turn, so that a busy minute meets both
+            pairs = [[_seconds(python, task, files) for python in sides] for _ in range(repeats)]
+            old, new = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
             rows.append((task, f"{old:.2f}", f"{new:.2f}", f"{new / old:.2f}"))
     versions = [
         _ask(python, "import unseen; print(unseen.__version__)") for python in (before, sys.executable)
