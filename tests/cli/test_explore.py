@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,16 +100,9 @@ def test_vectors_of_any_tool(cli: Callable, tmp_path: Path) -> None:
     assert "1 nodes are not in the embedding" in ran.err
 
 
-def test_what_cannot_be_is_said_before_any_work(
-    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_is_said_before_any_work(cli: Callable, tmp_path: Path) -> None:
     (tmp_path / "v.csv").write_text("node,x\na,1\nb,2\n")
     ran = cli("explore", "--embedding", tmp_path / "v.csv", "--features", "f.csv", "-o", tmp_path / "p.html")
     assert "--features goes with an edge file" in ran.err
     ran = cli("explore", "debian", "-o", tmp_path / "no" / "page.html")
     assert "does not exist" in ran.err
-    monkeypatch.setitem(sys.modules, "openTSNE", None)
-    ran = cli("explore", "debian", "-o", tmp_path / "page.html")
-    assert ran.code == 1
-    assert "pip install 'unseen[viz]'" in ran.err
-    assert not (tmp_path / "page.html").exists()

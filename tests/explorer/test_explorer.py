@@ -185,10 +185,20 @@ def test_the_map_keeps_groups_together_and_the_seed_keeps_the_map() -> None:
     assert np.isfinite(map_of(np.ones((30, 4), dtype=np.float32), 0)).all()
 
 
-def test_without_the_viz_extra_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_viz_extra_scikit_learn_lays_the_map_out_and_the_page_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    group = np.arange(60) % 2
+    vectors = 10 * np.eye(2, 6)[group] + np.random.default_rng(0).normal(size=(60, 6))
+    subject = Subject(unseen.Embedding(vectors))
+    assert not build_page(subject, title="t").notes
     monkeypatch.setitem(sys.modules, "openTSNE", None)
-    with pytest.raises(unseen.UnsupportedError, match=r"pip install 'unseen\[viz\]'"):
-        map_of(np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32), 0)
+    page = build_page(subject, title="t")
+    assert "laid out by scikit-learn; pip install 'unseen[viz]'" in page.notes[0]
+    assert np.array_equal(page.positions, build_page(subject, title="t").positions)
+    centres = np.array([page.positions[group == k].mean(axis=0) for k in range(2)])
+    nearest = np.linalg.norm(page.positions[:, None] - centres, axis=2).argmin(axis=1)
+    assert (nearest == group).all()
 
 
 def test_the_file_is_written_whole_and_alike(subject: Subject, tmp_path: Path) -> None:

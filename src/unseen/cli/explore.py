@@ -52,9 +52,7 @@ def explore(
     from unseen.embedding import Embedding
     from unseen.explorer import explore as prepare
     from unseen.explorer import write_explorer
-    from unseen.explorer.layout import require_tsne
 
-    require_tsne()
     embedding: Any = method if isinstance(method, Embedding) else None
     path: Any = vectors.embedding  # there is one, or a source
     data = files.load(source) if source is not None else files.of_vectors(path, embedding)

@@ -22,7 +22,7 @@ from unseen.explorer.findings import (
     self_test_of,
     suggested,
 )
-from unseen.explorer.layout import map_of
+from unseen.explorer.layout import FEW, has_open_tsne, map_of
 from unseen.explorer.words import feature_words
 from unseen.graph import Graph
 from unseen.ids import IdArray, match_ids
@@ -36,6 +36,8 @@ MAX_NODES = 50_000
 """Nodes drawn unless more are asked for."""
 MAX_EDGES = 1_000_000
 """Edges kept in a page; of more, each node keeps its strongest."""
+SLOW_LAYOUT = "The map is laid out by scikit-learn; pip install 'unseen[viz]' brings openTSNE, which is faster."
+"""What a page says where openTSNE is missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,9 @@ def build_page(
     labels = None if subject.labels is None else labels_of(subject.labels, ids)
     truth = None if subject.truth is None else labels_of(subject.truth, ids)
     graph = None if subject.graph is None else subgraph(subject.graph, ids)
+    if len(ids) >= FEW and not has_open_tsne():
+        notes.append(SLOW_LAYOUT)
+        logger.info("%s", SLOW_LAYOUT)
     found = subject.discovery
     judged = None if found is None else Judged(found, ids, labels)
     return Page(

@@ -1,7 +1,8 @@
-"""The map: vectors of many columns laid out in two by t-SNE (openTSNE), seeded."""
+"""The map: vectors of many columns laid out in two by t-SNE, seeded; openTSNE where there is one, else scikit-learn."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import UnsupportedError
 from unseen.linalg.svd import truncated_svd
 from unseen.randomness import RandomState, as_generator, child_seed
 
@@ -18,6 +18,8 @@ COLUMNS = 50
 PERPLEXITY = 30
 EARLY, LATE = 125, 300
 """Iterations before and after the groups are let apart."""
+SCIKIT_EARLY = 250
+"""The former in scikit-learn, which does not let one choose."""
 THETA = 0.8
 """How coarsely far nodes are summed up; on debian, 0.5 kept neighbours no better and took a third longer."""
 FEW = 8
@@ -55,27 +57,50 @@ def map_of(
     if reduced.shape[1] <= 2:
         flat: npt.NDArray[np.float64] = np.c_[reduced, np.zeros((n, 2 - reduced.shape[1]))]
         return flat
-    tsne = require_tsne()(
-        perplexity=min(PERPLEXITY, (n - 1) / 3),
+    perplexity, seed = min(PERPLEXITY, (n - 1) / 3), child_seed(rng)
+    if has_open_tsne():
+        return _by_open_tsne(reduced, perplexity, seed, on_progress)
+    return _by_scikit_learn(reduced, perplexity, seed)
+
+
+def has_open_tsne() -> bool:
+    """Whether openTSNE is installed (the extra `viz`)."""
+    try:
+        return importlib.util.find_spec("openTSNE") is not None
+    except ValueError:  # it was taken out of sys.modules
+        return False
+
+
+def _by_open_tsne(
+    vectors: npt.NDArray[np.float64],
+    perplexity: float,
+    seed: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> npt.NDArray[np.float64]:
+    from openTSNE import TSNE
+
+    tsne = TSNE(
+        perplexity=perplexity,
         early_exaggeration_iter=EARLY,
         n_iter=LATE,
         theta=THETA,
-        random_state=child_seed(rng),
+        random_state=seed,
         n_jobs=1,  # with more, sums come in another order, and the map differs from run to run
         callbacks=_teller(on_progress),
         callbacks_every_iters=25,
     )
-    return np.asarray(tsne.fit(reduced), dtype=np.float64)
+    return np.asarray(tsne.fit(vectors), dtype=np.float64)
 
 
-def require_tsne() -> Any:
-    """Return openTSNE's estimator, or say how to install it."""
-    try:
-        from openTSNE import TSNE
-    except ImportError:
-        msg = "the map of the explorer page needs openTSNE: pip install 'unseen[viz]'"
-        raise UnsupportedError(msg) from None
-    return TSNE
+def _by_scikit_learn(
+    vectors: npt.NDArray[np.float64], perplexity: float, seed: int
+) -> npt.NDArray[np.float64]:
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    tsne = TSNE(perplexity=perplexity, angle=THETA, max_iter=SCIKIT_EARLY + LATE, random_state=seed, n_jobs=1)
+    with threadpool_limits(1):  # as above
+        return np.asarray(tsne.fit_transform(vectors), dtype=np.float64)
 
 
 def _teller(on_progress: Callable[[int, int], None] | None) -> Callable[..., None] | None:
