@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,13 +57,28 @@ def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: 
 
 
 @pytest.mark.usefixtures("short")
-def test_without_the_viz_extra_there_is_no_page_and_a_sentence(
+def test_methods_that_are_not_installed_are_left_out_with_the_line_that_adds_them(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo, "METHODS", ("smoothfeats",))
-    monkeypatch.setitem(sys.modules, "openTSNE", None)
-    ran = cli("demo", "-o", tmp_path, "--json")
+    def without_torch(name: str, **params: object) -> unseen.SmoothFeats:
+        if name == "gcn":
+            msg = "gcn needs torch"
+            raise unseen.UnsupportedError(msg)
+        return unseen.make_method(name, **params)
+
+    monkeypatch.setattr(demo, "METHODS", ("gcn", "smoothfeats"))
+    monkeypatch.setattr(demo, "make_method", without_torch)
+    ran = cli("demo", "-o", tmp_path, "--json", "--no-page")
     assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["page"] is None
-    assert "pip install 'unseen[viz]'" in ran.err
-    assert [path.name for path in tmp_path.iterdir()] == ["smoothfeats.parquet"]
+    assert set(json.loads(ran.out)["methods"]) == {"smoothfeats"}
+    assert "Left out, because torch is not installed: a GCN" in ran.err
+    assert "pip install 'unseen[neural]'" in ran.err
+
+
+@pytest.mark.usefixtures("short")
+def test_the_page_shows_the_vectors_that_the_demo_recommends(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "METHODS", ("smoothfeats", "rect-plus"))
+    assert cli("demo", "-o", tmp_path).code == 0
+    assert "Vectors by rect-plus, map by t-SNE" in (tmp_path / "explorer.html").read_text("utf-8")

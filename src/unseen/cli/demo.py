@@ -10,7 +10,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.errors import UnsupportedError, logger
+from unseen.errors import logger
 
 if TYPE_CHECKING:
     from unseen.demo import Demo
@@ -24,7 +24,9 @@ WORDS = {
 }
 
 
+@options.grouped
 def demo(
+    *,
     hide: Annotated[
         str | None, typer.Option(help="Sections to hide, separated by commas; three are drawn if not given.")
     ] = None,
@@ -35,11 +37,7 @@ def demo(
     page: Annotated[
         bool, typer.Option("--page/--no-page", help="Whether to end with a page to look at.")
     ] = True,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    common: options.Common,
 ) -> None:
     """Show on a bundled real graph what happens to classes that nobody labelled."""
     from unseen.data.files import make_folder
@@ -53,29 +51,28 @@ def demo(
             if move:
                 move(k, total)
 
-        result = run_demo(hidden=options.names(hide), label_rate=label_rate, seed=seed, on_start=started)
+        result = run_demo(
+            hidden=options.names(hide), label_rate=label_rate, seed=common.seed, on_start=started
+        )
     for name, run in result.runs.items():
         run.embedding.save(output / f"{name}{'.npz' if name == 'nodefeats' else '.parquet'}")
-    if not json:
+    if not common.json:
         sys.stdout.write(_as_text(result))
         sys.stdout.flush()  # the numbers first; the page takes a while
+    if result.left_out:
+        names = " and ".join(WORDS[name] for name in result.left_out)
+        logger.info("Left out, because torch is not installed: %s (pip install 'unseen[neural]').", names)
     logger.info("The vectors are in the folder %s.", output)
-    written = _write_page(result, output / "explorer.html", seed) if page else None
-    if json:
+    written = _write_page(result, output / "explorer.html", common.seed) if page else None
+    if common.json:
         print_json({**_as_json(result), "page": None if written is None else str(written)})
 
 
-def _write_page(result: Demo, path: Path, seed: int) -> Path | None:
-    """Write the explorer page of the demo, and say how to open it; without openTSNE, say what is missing."""
+def _write_page(result: Demo, path: Path, seed: int) -> Path:
+    """Write the explorer page of the demo, and say how to open it."""
     from unseen.demo import demo_subject
     from unseen.explorer import write_explorer
-    from unseen.explorer.layout import require_tsne
 
-    try:
-        require_tsne()
-    except UnsupportedError as error:
-        logger.info("No page to look at: %s.", error)
-        return None
     with progress("looking for the hidden sections") as move:
         subject = demo_subject(result, seed=seed, on_step=move)
     hidden = ", ".join(result.split.unseen)
@@ -136,13 +133,13 @@ def _reading(result: Demo) -> list[str]:
     hidden = {name: run.score.unseen_f1 or 0.0 for name, run in result.runs.items()}
     best = max(hidden, key=lambda name: hidden[name])
     if hidden.get("gcn", 1.0) < hidden[best]:
-        said = [
+        sentences = [
             f"The usual way folds the hidden sections into the labelled ones: {hidden['gcn']:.2f} there,",
             f"against {hidden[best]:.2f} with {WORDS[best]}, which keeps apart what it was never told of.",
         ]
     else:
-        said = [f"Best on the hidden sections: {WORDS[best]}, {hidden[best]:.2f}."]
+        sentences = [f"Best on the hidden sections: {WORDS[best]}, {hidden[best]:.2f}."]
     return [
-        *said,
+        *sentences,
         "Your own data: unseen embed edges.csv --features features.csv --labels labels.csv -o vectors.parquet",
     ]

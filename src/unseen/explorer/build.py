@@ -36,7 +36,9 @@ MAX_NODES = 50_000
 """Nodes drawn unless more are asked for."""
 MAX_EDGES = 1_000_000
 """Edges kept in a page; of more, each node keeps its strongest."""
-SLOW_LAYOUT = "The map is laid out by scikit-learn; pip install 'unseen[viz]' brings openTSNE, which is faster."
+SLOW_LAYOUT = (
+    "The map is laid out by scikit-learn; pip install 'unseen[viz]' brings openTSNE, which is faster."
+)
 """What a page says where openTSNE is missing."""
 
 

@@ -12,7 +12,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.errors import InputError, UnseenError, logger, unknown_name
+from unseen.errors import InputError, UnseenError, UnsupportedError, logger, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,7 +80,7 @@ def reproduce(
         raise unknown_name("experiment", experiment, NAMES)
     from unseen.data.datasets import dataset_names
     from unseen.data.files import make_folder
-    from unseen.explorer.layout import require_tsne
+    from unseen.explorer.layout import has_open_tsne
     from unseen.methods.registry import METHODS
     from unseen_paper.cluster import on_cluster
     from unseen_paper.experiments.catalog import EXPERIMENTS, Choice
@@ -107,8 +107,9 @@ def reproduce(
     nodes = None if sizes is None else options.numbers(sizes, "--sizes")
     if experiment not in TABLES:
         pyplot()  # rather say now than after hours of runs that figures cannot be drawn
-    if experiment in ("layouts", "all"):
-        require_tsne()
+    if experiment in ("layouts", "all") and not has_open_tsne():
+        msg = "the maps of the paper need openTSNE: pip install 'unseen[viz]'"
+        raise UnsupportedError(msg)
     make_folder(out)
     table = ResultTable(out / "runs.csv")
 
