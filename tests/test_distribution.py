@@ -16,6 +16,7 @@ import pytest
 import unseen
 
 ROOT = Path(unseen.__file__).parents[2]
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "pyproject.toml").exists(), reason="needs the source tree, this is an installed copy"
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=540
+        [str(part) for part in command], cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, timeout=540
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
@@ -54,7 +55,14 @@ def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
     assert f"Version: {unseen.__version__}" in text
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"LICENSE", "README.md", "pyproject.toml", "constraints.txt", "tests/conftest.py"} <= names
+    assert {
+        "LICENSE",
+        "README.md",
+        "pyproject.toml",
+        "constraints.txt",
+        "conftest.py",
+        "tests/oracles/rsdne.py",
+    } <= names
 
 
 def test_the_paper_is_a_distribution_of_its_own(dist: Path) -> None:
