@@ -1,16 +1,29 @@
-# `make demo` and `make test` are all a newcomer needs; both are idempotent.
+# `make demo` and `make test` are all a newcomer needs; both are idempotent. `make quick` is for every save.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
-.PHONY: demo test lint types pytest clean
+.PHONY: demo test quick coverage mutants lint types pytest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/unseen demo
 
 test: lint types pytest
+
+# without what is slow, needs a browser or several processes, or the paper's graphs
+quick: $(VENV)/.dev
+	env -u UNSEEN_DATA OMP_NUM_THREADS=1 $(BIN)/pytest -q -m "not slow and not browser and not processes"
+
+# branch coverage of both distributions beside that of 0.1.0
+coverage: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal --cov=src --cov=paper/src --cov-branch --cov-report=json
+	$(BIN)/python tools/coverage_report.py
+
+# 30 small changes of the core, each of which the quick tests must notice
+mutants: $(VENV)/.dev
+	$(BIN)/python tools/mutants.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -60,5 +60,8 @@ def _quiet_again() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the one long test first, so that two workers end together."""
+    """Mark what needs a browser; start the one long test first, so that two workers end together."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
     items.sort(key=lambda item: "test_distribution" not in item.nodeid)

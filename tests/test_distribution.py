@@ -18,9 +18,12 @@ import unseen
 ROOT = Path(unseen.__file__).parents[2]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
-pytestmark = pytest.mark.skipif(
-    not (ROOT / "pyproject.toml").exists(), reason="needs the source tree, this is an installed copy"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (ROOT / "pyproject.toml").exists(), reason="needs the source tree, this is an installed copy"
+    ),
+]
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:

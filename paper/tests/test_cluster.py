@@ -35,6 +35,7 @@ def started(program: str, folder: Path, *arguments: str) -> Iterator[subprocess.
         process.wait(60)
 
 
+@pytest.mark.processes
 @pytest.mark.filterwarnings("ignore")  # Dask's own, about its ports
 def test_a_sweep_on_a_cluster_survives_a_worker(tmp_path: Path) -> None:
     pytest.importorskip("distributed")

@@ -15,7 +15,10 @@ from unseen.errors import InputError, UnseenError
 from unseen_paper.bench import kill, ranks
 from unseen_paper.bench.processes import Training, end, finished
 
-pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="workers are found by /proc")
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="workers are found by /proc"),
+]
 LAUNCHER = """
 import subprocess, sys, time
 worker = [sys.executable, "-c", "import time; time.sleep(60)"]
