@@ -101,7 +101,7 @@ class Embedding:
         ...     unseen.read_embedding(path).node_ids.tolist()
         ['007']
         """
-        from unseen.io.embeddings import write_embedding
+        from unseen.data.write import write_embedding
 
         write_embedding(self, path)
 

@@ -59,7 +59,7 @@ def test_features_and_labels_alone(cli: Callable, files: Path) -> None:
 def test_a_graph_is_not_written_as_vectors(cli: Callable, files: Path) -> None:
     ran = cli("convert", files / "edges.csv", files / "o.w2v.txt")
     assert ran.code == 1
-    assert "is that of vectors, and graphs are none" in ran.err
+    assert "is for vectors, and graphs are none" in ran.err
     assert not (files / "o.w2v.txt").exists()
 
 

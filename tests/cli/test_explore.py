@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.data.write import write_features, write_graph, write_labels
 from unseen.explorer import layout
-from unseen.io.write import write_features, write_graph, write_labels
 
 
 @pytest.fixture(autouse=True)

@@ -58,7 +58,7 @@ def convert(
 
 def _write(data: Input, target: Path, what: str | None) -> list[Path]:
     """Write a data set, or the part of it that was asked for."""
-    from unseen.io.write import write_features, write_graph, write_labels
+    from unseen.data.write import write_features, write_graph, write_labels
 
     if what in (None, "graph"):
         return write_graph(data.graph, target, labels=data.labels)

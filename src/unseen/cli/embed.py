@@ -59,7 +59,7 @@ def embed(
 ) -> None:
     """Learn a vector for every node of a graph and write them to a file."""
     from unseen.data.files import refuse_overwriting, require_writable
-    from unseen.io.embeddings import check_writable
+    from unseen.data.write import check_writable
 
     if model is not None:
         _refuse_with_model(context)

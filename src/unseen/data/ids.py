@@ -92,7 +92,7 @@ def is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-WIDEST = 256  # characters; numpy pads every string to the longest, so one giant would cost gigabytes
+WIDEST = 256  # characters; numpy pads every string to the longest, so few long ones would cost gigabytes
 
 
 def text_arrays(key: str, values: Any) -> dict[str, npt.NDArray[Any]]:
@@ -111,7 +111,9 @@ def text_arrays(key: str, values: Any) -> dict[str, npt.NDArray[Any]]:
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         return {key: values}
     texts = list(values)
-    if max(map(len, texts), default=0) <= WIDEST and not any(text.endswith("\0") for text in texts):
+    longest, total = max(map(len, texts), default=0), sum(map(len, texts))
+    pads = longest > WIDEST or longest * len(texts) > 4 * total + 2**22
+    if not pads and not any(text.endswith("\0") for text in texts):
         return {key: np.array(texts, dtype=str) if texts else np.zeros(0, dtype="U1")}
     encoded = [text.encode() for text in texts]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)

@@ -98,31 +98,94 @@ class Format:
     reader: Reader | str
     writers: Mapping[str, Callable[..., Any] | str] = field(default_factory=dict)
 
+    def suffix_of(self, path: Path) -> str | None:
+        """Return the longest of the suffixes that the name of a file ends in, or None."""
+        name = _bare_name(path)
+        fitting = [
+            suffix
+            for suffix in self.suffixes
+            if name == suffix
+            or (name.endswith(suffix) if suffix.startswith(".") else suffix == Path(name).suffix)
+        ]
+        return max(fitting, key=len, default=None)
+
     def read(self, file: File, role: Role, options: Options, n_bytes: int | None = None) -> Batches:
         """Return the batches of a file."""
         return cast(Batches, resolve(self.reader)(file, role, options, n_bytes))
 
 
+_TABLES: tuple[Role, ...] = ("edges", "nodes", "features", "labels")
 FORMATS: list[Format] = [
-    Format("text", (".csv", ".tsv", ".tab"), get_args(Role), "unseen.data.text:read"),
+    Format(
+        "text",
+        (".csv", ".tsv", ".tab"),
+        get_args(Role),
+        "unseen.data.text:read",
+        dict.fromkeys(_TABLES, "unseen.data.writers:as_text"),
+    ),
     Format(
         "text",
         (".txt", ".edges", ".edgelist", ".edgelists", ""),
-        ("edges", "nodes", "features", "labels"),
+        _TABLES,
         "unseen.data.text:read",
+        dict.fromkeys(_TABLES, "unseen.data.writers:as_text"),
     ),
     Format(
         "word2vec text",
-        (".w2v.txt", ".txt", ".vec", ".emb", ".embeddings", ".w2v"),
+        (".w2v.txt", ".w2v"),
+        ("vectors",),
+        "unseen.data.vectors:read_word2vec",
+        {"vectors": "unseen.data.writers:as_word2vec"},
+    ),
+    Format(
+        "word2vec text",
+        (".txt", ".vec", ".emb", ".embeddings"),
         ("vectors",),
         "unseen.data.vectors:read_word2vec",
     ),
-    Format("the authors' groups", (GROUP_FILE,), ("labels", "nodes"), "unseen.data.text:read_groups"),
-    Format("Parquet", (".parquet", ".pq"), get_args(Role), "unseen.data.tables:read_parquet"),
-    Format("numpy", (".npz",), ("edges", "features", "vectors"), "unseen.data.arrays:read_npz"),
+    Format(
+        "projector pair",
+        (".tsv",),
+        (),
+        "unseen.data.text:read",
+        {"vectors": "unseen.data.writers:as_projector"},
+    ),
+    Format(
+        "the authors' groups",
+        (GROUP_FILE,),
+        ("labels", "nodes"),
+        "unseen.data.text:read_groups",
+        {"labels": "unseen.data.writers:as_groups"},
+    ),
+    Format(
+        "Parquet",
+        (".parquet", ".pq"),
+        get_args(Role),
+        "unseen.data.tables:read_parquet",
+        dict.fromkeys(get_args(Role), "unseen.data.writers:as_parquet"),
+    ),
+    Format(
+        "numpy",
+        (".npz",),
+        ("edges", "features", "vectors"),
+        "unseen.data.arrays:read_npz",
+        dict.fromkeys(("edges", "features", "vectors"), "unseen.data.writers:as_npz"),
+    ),
     Format("numpy", (".npy",), ("features", "vectors"), "unseen.data.arrays:read_npy"),
-    Format("Matlab", (".mat",), ("edges", "features", "labels"), "unseen.data.arrays:read_mat"),
-    Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "unseen.data.arrays:read_svmlight"),
+    Format(
+        "Matlab",
+        (".mat",),
+        ("edges", "features", "labels"),
+        "unseen.data.arrays:read_mat",
+        {"graph": "unseen.data.writers:as_matlab"},
+    ),
+    Format(
+        "svmlight",
+        (".svmlight", ".svm", ".libsvm"),
+        ("features",),
+        "unseen.data.arrays:read_svmlight",
+        {"features": "unseen.data.writers:as_svmlight"},
+    ),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""
 
@@ -154,15 +217,13 @@ def find_format(path: Path, role: str, *, written: bool = False) -> Format | Non
     >>> find_format(Path("a.pq"), "labels").name, find_format(Path("v.w2v.txt.gz"), "vectors").name
     ('Parquet', 'word2vec text')
     """
-    name = _bare_name(path)
     fitting = [
-        (suffix, format_)
+        (len(suffix), format_)
         for format_ in FORMATS
         if role in (format_.writers if written else format_.roles)
-        for suffix in format_.suffixes
-        if name == suffix or (suffix and name.endswith(suffix)) or suffix == Path(name).suffix == ""
+        and (suffix := format_.suffix_of(path)) is not None
     ]
-    return max(fitting, key=lambda entry: len(entry[0]))[1] if fitting else None
+    return max(fitting, key=lambda entry: entry[0])[1] if fitting else None
 
 
 def format_of(path: Path, role: Role) -> Format:

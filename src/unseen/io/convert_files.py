@@ -10,11 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
+from unseen.data.write import check_graph_target, write_embedding, write_features, write_graph, write_labels
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import as_ids, default_ids
 from unseen.io.columns import LABEL, id_position
-from unseen.io.embeddings import read_embedding, write_embedding
+from unseen.io.edge_sources import GRAPH_FILE, GROUP_FILE
+from unseen.io.embeddings import read_embedding
 from unseen.io.embeddings_npz import VECTOR_KEYS, load_arrays
 from unseen.io.embeddings_text import metadata_path
 from unseen.io.features import SVMLIGHT_SUFFIXES, read_features
@@ -22,11 +24,10 @@ from unseen.io.files import AnyPath
 from unseen.io.headers import LABEL_TOO, may_be_edge_header, may_be_label_header, may_be_node_header
 from unseen.io.label_rows import is_group_layout, to_labels
 from unseen.io.matrices import FEATURE_KEYS, GROUP_KEYS, NETWORK_KEYS, mat_names
-from unseen.io.read import read_label_rows
-from unseen.io.sources import TEXT_SUFFIXES, data_suffix, existing
+from unseen.io.read import read_graph, read_label_rows, read_labels
+from unseen.io.sources import TEXT_SUFFIXES, data_suffix, existing, is_path
 from unseen.io.tables import first_line
 from unseen.io.text import first_rows
-from unseen.io.write import convert_graph, write_features, write_labels
 
 What = Literal["graph", "features", "labels", "embedding"]
 
@@ -87,8 +88,7 @@ def convert_file(
         text: dict[str, Any] = {"header": header, "delimiter": delimiter}
         return convert_graph(path, to, symmetrize=symmetrize, drop_negative=drop_negative, **parts, **text)
     if kind == "embedding":
-        write_embedding(read_embedding(path), to)
-        return [to, metadata_path(to)] if to.name.lower().endswith(".tsv") else [to]
+        return write_embedding(read_embedding(path), to)
     if kind == "features":
         ids, matrix, names = read_features(path, header=header, delimiter=delimiter)
         rows = default_ids(matrix.shape[0]) if ids is None else ids
@@ -277,3 +277,63 @@ def _is_number(cell: str) -> bool:
 
 def _no_edges(n: int) -> sp.csr_array:
     return sp.csr_array((n, n))
+
+
+def convert_graph(
+    source: Any,
+    target: AnyPath,
+    *,
+    nodes: Any = None,
+    features: Any = None,
+    labels: Any = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    symmetrize: Symmetrize = "max",
+    drop_negative: bool = False,
+) -> list[Path]:
+    r"""Read a graph and write it in another format; return the files that were written.
+
+    Parameters
+    ----------
+    source, nodes, features, labels, header, delimiter, symmetrize, drop_negative
+        As for :func:`unseen.read_graph`. Labels and features that `source` holds itself (a ``.mat``
+        file, a folder with ``group.txt``) need not be named.
+    target : path
+        File, or folder for the authors' format; see this module for the formats.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("src,dst\na b,007\n")
+    >>> [path.name for path in convert_graph(folder / "edges.csv", folder / "graph.tsv")]
+    ['graph.tsv']
+    >>> (folder / "graph.tsv").read_text()
+    'src\tdst\n"a b"\t007\n'
+    """
+    check_graph_target(Path(target))  # a wrong suffix is told before the work, not after it
+    if is_path(source):
+        found_labels, found_features = _own_parts(existing(source, "edges"))
+        labels = found_labels if labels is None else labels
+        features = found_features if features is None else features
+    text: dict[str, Any] = {"header": header, "delimiter": delimiter}
+    graph = read_graph(
+        source, nodes, features, labels, symmetrize=symmetrize, drop_negative=drop_negative, **text
+    )
+    known = None if labels is None else read_labels(labels, graph, **text)
+    return write_graph(graph, target, labels=known)
+
+
+def _own_parts(source: Path) -> tuple[Path | None, Path | None]:
+    """Return the sources of labels and features that a graph source holds itself."""
+    if source.is_dir() or source.name == GRAPH_FILE:
+        folder = source if source.is_dir() else source.parent
+        group, features = folder / GROUP_FILE, folder / "features.npz"
+        return (group if group.is_file() else None), (features if features.is_file() else None)
+    if data_suffix(source) != ".mat":
+        return None, None
+    names = mat_names(source)
+    return (
+        source if names.intersection(GROUP_KEYS) else None,
+        source if names.intersection(FEATURE_KEYS) else None,
+    )

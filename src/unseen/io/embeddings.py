@@ -23,21 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-import scipy.sparse as sp
-
+from unseen.data.files import AnyPath
 from unseen.embedding import Embedding
-from unseen.errors import InputError, UnseenError, UnsupportedError
-from unseen.ids import IdArray, as_ids
-from unseen.io.files import AnyPath, atomic_path, atomic_paths, require_writable
+from unseen.errors import InputError, UnseenError
 from unseen.io.sources import existing_file
 
-if TYPE_CHECKING:
-    from unseen.io.embeddings_text import TextFormat
-
-WRITTEN = (".parquet", ".npz", ".w2v.txt", ".w2v.txt.gz", ".tsv")
 _WORD2VEC = (".w2v.txt", ".txt", ".vec", ".emb", ".embeddings", ".w2v")
 _READ = {
     "parquet": (".parquet", ".pq"),
@@ -96,62 +87,6 @@ def read_embedding(path: AnyPath) -> Embedding:
     return embedding
 
 
-def write_embedding(embedding: Embedding, path: AnyPath) -> None:
-    """Write `embedding` in the format that the suffix of `path` names, whole or not at all.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, unseen
-    >>> embedding = unseen.Embedding([[0.5, 1.0]], node_ids=["a b"])
-    >>> write_embedding(embedding, "vectors.w2v.txt")
-    Traceback (most recent call last):
-        ...
-    unseen.errors.UnsupportedError: vectors.w2v.txt: word2vec text cannot hold the id 'a b', which has a
-    blank; save as .parquet, .npz or .tsv instead
-    """
-    target = Path(path)
-    suffix = _written_suffix(target)
-    _require_storable(embedding, target, suffix)
-    if suffix == ".parquet":
-        from unseen.io.embeddings_parquet import write_parquet
-
-        with atomic_path(target) as temporary:
-            write_parquet(embedding, temporary)
-    elif suffix == ".npz":
-        from unseen.io.embeddings_npz import write_npz
-
-        with atomic_path(target) as temporary:
-            write_npz(embedding, temporary)
-    elif suffix == ".tsv":
-        from unseen.io.embeddings_text import metadata_path, write_projector
-
-        with atomic_paths(target, metadata_path(target)) as (vectors, metadata):
-            write_projector(embedding, vectors, metadata)
-    else:
-        from unseen.io.embeddings_text import write_word2vec
-
-        with atomic_path(target) as temporary:
-            write_word2vec(embedding, temporary, compressed=suffix.endswith(".gz"))
-
-
-def check_writable(path: AnyPath, node_ids: IdArray | None = None) -> None:
-    """Raise the error that saving vectors of these nodes to `path` would end in, before they are learnt.
-
-    Examples
-    --------
-    >>> check_writable("vectors.pkl")
-    Traceback (most recent call last):
-        ...
-    unseen.errors.InputError: vectors.pkl: vectors are not written in this format; use one of the suffixes
-    .parquet, .npz, .w2v.txt, .w2v.txt.gz, .tsv
-    """
-    target = Path(path)
-    suffix = _written_suffix(target)
-    if node_ids is not None:
-        _require_storable_ids(as_ids(node_ids), target, suffix)
-    require_writable(target, example="vectors.parquet")
-
-
 def _reader(kind: str) -> Callable[[Path], Embedding]:
     if kind == "parquet":
         from unseen.io.embeddings_parquet import read_parquet
@@ -168,61 +103,6 @@ def _reader(kind: str) -> Callable[[Path], Embedding]:
 
 def _has(path: Path, suffixes: tuple[str, ...]) -> bool:
     return path.name.lower().endswith(suffixes)
-
-
-def _written_suffix(target: Path) -> str:
-    if _has(target, (".pq",)):
-        return ".parquet"
-    for suffix in sorted(WRITTEN, key=len, reverse=True):
-        if _has(target, (suffix,)):
-            return suffix
-    hint = ""
-    if _has(target, (".txt", ".txt.gz")):
-        hint = f" (word2vec text: {target.name[: target.name.lower().rindex('.txt')]}.w2v.txt)"
-    known = ", ".join(WRITTEN)
-    msg = f"{target}: vectors are not written in this format; use one of the suffixes {known}{hint}"
-    raise InputError(msg)
-
-
-def _require_storable(embedding: Embedding, target: Path, suffix: str) -> None:
-    """Refuse what the format cannot hold, before anything is written."""
-    n, width = embedding.vectors.shape
-    if not n or not width:
-        msg = f"{target}: the embedding has {n} rows and {width} columns, so there is nothing to write"
-        raise InputError(msg)
-    if sp.issparse(embedding.vectors):
-        from unseen.io.embeddings_parquet import MOST_VALUES
-
-        if suffix not in (".parquet", ".npz"):
-            msg = (
-                f"{target}: text cannot hold sparse vectors ({n} x {width}); save as .npz or .parquet instead"
-            )
-            raise UnsupportedError(msg)
-        if suffix == ".parquet" and n * width > MOST_VALUES:
-            msg = (
-                f"{target}: {n} x {width} sparse vectors are too many for Parquet, which writes zeros too; "
-                "save as .npz instead, or reduce the columns"
-            )
-            raise UnsupportedError(msg)
-    _require_storable_ids(embedding.node_ids, target, suffix)
-
-
-def _require_storable_ids(ids: IdArray, target: Path, suffix: str) -> None:
-    if ids.dtype == np.int64:
-        return
-    from unseen.io.embeddings_text import PROJECTOR, WORD2VEC
-
-    for value in ids:
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            msg = (
-                f"{target}: the id {value!r} is not valid Unicode text, so no file can hold it; change the id"
-            )
-            raise UnsupportedError(msg) from None
-    formats: dict[str, TextFormat] = {".tsv": PROJECTOR, ".w2v.txt": WORD2VEC, ".w2v.txt.gz": WORD2VEC}
-    if suffix in formats:
-        formats[suffix].require(ids, target)
 
 
 def _require_file(source: Path) -> None:

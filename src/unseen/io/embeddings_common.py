@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen import __version__
-from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.ids import IdArray, default_ids
-
-
-def metadata_of(embedding: Embedding) -> dict[str, Any]:
-    """Return method, parameters, seed and version as plain values, for the file's metadata."""
-    params = json.loads(json.dumps(dict(embedding.params), default=_plain))
-    return {
-        "method": embedding.method,
-        "params": params,
-        "seed": params.get("random_state"),
-        "version": __version__,
-    }
 
 
 def made_by(stored: object, path: Path) -> tuple[str, dict[str, Any]]:
@@ -68,7 +54,3 @@ def broken(path: Path, kind: str, error: Exception) -> InputError:
 def shown(value: Any) -> str:
     """Return an id as a message shows it, without numpy's type around it."""
     return repr(value.item() if isinstance(value, np.generic) else value)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)

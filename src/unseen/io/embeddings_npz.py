@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from unseen.embedding import Embedding
 from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids, require_unique
-from unseen.io.embeddings_common import broken, finite_float32, made_by, metadata_of, row_numbers
+from unseen.io.embeddings_common import broken, finite_float32, made_by, row_numbers
 from unseen.io.sources import pickled
 
 ID_KEYS = ("ids", "node_ids", "nodes", "node", "id", "names", "keys", "words", "vocab")
@@ -35,25 +35,6 @@ _BROKEN = (
     zlib.error,
 )
 WIDEST_ID = 256  # characters; numpy pads every id to the longest, so one giant would cost gigabytes
-
-
-def write_npz(embedding: Embedding, path: Path) -> None:
-    """Write `ids`, `data` and `metadata`; sparse vectors as ``scipy.sparse.load_npz`` reads them."""
-    arrays = {**ids_to_arrays(embedding.node_ids), "metadata": np.array(json.dumps(metadata_of(embedding)))}
-    vectors = embedding.vectors
-    if isinstance(vectors, np.ndarray):
-        arrays["data"] = vectors
-    else:
-        arrays |= {
-            "data": vectors.data,
-            "indices": vectors.indices,
-            "indptr": vectors.indptr,
-            "shape": np.array(vectors.shape),
-            "format": np.array(b"csr"),
-            "_is_array": np.array(True),
-        }
-    with path.open("wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]  # numpy's stub takes a key for its flag
 
 
 def read_npz(path: Path) -> Embedding:

@@ -22,34 +22,11 @@ from unseen.io.embeddings_common import (
     broken,
     finite_float32,
     made_by,
-    metadata_of,
     row_numbers,
     shown,
 )
 
 BLOCK_VALUES = 2**22
-MOST_VALUES = 2**29  # zeros of sparse vectors compress well, but every one of them has to be written and read
-
-
-def write_parquet(embedding: Embedding, path: Path) -> None:
-    """Write `node` and `vector`, one row group a block, so that no second copy of the matrix is needed."""
-    n, width = embedding.vectors.shape
-    integer = embedding.node_ids.dtype == np.int64
-    fields = [
-        pa.field("node", pa.int64() if integer else pa.string(), nullable=False),
-        pa.field("vector", pa.list_(pa.float32(), width), nullable=False),
-    ]
-    entries = {**metadata_of(embedding), "sparse": sp.issparse(embedding.vectors)}
-    schema = pa.schema(fields, {f"unseen.{key}": json.dumps(value) for key, value in entries.items()})
-    rows = max(1, BLOCK_VALUES // width)
-    # Only zeros repeat often enough for a dictionary to pay.
-    with pq.ParquetWriter(path, schema, use_dictionary=sp.issparse(embedding.vectors)) as writer:
-        for start in range(0, n, rows):
-            block = embedding.vectors[start : start + rows]
-            dense = block if isinstance(block, np.ndarray) else block.toarray()
-            vectors = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), type=fields[1].type)
-            nodes = pa.array(embedding.node_ids[start : start + rows], type=fields[0].type)
-            writer.write_batch(pa.record_batch([nodes, vectors], schema=schema))
 
 
 def read_parquet(path: Path) -> Embedding:

@@ -11,16 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from unseen.embedding import Embedding
-from unseen.errors import InputError, UnsupportedError, logger
+from unseen.errors import InputError, logger
 from unseen.ids import IdArray, as_ids, require_unique
 from unseen.io.columns import id_position, is_node_header
 from unseen.io.embeddings_common import finite_float32
@@ -29,58 +28,6 @@ from unseen.io.sources import data_suffix
 
 BLOCK_VALUES = 2**20
 _SAMPLE = 200
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """What a text format cannot hold in an id, and what to use instead."""
-
-    name: str
-    forbidden: re.Pattern[str]
-    why: str
-    instead: str
-
-    def require(self, ids: IdArray, target: Path) -> None:
-        """Raise the error that names the first id the format cannot hold."""
-        for value in ids:
-            if not value:
-                msg = f"{target}: {self.name} cannot hold an empty id; save as .parquet or .npz instead"
-                raise UnsupportedError(msg)
-            if self.forbidden.search(value):
-                msg = (
-                    f"{target}: {self.name} cannot hold the id {value!r}, which has {self.why}; "
-                    f"save as {self.instead} instead"
-                )
-                raise UnsupportedError(msg)
-
-
-WORD2VEC = TextFormat("word2vec text", re.compile(r"\s"), "a blank", ".parquet, .npz or .tsv")
-PROJECTOR = TextFormat(
-    "a projector file", re.compile(r"[\t\n\r]"), "a tab or a line break", ".parquet or .npz"
-)
-
-
-def write_word2vec(embedding: Embedding, path: Path, *, compressed: bool) -> None:
-    """Write a line with the two sizes, then one line a node: id and numbers, separated by blanks."""
-    n, width = embedding.vectors.shape
-    with path.open("wb") as raw:
-        # No name and no time in the gzip header: the same vectors give the same bytes.
-        packed = gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) if compressed else None
-        file = cast(BinaryIO, packed or raw)
-        file.write(f"{n} {width}\n".encode())
-        for lines in _lines(embedding, " ", with_ids=True):
-            file.write(lines)
-        if packed:
-            packed.close()
-
-
-def write_projector(embedding: Embedding, vectors: Path, metadata: Path) -> None:
-    """Write the vectors without a header, and the ids, one a line, without one because it is one column."""
-    with vectors.open("wb") as file:
-        for lines in _lines(embedding, "\t", with_ids=False):
-            file.write(lines)
-    with metadata.open("wb") as file:
-        file.writelines(f"{value}\n".encode() for value in embedding.node_ids.tolist())
 
 
 def metadata_path(vectors: Path) -> Path:
@@ -146,23 +93,6 @@ def read_table(path: Path) -> Embedding:
         )
         raise InputError(msg)
     return _checked(ids, vectors)
-
-
-def _lines(embedding: Embedding, separator: str, *, with_ids: bool) -> Iterator[bytes]:
-    """Yield blocks of lines; Arrow prints each float32 with the fewest digits that identify it."""
-    n, width = embedding.vectors.shape
-    rows = max(1, BLOCK_VALUES // width)
-    for start in range(0, n, rows):
-        block = np.asarray(embedding.vectors[start : start + rows])
-        numbers = pa.array(block.ravel()).cast(pa.string())  # a block stays far below string's 2 GB
-        offsets = pa.array(np.arange(0, block.size + 1, width, dtype=np.int32))
-        lines = pc.binary_join(pa.ListArray.from_arrays(offsets, numbers), separator)
-        if with_ids:
-            ids = pa.array(embedding.node_ids[start : start + rows]).cast(pa.string())
-            lines = pc.binary_join_element_wise(ids, lines, separator)
-        ends = pa.array(np.array([0, len(lines)], dtype=np.int32))
-        yield pc.binary_join(pa.ListArray.from_arrays(ends, lines), "\n")[0].as_buffer().to_pybytes()
-        yield b"\n"
 
 
 @dataclass(frozen=True)

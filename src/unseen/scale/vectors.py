@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unseen.comm.group import Comm
+from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
 from unseen.errors import InputError, OutputError
 from unseen.ids import as_ids
-from unseen.io.embeddings_parquet import write_parquet
 from unseen.io.files import _explained, atomic_path, make_folder
 from unseen.scale.checkpoints import together
 
@@ -61,7 +61,7 @@ def write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
     try:
         make_folder(staging)
         with _explained(path):
-            write_parquet(embedding, path)
+            fill_vectors(embedding, path)
     except OutputError as error:
         problem = error
     try:

@@ -13,10 +13,10 @@ import scipy.io
 import scipy.sparse as sp
 
 import unseen
+from unseen.data.write import write_features, write_graph, write_labels
 from unseen.errors import InputError, OutputError, UnsupportedError
 from unseen.io.features import read_features
 from unseen.io.read import read_graph
-from unseen.io.write import write_features, write_graph, write_labels
 
 TEXT = ("g.csv", "g.tsv", "g.txt", "g.edgelist", "g.csv.gz", "g.txt.gz")
 
@@ -113,7 +113,6 @@ def test_gz_is_gzip(tmp_path: Path) -> None:
         ("g.tsv", ["a\0", "c"], "has a line break or a zero character"),
         ("g.csv", ["", "c"], "one node has an empty id, which no reader takes; give it a name"),
         ("g.parquet", ["\ud800", "c"], "is not valid Unicode text, so no file can hold it"),
-        ("g.npz", ["a\0", "c"], r"\.npz cannot hold 'a\\x00', which ends in a zero character"),
         (
             "g.mat",
             ["a", "c"],
@@ -149,12 +148,38 @@ def test_unknown_suffixes_list_the_known(tmp_path: Path) -> None:
         InputError, match=r"not written with the suffix '\.gml'; use one of \.csv, .*or a folder"
     ):
         write_graph(graph, tmp_path / "g.gml")
-    with pytest.raises(InputError, match=r"labels are not written with this suffix; use one of \.csv"):
+    with pytest.raises(
+        InputError, match=r"labels are not written with the suffix '\.xlsx'; use one of \.csv"
+    ):
         write_labels(labels, tmp_path / "l.xlsx")
     with pytest.raises(
-        InputError, match=r"features are not written with this suffix; use one of .*\.svmlight"
+        InputError, match=r"features are not written with the suffix '\.xlsx'; use one of .*\.svmlight"
     ):
         write_features(graph, tmp_path / "f.xlsx")
+
+
+@pytest.mark.parametrize("name", ["g.parquet.gz", "g.npz.gz", "g.mat.gz"])
+def test_only_text_is_packed(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"is not packed as \.gz; leave \.gz out"):
+        write_graph(example()[0], tmp_path / name)
+
+
+def test_output_that_is_an_input(tmp_path: Path) -> None:
+    graph, labels = example()
+    write_graph(graph, tmp_path / "g.csv", labels=labels)
+    for source in ("g.csv", "g.labels.csv"):
+        with pytest.raises(OutputError, match=rf"cannot write .*{source}: the same file is read as input"):
+            write_graph(graph, tmp_path / "g.csv", labels=labels, inputs=[tmp_path / source])
+
+
+def test_folder_that_could_not_be_filled_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(OutputError, match="the disk is full"):
+        write_graph(example()[0], tmp_path / "new" / "folder")
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_features(tmp_path: Path) -> None:
@@ -162,14 +187,19 @@ def test_no_features(tmp_path: Path) -> None:
         write_features(unseen.Graph.from_edges([0], [1]), tmp_path / "f.csv")
 
 
-def test_features_named_like_the_ids(tmp_path: Path) -> None:
-    graph = unseen.Graph(sp.csr_array((1, 1)), [[1.0]], ["a"], ["Node"])
+@pytest.mark.parametrize("names", [["node", "x"], ["x", "x"]])
+def test_features_whose_names_clash(tmp_path: Path, names: list[str]) -> None:
+    graph = unseen.Graph(sp.csr_array((1, 1)), [[1.0, 2.0]], ["a"], names)
     with pytest.raises(
-        UnsupportedError, match=r"a feature called 'Node', .*write the features as \.npz instead"
+        UnsupportedError, match=rf"text cannot have a feature called '{names[0]}', .*\.parquet or"
     ):
         write_features(graph, tmp_path / "f.csv")
-    write_features(graph, tmp_path / "f.npz")
-    assert read_features(tmp_path / "f.npz")[2] == ("Node",)
+    for suffix in (".npz", ".parquet"):
+        write_features(graph, tmp_path / f"f{suffix}")
+        ids, values, read = read_features(tmp_path / f"f{suffix}")
+        assert (list(ids), np.asarray(values).tolist()) == (["a"], [[1.0, 2.0]])
+        if suffix == ".npz":
+            assert read == tuple(names)
 
 
 def test_labels_of_other_nodes(tmp_path: Path) -> None:
@@ -193,12 +223,12 @@ def test_group_txt_of_labels_alone(tmp_path: Path) -> None:
         write_labels(unseen.Labels.from_values(["x y"], ["a"]), tmp_path / "group.txt")
 
 
-@pytest.mark.parametrize("suffix", [".w2v.txt", ".w2v.txt.gz", ".w2v"])
+@pytest.mark.parametrize("suffix", [".w2v.txt", ".w2v.txt.gz"])
 def test_the_suffix_of_vectors_is_for_vectors(tmp_path: Path, suffix: str) -> None:
     graph, labels = example()
     target = tmp_path / f"x{suffix}"
     for write, what in ((write_graph, "graphs"), (write_features, "features")):
-        with pytest.raises(InputError, match=rf"that of vectors, and {what} are none; use \.txt"):
+        with pytest.raises(InputError, match=rf"\.w2v.* is for vectors, and {what} are none; use \.csv"):
             write(graph, target)
-    with pytest.raises(InputError, match=r"that of vectors, and labels are none"):
+    with pytest.raises(InputError, match=r"is for vectors, and labels are none"):
         write_labels(labels, target)

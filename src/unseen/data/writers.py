@@ -1,0 +1,397 @@
+"""How the formats are filled: one function per format, which `FORMATS` names.
+
+Each takes a value (a graph for edges, nodes and features; labels; an embedding for vectors), its role and
+the path of the file to be. It checks first what its format cannot hold, and returns the files with the
+functions that fill them, so that nothing is written at all unless everything can be.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+
+from unseen.data.ids import id_column, is_string, text_arrays
+from unseen.data.objects import features_to_arrow, labels_to_arrow, to_arrow
+from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix
+from unseen.embedding import Embedding
+from unseen.errors import UnsupportedError
+from unseen.graph import Graph
+from unseen.ids import IdArray, default_ids, match_ids
+from unseen.io.headers import may_be_edge_header
+from unseen.labels import Labels
+
+Fill = Callable[[Path], None]
+Files = dict[Path, Fill]
+"""Every file of one output, with the function that fills a temporary file in its place."""
+
+_PLAIN = r"^[\pL\pN_.:@/+\-]+$"  # what no reader could take for a delimiter, a comment or a quote
+_BLOCK_CELLS = 2**20
+_BLOCK_VALUES = 2**22
+_MOST_VALUES = (
+    2**29
+)  # zeros of sparse vectors compress well, but every one of them has to be written and read
+
+
+def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
+    """Write a table as text; the suffix names the delimiter."""
+    table = _table(value, role)
+    if role == "features":
+        table = _spread(table, path)
+    columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+    for values in (pa.array(list(columns), pa.string()), *columns.values()):
+        _require_text(values, path)
+    names = _quoted(pa.array(list(columns), pa.string())).to_pylist()
+    delimiter = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(data_suffix(path), " ")
+    if delimiter == " " and names != list(columns):
+        odd = next(name for name, cell in zip(columns, names, strict=True) if name != cell)
+        msg = f"{path}: blank-separated text cannot hold the column name {odd!r}; use .csv, .parquet or .npz"
+        raise UnsupportedError(msg)
+    # Other programs want blank-separated edges without a header.
+    header = role != "edges" or delimiter != " " or _needs_header(columns)
+    lines = _lines([_quoted(column) for column in columns.values()], delimiter)
+    return {path: _text_fill(path, lines, delimiter.join(names) if header else None)}
+
+
+def as_parquet(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
+    """Write a table as Parquet, vectors in blocks of rows."""
+    _require_unpacked(path, "Parquet")
+    if isinstance(value, Embedding):
+        n, width = value.vectors.shape
+        if sp.issparse(value.vectors) and n * width > _MOST_VALUES:
+            msg = (
+                f"{path}: {n} x {width} sparse vectors are too many for Parquet, which writes zeros too; "
+                "save as .npz instead, or reduce the columns"
+            )
+            raise UnsupportedError(msg)
+        return {path: lambda temporary: fill_vectors(value, temporary)}
+    table = _table(value, role)
+
+    def fill(temporary: Path) -> None:
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, temporary)
+
+    return {path: fill}
+
+
+def fill_vectors(embedding: Embedding, path: Path) -> None:
+    """Fill a Parquet file with `node` and `vector`, a row group per block: no second copy of the matrix is needed."""
+    import pyarrow.parquet as pq
+
+    n, width = embedding.vectors.shape
+    integer = embedding.node_ids.dtype == np.int64
+    fields = [
+        pa.field("node", pa.int64() if integer else pa.string(), nullable=False),
+        pa.field("vector", pa.list_(pa.float32(), width), nullable=False),
+    ]
+    entries = {**metadata_of(embedding), "sparse": sp.issparse(embedding.vectors)}
+    schema = pa.schema(fields, {f"unseen.{key}": json.dumps(value) for key, value in entries.items()})
+    rows = max(1, _BLOCK_VALUES // width)
+    # Only zeros repeat often enough for a dictionary to pay.
+    with pq.ParquetWriter(path, schema, use_dictionary=sp.issparse(embedding.vectors)) as writer:
+        for start in range(0, n, rows):
+            block = embedding.vectors[start : start + rows]
+            dense = block if isinstance(block, np.ndarray) else block.toarray()
+            vectors = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), type=fields[1].type)
+            nodes = pa.array(embedding.node_ids[start : start + rows], type=fields[0].type)
+            writer.write_batch(pa.record_batch([nodes, vectors], schema=schema))
+
+
+def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
+    """Write a matrix with the ids of its rows; a sparse one is read by ``scipy.sparse.load_npz``."""
+    _require_unpacked(path, ".npz")
+    arrays: dict[str, npt.NDArray[Any]] = text_arrays("ids", value.node_ids)
+    if isinstance(value, Embedding):
+        matrix: Any = value.vectors
+        arrays["metadata"] = np.array(json.dumps(metadata_of(value)))
+    else:
+        matrix = value.adjacency if role == "edges" else value.features
+        if role == "features" and value.feature_names is not None:
+            arrays |= text_arrays("feature_names", value.feature_names)
+    if sp.issparse(matrix):
+        arrays |= {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+        arrays |= {"shape": np.array(matrix.shape), "format": np.array(b"csr"), "_is_array": np.array(True)}
+    else:
+        arrays["data"] = matrix
+    save: Any = np.savez if isinstance(value, Embedding) else np.savez_compressed
+
+    def fill(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            save(file, **arrays)
+
+    return {path: fill}
+
+
+def as_svmlight(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
+    """Write features as svmlight text: target 0, columns counted from 1."""
+    _require_numbered(graph.node_ids, path)
+    csr = sp.csr_array(graph.features)
+    csr.sort_indices()
+    width = csr.shape[1]
+
+    def lines() -> Iterator[bytes]:
+        for row in range(csr.shape[0]):
+            part = slice(csr.indptr[row], csr.indptr[row + 1])
+            entries = zip(csr.indices[part].tolist(), csr.data[part].tolist(), strict=True)
+            cells = [f"{k + 1}:{v!r}" for k, v in entries]
+            if row == 0 and width - 1 not in csr.indices[part]:
+                cells.append(f"{width}:0")  # the last column must be named once, or the reader makes fewer
+            yield (" ".join(["0", *cells]) + "\n").encode()
+
+    return {path: _text_fill(path, lines)}
+
+
+def as_matlab(graph: Graph, labels: Labels | None, path: Path) -> Files:
+    """Write ``network``, ``group`` and ``attributes`` into one Matlab file; rows have no ids there."""
+    _require_unpacked(path, "Matlab")
+    _require_numbered(graph.node_ids, path)
+    variables: dict[str, Any] = {"network": sp.csc_matrix(graph.adjacency)}
+    if labels is not None:
+        variables["group"] = sp.csc_matrix(labels.indicator.astype(np.float64))
+    if graph.features is not None:
+        sparse = sp.issparse(graph.features)
+        variables["attributes"] = sp.csc_matrix(graph.features) if sparse else graph.features
+
+    def fill(temporary: Path) -> None:
+        from scipy.io import savemat
+
+        with temporary.open("wb") as file:
+            savemat(file, variables, do_compression=True)
+
+    return {path: fill}
+
+
+def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
+    """Write the authors' ``graph.txt`` and ``group.txt``, and ``features.npz``."""
+    table = _table(graph, "edges")
+    columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+    if not len(table) or _looks_like_header(columns):
+        what = "a graph without edges" if not len(table) else "a first edge that looks like a header"
+        msg = f"{folder}: the authors' format cannot hold {what}; use .csv or .parquet instead"
+        raise UnsupportedError(msg)
+    # group.txt names every node, so that isolated ones are not lost; without labels it stands for a node list.
+    listed = Labels.from_values([None] * graph.n_nodes, graph.node_ids) if labels is None else labels
+    files = as_groups(listed, "labels", folder / GROUP_FILE)
+    lines = _lines([column.cast(pa.large_string()) for column in columns.values()], "\t")
+    files = {folder / GRAPH_FILE: _text_fill(folder / GRAPH_FILE, lines), **files}
+    return files if graph.features is None else files | as_npz(graph, "features", folder / "features.npz")
+
+
+def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
+    """Write the authors' ``group.txt``: a node and its classes per line."""
+    ids = id_column(labels.node_ids, "node_ids").cast(pa.large_string())
+    _require_bare(ids.to_pylist(), path, "id")
+    _require_bare(labels.classes, path, "class")
+    if not labels.classes:
+        return {path: _text_fill(path, _lines([ids], "\t"))}
+    names = np.array([*labels.classes, ""], dtype=object)
+    ends = zip(labels.indicator.indptr[:-1], labels.indicator.indptr[1:], strict=True)
+    classes = [" ".join(names[labels.indicator.indices[a:b]]) for a, b in ends]
+    return {path: _text_fill(path, _lines([ids, pa.array(classes, pa.large_string())], "\t"))}
+
+
+def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
+    """Write a line with the two sizes, then one line per node: id and numbers, separated by blanks."""
+    _require_dense(embedding, path)
+    _require_in_line(embedding.node_ids, path, "word2vec text", r"\s", "a blank", ".parquet, .npz or .tsv")
+    n, width = embedding.vectors.shape
+    return {path: _text_fill(path, lambda: _number_lines(embedding, " ", with_ids=True), f"{n} {width}")}
+
+
+def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
+    """Write the vectors without a header, and beside them the ids, one per line."""
+    _require_unpacked(path, "a projector pair")
+    _require_dense(embedding, path)
+    why = "a tab or a line break"
+    _require_in_line(embedding.node_ids, path, "a projector file", r"[\t\n\r]", why, ".parquet or .npz")
+    beside = path.with_name(path.name[: -len(".tsv")] + ".metadata.tsv")
+    ids = id_column(embedding.node_ids, "node_ids").cast(pa.large_string())
+    return {
+        path: _text_fill(path, lambda: _number_lines(embedding, "\t", with_ids=False)),
+        beside: _text_fill(beside, _lines([ids], "\t")),
+    }
+
+
+def metadata_of(embedding: Embedding) -> dict[str, Any]:
+    """Return method, parameters, seed and version as plain values, for a file's metadata."""
+    from unseen import __version__
+
+    def plain(value: Any) -> Any:
+        return value.item() if isinstance(value, np.generic) else str(value)
+
+    params = json.loads(json.dumps(dict(embedding.params), default=plain))
+    seed = params.get("random_state")
+    return {"method": embedding.method, "params": params, "seed": seed, "version": __version__}
+
+
+def _table(value: Any, role: Role) -> pa.Table:
+    if role == "edges":
+        table = to_arrow(value)
+        return table if (table.column("weight").to_numpy() != 1).any() else table.drop_columns("weight")
+    if role == "features":
+        return features_to_arrow(value)
+    return (
+        labels_to_arrow(value)
+        if role == "labels"
+        else pa.table({"node": id_column(value.node_ids, "node_ids")})
+    )
+
+
+def _spread(table: pa.Table, path: Path) -> pa.Table:
+    """Return features with a column each: text has no lists."""
+    if table.column_names != ["node", "features"] or not pa.types.is_fixed_size_list(table.schema.types[1]):
+        return table
+    if b"unseen.feature_names" in (table.schema.metadata or {}):
+        names = json.loads(table.schema.metadata[b"unseen.feature_names"])
+        clash = next(name for name in names if name == "node" or names.count(name) > 1)
+        msg = (
+            f"{path}: text cannot have a feature called {clash!r}, which is the name of the ids or of another "
+            "feature; write the features as .parquet or .npz instead"
+        )
+        raise UnsupportedError(msg)
+    lists = table.column(1).combine_chunks()
+    width = lists.type.list_size
+    dense = lists.flatten().to_numpy().reshape(-1, width)
+    columns = {f"feature_{k}": np.ascontiguousarray(dense[:, k]) for k in range(width)}
+    return pa.table({"node": table.column(0), **columns})
+
+
+def _needs_header(columns: dict[str, pa.Array]) -> bool:
+    """Return whether the first edge, without a header above it, could be taken for one."""
+    if not len(columns["src"]):
+        return True
+    ends = [column[0].as_py() for column in (columns["src"], columns["dst"])]
+    if _looks_like_header(columns):
+        return True
+    if any(str(end).isdigit() for end in ends):
+        return False
+    others = pa.concat_arrays([columns["src"].slice(1), columns["dst"].slice(1)])
+    return not pc.any(pc.is_in(others, pa.array(ends, others.type)), min_count=0).as_py()
+
+
+def _looks_like_header(columns: dict[str, pa.Array]) -> bool:
+    return may_be_edge_header([str(column[0].as_py()).strip().lower() for column in columns.values()])
+
+
+def _number_lines(embedding: Embedding, separator: str, *, with_ids: bool) -> Iterator[bytes]:
+    """Yield blocks of lines; Arrow prints each float32 with the fewest digits that identify it."""
+    n, width = embedding.vectors.shape
+    rows = max(1, _BLOCK_CELLS // width)
+    for start in range(0, n, rows):
+        block = np.asarray(embedding.vectors[start : start + rows])
+        numbers = pa.array(block.ravel()).cast(pa.string())  # a block stays far below string's 2 GB
+        offsets = pa.array(np.arange(0, block.size + 1, width, dtype=np.int32))
+        lines = pc.binary_join(pa.ListArray.from_arrays(offsets, numbers), separator)
+        if with_ids:
+            ids = pa.array(embedding.node_ids[start : start + rows]).cast(pa.string())
+            lines = pc.binary_join_element_wise(ids, lines, separator)
+        ends = pa.array(np.array([0, len(lines)], dtype=np.int32))
+        yield pc.binary_join(pa.ListArray.from_arrays(ends, lines), "\n")[0].as_buffer().to_pybytes()
+        yield b"\n"
+
+
+def _lines(columns: Sequence[pa.Array], delimiter: str) -> Callable[[], Iterator[bytes]]:
+    separator = pa.scalar(delimiter, pa.large_string())
+
+    def blocks() -> Iterator[bytes]:
+        rows = max(1, _BLOCK_CELLS // len(columns))
+        for start in range(0, len(columns[0]), rows):
+            cells = [column.slice(start, rows) for column in columns]
+            yield "\n".join([*pc.binary_join_element_wise(*cells, separator).to_pylist(), ""]).encode()
+
+    return blocks
+
+
+def _text_fill(path: Path, blocks: Callable[[], Iterable[bytes]], header: str | None = None) -> Fill:
+    """Return what fills a text file, packed where the name of `path` says so."""
+
+    def fill(temporary: Path) -> None:
+        first = [] if header is None else [f"{header}\n".encode()]
+        with temporary.open("wb") as raw:
+            if not path.name.lower().endswith(".gz"):
+                raw.writelines(first)
+                raw.writelines(blocks())
+                return
+            # No name and no time in the gzip header: the same content gives the same bytes.
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+                packed.writelines(first)
+                packed.writelines(blocks())
+
+    return fill
+
+
+def _quoted(values: pa.Array) -> pa.Array:
+    """Return cells as text, those that a reader could misunderstand between quotes."""
+    if not is_string(values.type):
+        return values.cast(pa.large_string())
+    text = values.cast(pa.large_string())
+    plain = pc.match_substring_regex(text, _PLAIN)
+    if pc.all(plain, min_count=0).as_py():
+        return text
+    quote, nothing = pa.scalar('"', pa.large_string()), pa.scalar("", pa.large_string())
+    quoted = pc.binary_join_element_wise(quote, pc.replace_substring(text, '"', '""'), quote, nothing)
+    return pc.if_else(plain, text, quoted)
+
+
+def _require_text(values: pa.Array, path: Path) -> None:
+    if not is_string(values.type):
+        return
+    bad = pc.match_substring_regex(values, r"[\n\r\x00]|^$")
+    if pc.any(bad, min_count=0).as_py():
+        value = values.filter(bad)[0].as_py()
+        why = f"{value[:40]!r}, which has a line break or a zero character" if value else "an empty name"
+        msg = f"{path}: text cannot hold {why}; use .parquet instead"
+        raise UnsupportedError(msg)
+
+
+def _require_unpacked(path: Path, what: str) -> None:
+    if path.name.lower().endswith(".gz"):
+        msg = f"{path}: {what} is not packed as .gz; leave .gz out"
+        raise UnsupportedError(msg)
+
+
+def _require_numbered(ids: IdArray, path: Path) -> None:
+    """Refuse ids other than 0 ... n - 1 in a format that has row numbers only."""
+    if np.array_equal(match_ids(ids, default_ids(len(ids))), np.arange(len(ids))):
+        return
+    msg = (
+        f"{path}: this format knows nodes by row number only, and the ids here are not 0 ... {len(ids) - 1} "
+        f"(the first is {str(ids[0])!r}); use .parquet, .csv or .npz, which keep ids"
+    )
+    raise UnsupportedError(msg)
+
+
+def _require_bare(values: Sequence[str], path: Path, what: str) -> None:
+    """Refuse what a line of blank-separated words without quotes cannot hold."""
+    for value in values:
+        if not value or re.search(r'[\s"\0]', value) or value.startswith(("#", "\ufeff")):
+            msg = (
+                f"{path}: the authors' format cannot hold the {what} {value!r} (no blanks, quotes or leading #); "
+                "use .csv or .parquet instead"
+            )
+            raise UnsupportedError(msg)
+
+
+def _require_dense(embedding: Embedding, path: Path) -> None:
+    if sp.issparse(embedding.vectors):
+        n, width = embedding.vectors.shape
+        msg = f"{path}: text cannot hold sparse vectors ({n} x {width}); save as .npz or .parquet instead"
+        raise UnsupportedError(msg)
+
+
+def _require_in_line(ids: IdArray, path: Path, name: str, forbidden: str, why: str, instead: str) -> None:
+    """Refuse ids that a line of numbers without quotes cannot hold."""
+    for value in ids if ids.dtype != np.int64 else ():
+        if re.search(forbidden, value):
+            msg = f"{path}: {name} cannot hold the id {value!r}, which has {why}; save as {instead} instead"
+            raise UnsupportedError(msg)
