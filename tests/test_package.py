@@ -17,7 +17,6 @@ ROOT = SOURCE.parent.parent
 LAYERS = [
     {"errors", "ids", "randomness", "graph", "labels", "splits", "embedding"},
     {"io", "data"},
-    {"datasets"},
     {"linalg", "comm"},
     {"methods"},
     {"evaluation"},

@@ -7,11 +7,9 @@ removes what a killed process left behind and never touches what a living one st
 from __future__ import annotations
 
 import contextlib
-import csv
 import errno
 import functools
 import hashlib
-import io
 import os
 import platform
 import re
@@ -19,11 +17,11 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
-from unseen.errors import InputError, OutputError, UnseenError
+from unseen.errors import OutputError, UnseenError
 
 AnyPath = str | PathLike[str]
 
@@ -196,87 +194,6 @@ def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
     if any(_is_read(target, path) for path in paths):
         msg = f"cannot write {target}: the same file is read as input and would be overwritten; choose another name"
         raise OutputError(msg)
-
-
-def write_csv(rows: Sequence[Mapping[str, object]], path: AnyPath) -> None:
-    r"""Write rows of equal keys as csv, whole or not at all.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = pathlib.Path(folder) / "table.csv"
-    ...     write_csv([{"method": "rect", "splits": 15}], target)
-    ...     target.read_text()
-    'method,splits\nrect,15\n'
-    """
-    with atomic_path(path) as temporary:
-        temporary.write_text(csv_text(list(rows[0]), rows), encoding="utf-8", newline="")
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    r"""Return rows as csv, also if there are none.
-
-    Examples
-    --------
-    >>> csv_text(["method", "splits"], [])
-    'method,splits\n'
-    """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def read_csv(path: AnyPath, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read back a csv of this package, which has these columns; with others, or half a row, it is refused.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = pathlib.Path(folder) / "table.csv"
-    ...     write_csv([{"method": "rect", "splits": 15}], target)
-    ...     read_csv(target, ["splits"])
-    [{'method': 'rect', 'splits': '15'}]
-    """
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (UnicodeDecodeError, csv.Error) as error:
-        msg = f"{path} is not a csv file of this package ({error}); move it away to start anew"
-        raise InputError(msg) from None
-    for number, row in enumerate(rows, start=1):
-        if not row.keys() >= set(columns) or None in row or None in row.values():
-            msg = f"{path}, row {number}: expected the columns {', '.join(columns)}; move the file away to start anew"
-            raise InputError(msg)
-    return rows
-
-
-@contextlib.contextmanager
-def locked(folder: AnyPath) -> Iterator[None]:
-    """Keep other processes that ask for the same folder waiting; where a system cannot, nothing is kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, locked(folder):
-    ...     pass
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    with explained(Path(folder)):
-        descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def require_writable(path: AnyPath, *, example: str | None = None) -> None:

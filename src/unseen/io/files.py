@@ -4,12 +4,8 @@ from unseen.data.files import (
     AnyPath,
     atomic_path,
     atomic_paths,
-    csv_text,
-    locked,
     make_folder,
-    read_csv,
     require_writable,
-    write_csv,
 )
 from unseen.data.files import explained as _explained
 
@@ -18,10 +14,6 @@ __all__ = [
     "_explained",
     "atomic_path",
     "atomic_paths",
-    "csv_text",
-    "locked",
     "make_folder",
-    "read_csv",
     "require_writable",
-    "write_csv",
 ]

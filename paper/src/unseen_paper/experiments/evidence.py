@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from unseen.data.datasets import dataset_names
-from unseen.data.files import read_csv
 from unseen.methods.registry import METHODS
+from unseen_paper.csv_files import read_csv
 from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
 from unseen_paper.experiments.plan import Run, as_params

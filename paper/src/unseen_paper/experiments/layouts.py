@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.data.files import atomic_paths, csv_text, read_csv
+from unseen.data.files import atomic_paths
 from unseen.errors import logger
 from unseen.explorer.layout import map_of
 from unseen.labels import Labels
 from unseen.methods.registry import METHODS as REGISTRY
+from unseen_paper.csv_files import csv_text, read_csv
 from unseen_paper.experiments.catalog import able
 from unseen_paper.experiments.plan import Run, f1_runs
 from unseen_paper.experiments.runner import DIED, embed_and_score, load_once, surviving

@@ -9,8 +9,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from unseen.data.files import atomic_path, csv_text, locked
+from unseen.data.files import atomic_path
 from unseen.errors import InputError
+from unseen_paper.csv_files import csv_text, locked
 from unseen_paper.experiments.plan import Run
 
 SCORES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1", "micro_f1_no_oracle", "macro_f1_no_oracle")

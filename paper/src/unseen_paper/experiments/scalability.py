@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import unseen
-from unseen.data.files import read_csv, write_csv
 from unseen.errors import InputError, UnseenError, logger, unknown_name
 from unseen.methods.registry import method_class
 from unseen_paper.bench.isolated import measure
 from unseen_paper.bench.scale import CONTESTANTS, ROUNDS
+from unseen_paper.csv_files import read_csv, write_csv
 
 METHODS = ("rsdne", "rsdne-light", "rect", "rect-dw")
 SIZES = (1_000, 3_000, 10_000)

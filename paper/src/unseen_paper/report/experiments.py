@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.data.datasets import load_dataset
-from unseen.data.files import write_csv
+from unseen_paper.csv_files import write_csv
 from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice, Experiment
 from unseen_paper.experiments.paper import TITLES, paper_decline
 from unseen_paper.experiments.plan import as_params
