@@ -81,7 +81,7 @@ def test_rows_that_are_not_there() -> None:
         (sp.csr_array([[1j]]), None, r"`vectors` must be a matrix of real numbers, got dtype complex128"),
         (None, None, r"`vectors` must be a matrix of real numbers, got dtype object"),
         ([[1.0], [1.0, 2.0]], None, r"`vectors` must be a matrix, its rows have different lengths"),
-        ([[1.0]], "a", "node ids must be a list of ids, one a row, got 'a'"),
+        ([[1.0]], "a", "node ids must be a list of ids, one per row, got 'a'"),
         ([[np.nan]], None, "vectors must be finite and fit into 32-bit floats, found NaN or infinity"),
         ([[1e60]], None, "vectors must be finite and fit into 32-bit floats"),
         (

@@ -50,8 +50,8 @@ def test_numpy_types(dtype: Any) -> None:
         ([(1, 2), (3, 4)], r"found \(1, 2\) of type tuple"),
         ([[1], [2]], r"found \[1\] of type list"),
         (np.zeros((2, 2), dtype=int), r"must be one-dimensional, got an array of shape \(2, 2\)"),
-        ("abc", r"must be a list of ids, one a row, got 'abc'"),
-        (3, r"must be a list of ids, one a row, got 3"),
+        ("abc", r"must be a list of ids, one per row, got 'abc'"),
+        (3, r"must be a list of ids, one per row, got 3"),
         ([2**63], r"do not fit into 64-bit integers; pass them as strings"),
     ],
 )

@@ -122,8 +122,8 @@ def test_a_mapping_goes_by_id() -> None:
         (({"a": "x", 1: "y"}, ["a", "1"]), r"ids of labels must be all strings or all integers, found 1"),
         ((["x"], ["a", "b"]), r"`values` has 1 entry but there are 2 node ids"),
         ((["x", "y", "z"], ["a", "b"]), r"`values` has 3 entries but there are 2 node ids"),
-        (("xyx",), r"`values` must have one entry a node, got 'xyx'"),
-        ((7,), r"`values` must have one entry a node, got 7"),
+        (("xyx",), r"`values` must have one entry per node, got 'xyx'"),
+        ((7,), r"`values` must have one entry per node, got 7"),
     ],
 )
 def test_values_that_are_refused(arguments: tuple[Any, ...], match: str) -> None:
@@ -170,8 +170,8 @@ def test_copies_and_other_processes_get_the_same_read_only(way: Any) -> None:
             r"`indicator` must be a matrix of nodes and classes .* got str; Labels\.from_values",
         ),
         (([["x"]], ("a",)), r"`indicator` must be a matrix of nodes and classes"),
-        ((np.eye(2), None), r"`classes` must be a list of class names, one a column, got None"),
-        ((np.eye(2), ("a", "b"), "xy"), r"node ids must be a list of ids, one a row, got 'xy'"),
+        ((np.eye(2), None), r"`classes` must be a list of class names, one per column, got None"),
+        ((np.eye(2), ("a", "b"), "xy"), r"node ids must be a list of ids, one per row, got 'xy'"),
         ((np.eye(2), ("a",)), r"`indicator` has 2 columns but there are 1 class names"),
         ((np.eye(2), ("a", "a")), r"class names must be unique, 'a' occurs more than once"),
         ((np.eye(2), ("a", "b"), ["x"]), r"`node_ids` has 1 entries but the indicator has 2 rows"),

@@ -57,15 +57,15 @@ def run_demo(
     seed : int
         Seed of the draw and of every method.
     on_start : callable
-        Told the method's name, its number and the number of methods, before each begins.
+        Called with the method's name, its number and the number of methods, before each begins.
 
     Examples
     --------
     >>> demo = run_demo(label_rate=0.1, seed=0)  # doctest: +SKIP
     """
     data = load_dataset("debian")
-    chosen = tuple(hidden) or random_unseen_sets(data.labels, 3, 1, random_state=seed)[0]
-    split = completely_imbalanced_split(data.labels, label_rate=label_rate, unseen=chosen, random_state=seed)
+    unseen = tuple(hidden) or random_unseen_sets(data.labels, 3, 1, random_state=seed)[0]
+    split = completely_imbalanced_split(data.labels, label_rate=label_rate, unseen=unseen, random_state=seed)
     runs, left_out = {}, []
     for k, name in enumerate(METHODS):
         on_start(name, k, len(METHODS))
@@ -90,7 +90,7 @@ def demo_subject(demo: Demo, *, seed: int = 0, on_step: Callable[[int, int], Non
     seed : int
         Seed of the discovery.
     on_step : callable or None
-        Told how far it is.
+        Called with the progress.
 
     Examples
     --------

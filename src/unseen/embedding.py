@@ -1,4 +1,4 @@
-"""The embedding value: one vector a node, and which node that is."""
+"""The embedding value: one vector per node, and which node that is."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Embedding:
     vectors : ndarray or scipy sparse array, shape (n, d)
         Finite numbers, kept as float32; sparse for raw features.
     node_ids : sequence of str or int, optional
-        One unique id a row; 0 ... n - 1 when not given.
+        One unique id per row; 0 ... n - 1 when not given.
     method : str
         Registry name of the method that made them, or where they came from.
     params : mapping
@@ -61,8 +61,8 @@ class Embedding:
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
 
     def __repr__(self) -> str:
-        made = f", by {self.method}" if self.method else ""
-        return f"Embedding({self.vectors.shape[0]} nodes, {self.vectors.shape[1]} columns{made})"
+        by = f", by {self.method}" if self.method else ""
+        return f"Embedding({self.vectors.shape[0]} nodes, {self.vectors.shape[1]} columns{by})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "params": dict(self.params)}
@@ -74,13 +74,13 @@ class Embedding:
 
     def rows(self, node_ids: IdArray) -> npt.NDArray[np.float32] | sp.csr_array:
         """Return the vectors of the given nodes, in their order; a node without one is an error."""
-        wanted = as_ids(node_ids)
-        rows = match_ids(wanted, self.node_ids)
+        ids = as_ids(node_ids)
+        rows = match_ids(ids, self.node_ids)
         if (rows < 0).any():
             missing = np.flatnonzero(rows < 0)
             msg = (
                 f"the embedding has no vector for {len(missing)} of {len(rows)} nodes, "
-                f"the first is {wanted[missing[0]]!r}"
+                f"the first is {ids[missing[0]]!r}"
             )
             raise InputError(msg)
         return self.vectors[rows]
@@ -112,13 +112,13 @@ def _dense(vectors: Any) -> npt.NDArray[np.float32]:
     if locked and vectors.dtype == np.float32 and vectors.flags.c_contiguous:
         return vectors  # type: ignore[no-any-return]
     try:
-        given = np.asarray(vectors)
+        array = np.asarray(vectors)
     except ValueError:
         msg = "`vectors` must be a matrix, its rows have different lengths"
         raise InputError(msg) from None
-    _check_numbers(given.dtype)
+    _check_numbers(array.dtype)
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as such
-        return np.array(given, dtype=np.float32, order="C")
+        return np.array(array, dtype=np.float32, order="C")
 
 
 def _check_numbers(dtype: np.dtype[Any]) -> None:

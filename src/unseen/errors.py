@@ -80,7 +80,7 @@ class UnsupportedError(UnseenError):
     """
 
 
-def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
+def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:
     """Return the error for a name that is not in `known`, with the nearest names suggested.
 
     Examples
@@ -88,9 +88,9 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     >>> str(unknown_name("method", "recct", ["rect", "rect-l", "line"]))
     "unknown method 'recct'; did you mean 'rect' or 'rect-l'? Known: rect, rect-l, line"
     """
-    known = list(known)
-    near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in known], n=3, cutoff=0.6)
-    by_lower = {k.lower(): k for k in known}
+    names = list(names)
+    near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in names], n=3, cutoff=0.6)
+    by_lower = {k.lower(): k for k in names}
     hint = f"did you mean {' or '.join(repr(by_lower[n]) for n in near)}? " if near else ""
-    listed = ", ".join(known[:60]) + (f", ... ({len(known)} in all)" if len(known) > 60 else "")
+    listed = ", ".join(names[:60]) + (f", ... ({len(names)} in all)" if len(names) > 60 else "")
     return InputError(f"unknown {kind} {name!r}; {hint}Known: {listed}")

@@ -32,7 +32,7 @@ class Graph:
     features : scipy sparse array or ndarray, shape (n, m), optional
         Finite numbers, at least one column; None where nodes have no features. Sparse features stay sparse.
     node_ids : sequence of str or int, optional
-        One unique id a row; 0 ... n - 1 when not given.
+        One unique id per row; 0 ... n - 1 when not given.
     feature_names : sequence of str, optional
         One name a feature column.
 

@@ -28,7 +28,7 @@ def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     ['007', 'ü']
     """
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        msg = f"{what} must be a list of ids, one a row, got {values!r}"
+        msg = f"{what} must be a list of ids, one per row, got {values!r}"
         raise InputError(msg)
     array = values if isinstance(values, np.ndarray) else _object_array(list(values))
     if array.ndim != 1:
@@ -98,7 +98,7 @@ def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
     return np.argsort(ids, kind="stable")
 
 
-def match_ids(wanted: IdArray, known: IdArray) -> npt.NDArray[np.int64]:
+def match_ids(wanted: IdArray, listed: IdArray) -> npt.NDArray[np.int64]:
     """Return for each id of `wanted` its row in `known`, or -1; compared by string form.
 
     Examples
@@ -106,12 +106,12 @@ def match_ids(wanted: IdArray, known: IdArray) -> npt.NDArray[np.int64]:
     >>> match_ids(as_ids(["2", "9"]), as_ids([1, 2])).tolist()
     [1, -1]
     """
-    if wanted.dtype == np.int64 and known.dtype == np.int64:
-        order = np.argsort(known, kind="stable")
-        position = np.searchsorted(known, wanted, sorter=order).clip(max=max(len(known) - 1, 0))
-        if not len(known):
+    if wanted.dtype == np.int64 and listed.dtype == np.int64:
+        order = np.argsort(listed, kind="stable")
+        position = np.searchsorted(listed, wanted, sorter=order).clip(max=max(len(listed) - 1, 0))
+        if not len(listed):
             return np.full(len(wanted), -1, dtype=np.int64)
         rows = order[position]
-        return np.where(known[rows] == wanted, rows, -1).astype(np.int64)
-    index = {str(v): i for i, v in enumerate(known.tolist())}
+        return np.where(listed[rows] == wanted, rows, -1).astype(np.int64)
+    index = {str(v): i for i, v in enumerate(listed.tolist())}
     return np.fromiter((index.get(str(v), -1) for v in wanted.tolist()), np.int64, len(wanted))

@@ -33,9 +33,9 @@ class Labels:
     indicator : boolean scipy sparse array, shape (n, c)
         True where a node has a class. A row without any True is an unlabelled node.
     classes : sequence of str
-        One unique name a column.
+        One unique name per column.
     node_ids : sequence of str or int
-        One id a row, in the order of the graph the labels belong to.
+        One id per row, in the order of the graph the labels belong to.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Labels:
         except (TypeError, ValueError):
             msg = (
                 "`indicator` must be a matrix of nodes and classes that is true where a node has a class, "
-                f"got {type(self.indicator).__name__}; Labels.from_values takes one value a node"
+                f"got {type(self.indicator).__name__}; Labels.from_values takes one value per node"
             )
             raise InputError(msg) from None
         if indicator.ndim != 2:
@@ -66,7 +66,7 @@ class Labels:
         indicator.sum_duplicates()
         indicator.eliminate_zeros()
         if not isinstance(self.classes, Iterable):
-            msg = f"`classes` must be a list of class names, one a column, got {self.classes!r}"
+            msg = f"`classes` must be a list of class names, one per column, got {self.classes!r}"
             raise InputError(msg)
         classes = tuple(str(name) for name in self.classes)
         if indicator.shape[1] != len(classes):
@@ -131,7 +131,7 @@ class Labels:
         *,
         classes: Sequence[Any] | None = None,
     ) -> Self:
-        """Make labels from one value a node: a class, a list of classes, or nothing.
+        """Make labels from one value per node: a class, a list of classes, or nothing.
 
         Unlabelled nodes are None, NaN, "" or -1 (:func:`is_unlabelled`). Other values become class
         names by ``str``.
@@ -139,7 +139,7 @@ class Labels:
         Parameters
         ----------
         values : iterable or mapping
-            One entry a node; or a mapping from ids among `node_ids`, where nodes that it lacks are unlabelled.
+            One entry per node; or a mapping from ids among `node_ids`, where nodes that it lacks are unlabelled.
         node_ids : iterable of str or int, optional
             0 ... n - 1 when not given.
         classes : sequence, optional
@@ -158,12 +158,12 @@ class Labels:
             _by_id(values, ids) if isinstance(values, Mapping) else one_a_node(values, ids, what="values")
         )
         rows = [_names(value) for value in listed]
-        found = {name for row in rows for name in row}
+        names = {name for row in rows for name in row}
         if classes is None:
-            order = tuple(sorted(found, key=int) if _all_integers(listed) else sorted(found))  # 10 after 2
+            order = tuple(sorted(names, key=int) if _all_integers(listed) else sorted(names))  # 10 after 2
         else:
             order = tuple(str(name) for name in classes)
-            for name in sorted(found - set(order)):
+            for name in sorted(names - set(order)):
                 raise unknown_name("class", name, order)
         column = {name: k for k, name in enumerate(order)}
         indices = [column[name] for row in rows for name in row]
@@ -194,10 +194,10 @@ class Labels:
         columns = [k for k in range(len(self.classes)) if k not in hidden]
         mask = np.zeros(self.n_nodes, dtype=bool)
         mask[rows] = True
-        chosen = sp.diags_array(mask.astype(np.int8), format="csr", dtype=np.int8) @ self.indicator.astype(
+        left = sp.diags_array(mask.astype(np.int8), format="csr", dtype=np.int8) @ self.indicator.astype(
             np.int8
         )
-        return Labels(chosen[:, columns], tuple(self.classes[k] for k in columns), self.node_ids)
+        return Labels(left[:, columns], tuple(self.classes[k] for k in columns), self.node_ids)
 
     def aligned(self, graph: Graph) -> Labels:
         """Return these labels in the row order of `graph`; a label for a node it does not have is an error."""
@@ -206,8 +206,8 @@ class Labels:
         ):
             return self
         rows = match_ids(graph.node_ids, self.node_ids)
-        known = match_ids(self.node_ids, graph.node_ids)
-        strangers = self.labelled[known[self.labelled] < 0]
+        places = match_ids(self.node_ids, graph.node_ids)
+        strangers = self.labelled[places[self.labelled] < 0]
         if len(strangers):
             msg = (
                 f"labels name {len(strangers)} nodes that the graph does not have, the first is "
@@ -239,7 +239,7 @@ def is_unlabelled(value: Any) -> bool:
 def one_a_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[Any]:
     """Return `values` as a list with as many entries as there are ids, or say why it is none."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        msg = f"`{what}` must have one entry a node, got {values!r}"
+        msg = f"`{what}` must have one entry per node, got {values!r}"
         raise InputError(msg)
     listed = list(values)
     if node_ids is not None and len(listed) != len(node_ids):
@@ -256,7 +256,7 @@ def one_a_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[Any]
 
 def _by_id(values: Mapping[Any, Any], node_ids: IdArray | None) -> list[Any]:
     if node_ids is None:
-        msg = "labels in a mapping need `node_ids`, which say what row each id has; or pass a list, one entry a node"
+        msg = "labels in a mapping need `node_ids`, which say what row each id has; or pass a list, one entry per node"
         raise InputError(msg)
     rows = match_ids(as_ids(values, what="ids of labels"), node_ids)
     entries: list[Any] = [None] * len(node_ids)

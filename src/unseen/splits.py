@@ -77,7 +77,7 @@ def completely_imbalanced_split(
 
     L is drawn uniformly from the labelled nodes. If a class is not covered it is redrawn, at most
     100 times; then one node of each missing class is added and a notice says so. With several
-    labels a node, unseen labels are dropped and nodes left without any become unlabelled.
+    labels per node, unseen labels are dropped and nodes left without any become unlabelled.
 
     Parameters
     ----------
@@ -175,21 +175,21 @@ def random_unseen_sets(
         msg = f"`n_sets` must be an integer of at least 0, got {n_sets!r}"
         raise InputError(msg)
     rng = as_generator(random_state)
-    drawn: list[tuple[str, ...]] = []
+    sets: list[tuple[str, ...]] = []
     taken: set[tuple[str, ...]] = set()
     possible = math.comb(len(_inhabited(labels)), size)
     for _ in range(n_sets):
-        chosen = _draw_classes(labels, size, rng)
+        names = _draw_classes(labels, size, rng)
         for _ in range(MAX_DRAWS if len(taken) < possible else 0):
-            if chosen not in taken:
+            if names not in taken:
                 break
-            chosen = _draw_classes(labels, size, rng)
-        if chosen in taken and len(taken) < possible:  # few are left: luck would take too long
+            names = _draw_classes(labels, size, rng)
+        if names in taken and len(taken) < possible:  # few are left: luck would take too long
             left = [names for names in unseen_sets(labels, size) if names not in taken]
-            chosen = left[rng.integers(len(left))]
-        taken.add(chosen)
-        drawn.append(chosen)
-    return drawn
+            names = left[rng.integers(len(left))]
+        taken.add(names)
+        sets.append(names)
+    return sets
 
 
 def _inhabited(labels: Labels) -> list[str]:
@@ -209,13 +209,13 @@ def _is_integer(value: object) -> bool:
 
 def _row_numbers(rows: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
     try:
-        given = np.array(rows)
+        array = np.array(rows)
     except ValueError:  # rows of different lengths
-        given = np.array(None)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        array = np.array(None)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         msg = f"`{name}` must be a list of row numbers, got {rows!r}"
         raise InputError(msg)
-    numbers = given.astype(np.int64)
+    numbers = array.astype(np.int64)
     lock(numbers)
     return numbers
 

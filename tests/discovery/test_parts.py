@@ -17,14 +17,14 @@ from unseen.discovery.audit import measure_homophily
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
-from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _class_scores, _foretold_labels
+from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _class_scores, _predicted_labels
 from unseen.discovery.groups import class_metric
 from unseen.discovery.places import LabelPlaces, find_places
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
 from unseen.discovery.space import make_space
 from unseen.discovery.summary import counted
-from unseen.discovery.truth import judged
+from unseen.discovery.truth import agreement_of
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def ridge(vectors, wanted, penalty):
 
 def test_labels_are_foretold_by_all_other_nodes(space):
     labelled = np.random.default_rng(1).random(60) < 0.4
-    found = _foretold_labels(space, labelled, 3.0)
+    found = _predicted_labels(space, labelled, 3.0)
     vectors = space.centred.astype(float)
     for row in (0, 17):
         others = np.arange(60) != row
@@ -139,7 +139,7 @@ def test_homophily_is_measured_on_labelled_pairs():
 def test_how_predictions_into_labelled_classes_count():
     guess = np.array(["new-1", "new-1", "new-2", "a", "a", "new-1"], dtype=object)
     truth = np.array(["x", "x", "x", "x", "a", "a"], dtype=object)
-    agreed = judged(guess, truth, truth == "x", ["new-1", "new-2"])
+    agreed = agreement_of(guess, truth, truth == "x", ["new-1", "new-2"])
     assert agreed.matches == (("new-1", "x", 2),)
     assert (
         agreed.accuracy_unseen == 0.5

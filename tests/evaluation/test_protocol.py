@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 from sklearn.svm import LinearSVC
 
 import unseen
-from unseen.evaluation import clustering_scores, evaluate_many, evaluate_seen
+from unseen.evaluation import clustering_scores, evaluate_many
 
 
 def made(n: int = 150, several: bool = False, seed: int = 0) -> tuple[unseen.Embedding, unseen.Labels]:
@@ -152,17 +152,6 @@ def test_mean_and_deviation_over_splits() -> None:
         evaluate_many(embedding, labels, [])
 
 
-def test_seen_only_never_meets_the_unseen_classes() -> None:
-    embedding, labels = made()
-    split = drawn(labels)
-    score = evaluate_seen(embedding, labels, split)
-    codes = labels.codes
-    assert list(score.per_class) == ["a", "c"]
-    assert score.n_train == np.isin(codes[split.train], [0, 2]).sum()
-    assert score.n_test == np.isin(codes[split.test], [0, 2]).sum()
-    assert score.micro_f1 > 0.8
-
-
 def test_clusters_are_compared_with_classes() -> None:
     embedding, labels = made()
     split = drawn(labels)
@@ -208,7 +197,6 @@ def test_wrong_types_get_a_sentence_at_every_door() -> None:
     method = unseen.NodeFeats()
     doors = [
         lambda known, rows: unseen.evaluate(embedding, known, rows),
-        lambda known, rows: evaluate_seen(embedding, known, rows),
         lambda known, rows: evaluate_many(embedding, known, [rows]),
         lambda known, rows: clustering_scores(embedding, known, rows),
         lambda known, rows: unseen.evaluate_method(method, graph, known, rows),

@@ -333,7 +333,7 @@ def test_wrong_input_gets_a_sentence(name: str) -> None:
         quick(name).fit(graph, stranger)
     with pytest.raises(unseen.InputError, match="`labels` has 1 entry but the graph has 48 nodes"):
         quick(name).fit(graph, ["c0"])
-    with pytest.raises(unseen.InputError, match="`labels` must have one entry a node, got 'c0'"):
+    with pytest.raises(unseen.InputError, match="`labels` must have one entry per node, got 'c0'"):
         quick(name).fit(graph, "c0")
     with pytest.raises(unseen.InputError, match="a label for 'nobody'"):
         quick(name).fit(graph, {"nobody": "c0"})

@@ -65,8 +65,8 @@ def make_app(word: str | None) -> typer.Typer:
     return app
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(show: bool) -> None:
+    if show:
         sys.stdout.write(f"unseen {unseen.__version__}\n")
         raise typer.Exit
 

@@ -72,8 +72,8 @@ def embed(
             raise UsageError(msg)
         refuse_overwriting(save_model, inputs)
         require_writable(save_model)
-    given: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
-    params = {name: value for name, value in given.items() if value is not None}
+    options_of_method: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
+    params = {name: value for name, value in options_of_method.items() if value is not None}
     params |= options.parse_parameters(param or [])
     estimator = _estimator(method or DEFAULT_METHOD, params, common.seed) if model is None else _loaded(model)
     if save_model is not None and not hasattr(estimator, "save"):

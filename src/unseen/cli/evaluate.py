@@ -54,7 +54,7 @@ def evaluate(
 
     vectors = read_embedding(embedding)
     truth = _labels(labels, embedding, vectors, header, delimiter)
-    drawn = _splits(vectors, truth, unseen, label_rate, splits, common.seed)
+    all_splits = _splits(vectors, truth, unseen, label_rate, splits, common.seed)
 
     from unseen.evaluation import ScoreSummary
     from unseen.evaluation import evaluate as score_split
@@ -62,17 +62,17 @@ def evaluate(
     scores = []
     kind: Any = classifier  # checked by the evaluation
     with progress("splits") as move:
-        for k, split in enumerate(drawn):
+        for k, split in enumerate(all_splits):
             scores.append(
                 score_split(vectors, truth, split, classifier=kind, scale=scale, random_state=common.seed)
             )
             if move:
-                move(k + 1, len(drawn))
+                move(k + 1, len(all_splits))
     report: dict[str, Any] = {
         "embedding": str(embedding),
         "method": vectors.method,
-        "unseen": list(drawn[0].unseen),
-        "split_seeds": [split.random_state for split in drawn],
+        "unseen": list(all_splits[0].unseen),
+        "split_seeds": [split.random_state for split in all_splits],
         **ScoreSummary(tuple(scores)).to_dict(),
     }
     if common.json:
@@ -146,8 +146,8 @@ def _own_split(truth: Labels, recorded: dict[str, Any], *, any_given: bool) -> S
     """Return the split that vectors were learned for, drawn again and known by its fingerprint."""
     from unseen.splits import completely_imbalanced_split
 
-    wanted = {"unseen": list, "label_rate": float, "seed": int, "labelled": str}
-    if not all(isinstance(recorded.get(key), kind) for key, kind in wanted.items()):
+    types = {"unseen": list, "label_rate": float, "seed": int, "labelled": str}
+    if not all(isinstance(recorded.get(key), kind) for key, kind in types.items()):
         msg = "the file says that its vectors were learned for a split, but not for which; embed the graph again"
         raise InputError(msg)
     hidden = ", ".join(recorded["unseen"]) or "none"

@@ -118,9 +118,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command).parameters.values():
         group = groups.get(parameter.name)
         listed = [parameter] if group is None else inspect.signature(group).parameters.values()
-        known = hints if group is None else get_type_hints(group, include_extras=True)
+        annotations = hints if group is None else get_type_hints(group, include_extras=True)
         parameters += [
-            each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=known[each.name]) for each in listed
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotations[each.name])
+            for each in listed
         ]
 
     def call(**values: Any) -> None:

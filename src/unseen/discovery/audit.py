@@ -14,7 +14,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 
 FEW_PAIRS = 20
-"""With fewer edges between labelled nodes, whether alike nodes are linked cannot be told."""
+"""With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
 HOMOPHILOUS = 0.2
 """Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
 FEW_LABELS = 5
@@ -37,7 +37,7 @@ class Homophily:
 
     @property
     def adjusted(self) -> float | None:
-        """0 where edges ignore classes, 1 where all stay inside; None where it cannot be told."""
+        """0 where edges ignore classes, 1 where all stay inside; None where it cannot be measured."""
         if self.share is None or self.expected is None or self.n_pairs < FEW_PAIRS or self.expected >= 1:
             return None
         return (self.share - self.expected) / (1 - self.expected)
@@ -59,8 +59,8 @@ def measure_homophily(graph: Graph, labels: Labels) -> Homophily:
     True
     """
     edges = sp.triu(graph.adjacency, 1).tocoo()
-    known = np.diff(labels.indicator.indptr) > 0
-    both = known[edges.row] & known[edges.col]
+    is_labelled = np.diff(labels.indicator.indptr) > 0
+    both = is_labelled[edges.row] & is_labelled[edges.col]
     if not both.any():
         return Homophily(None, None, 0)
     src, dst = edges.row[both], edges.col[both]

@@ -73,8 +73,8 @@ def fit_curve(scores: Floats, new: Mask, weights: Floats) -> Curve:
             [slope, balanced @ (p - new)]
         ) + 2 * pull * away
 
-    found = scipy.optimize.minimize(loss, np.array(USUAL), jac=True, method="L-BFGS-B")
-    return Curve(float(max(found.x[0], MIN_SLOPE)), float(found.x[1]))
+    fit = scipy.optimize.minimize(loss, np.array(USUAL), jac=True, method="L-BFGS-B")
+    return Curve(float(max(fit.x[0], MIN_SLOPE)), float(fit.x[1]))
 
 
 def probabilities(odds: Floats, *, at_most: float = 1.0, max_iter: int = 500) -> tuple[Floats, float]:

@@ -81,9 +81,9 @@ def count_classes(
         return ClassCount(1, 1, MAX_CLASSES)
     numbers, spreads = [], []
     for number in range(1, min(len(classes), MAX_UNION) + 1):
-        for chosen in _unions(len(classes), number, rng):
+        for union in _unions(len(classes), number, rng):
             numbers.append(number)
-            spreads.append(_spread([classes[k] for k in chosen]))
+            spreads.append(_spread([classes[k] for k in union]))
     posterior = _posterior(np.array(numbers), np.array(spreads), _spread([_sums(views, new)]))
     below = np.cumsum(posterior)
     outside = (1 - INSIDE) / 2

@@ -24,7 +24,7 @@ from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import id_order
 from unseen.labels import Labels
-from unseen.methods.base import Method
+from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import METHODS, make_method, method_class
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed
@@ -64,7 +64,7 @@ def discover(
     random_state : None, int or Generator
         Seed of everything random.
     on_step : callable, optional
-        Told the number of steps done and their total.
+        Called with the number of steps done and the total.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def discover(
     >>> import unseen
     >>> data = unseen.planted_partition(300, 5, random_state=0)
     >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
-    >>> found = unseen.discover(data.graph, split.seen_labels, random_state=0)
-    >>> found.count.best, found.classes[0].caption[0][:3]
+    >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
+    >>> result.count.best, result.classes[0].caption[0][:3]
     (1, 'c4_')
     """
     if n_classes is not None and (
@@ -118,20 +118,20 @@ def reordered(graph: Graph, rows: npt.NDArray[np.int64]) -> Graph:
 
 def _discover(
     graph: Graph,
-    known: Labels,
+    labels: Labels,
     method: Any,
     n_classes: int | None,
     rng: np.random.Generator,
     on_step: OnStep | None,
 ) -> Discovery:
     """Discover on a graph whose nodes are in the order of their ids, so that draws by row are draws by id."""
-    homophily = measure_homophily(graph, known)
+    homophily = measure_homophily(graph, labels)
     estimator = _estimator(method, homophily, child_seed(rng))
-    embedding, notes = _vectors(graph, known, estimator)
+    embedding, notes = _vectors(graph, labels, estimator)
     space = make_space(embedding, rng)
-    inhabited = known.counts > 0
-    names = tuple(name for name, here in zip(known.classes, inhabited, strict=True) if here)
-    indicator = known.indicator[:, np.flatnonzero(inhabited)].toarray()
+    inhabited = labels.counts > 0
+    names = tuple(name for name, here in zip(labels.classes, inhabited, strict=True) if here)
+    indicator = labels.indicator[:, np.flatnonzero(inhabited)].toarray()
     unlabelled = ~indicator.any(axis=1)
     evidence = gather(space, indicator)
     places = find_places(evidence, ~unlabelled, graph.adjacency)
@@ -149,13 +149,13 @@ def _discover(
     count = count_classes(space, metric, new, settled, rng)
     k = count.best if n_classes is None else n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
-    test = judge(turns, names, known.counts[inhabited])
+    test = judge(turns, names, labels.counts[inhabited])
     return Discovery(
         nodes=_nodes(graph, unlabelled, p, likely, names, groups),
         classes=describe(graph, space, groups, p, indicator, names),
         count=count,
         self_test=test,
-        audit=make_audit(graph, known, homophily, places, float(p.sum()), test, notes),
+        audit=make_audit(graph, labels, homophily, places, float(p.sum()), test, notes),
         embedding=embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring),
     )
@@ -195,31 +195,30 @@ def _estimator(method: Any, homophily: Homophily, seed: int) -> Method | Embeddi
     raise InputError(msg)
 
 
-def _vectors(graph: Graph, labels: Labels | None, made_by: Method | Embedding) -> tuple[Embedding, list[str]]:
+def _vectors(graph: Graph, labels: Labels | None, source: Method | Embedding) -> tuple[Embedding, list[str]]:
     """Return the vectors to work with, and what there is to say about them."""
-    if isinstance(made_by, Method):
-        embedding = made_by.fit_transform(graph, labels)
+    if isinstance(source, Method):
+        embedding = source.fit_transform(graph, labels)
         logger.debug("discovery works with %r", embedding)
         return embedding, []
-    given = Embedding(made_by.rows(graph.node_ids), graph.node_ids, made_by.method, made_by.params)
-    if made_by.method in METHODS and method_class(made_by.method).uses_labels:
+    embedding = Embedding(source.rows(graph.node_ids), graph.node_ids, source.method, source.params)
+    if source.method in METHODS and method_class(source.method).uses_labels:
         note = (
-            f"The vectors given were made by {made_by.method}, which learns from labels: the self-test looks better "
+            f"The vectors given were made by {source.method}, which learns from labels: the self-test looks better "
             "than it should, unless they had not seen these."
         )
-        return given, [note]
-    return given, []
+        return embedding, [note]
+    return embedding, []
 
 
 def _respace(
     graph: Graph, estimator: Any, names: tuple[str, ...], rng: np.random.Generator
 ) -> Callable[[Mask, list[int]], Space]:
     """Return how to make the space anew for other labels, so that the self-test never sees what it hides."""
-    from sklearn.base import clone
 
     def make(world: Mask, columns: list[int]) -> Space:
         labels = Labels(world, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
-        return make_space(clone(estimator).fit_transform(graph, labels), rng)
+        return make_space(unfitted(estimator).fit_transform(graph, labels), rng)
 
     return make
 

@@ -1,10 +1,10 @@
 """What speaks for a node being of a class nobody labelled: four views, none of which knows a hidden class.
 
 With labels drawn at random from the seen classes, P(labelled | node) = rate * P(seen class | node): where labels are
-rare, classes are missing. Two views estimate that (`unlike`: a ridge regression of "has a label" on the vectors, each
-node foretold by the others; `sparse`: the density of labels in its cluster, over several clusterings). Two more views
-ask how well the labelled classes fit (`misfit`: the best class score of a ridge classifier; `far`: the cosine to the
-nearest class mean) and hold whatever way the labels were drawn.
+rare, classes are missing. Two views estimate that: `unlike`, the leave-one-out prediction of a ridge regression of "has
+a label" on the vectors, and `sparse`, the density of labels in the node's cluster over several clusterings. Two more
+views ask how well the labelled classes fit: `misfit`, the best class score of a ridge classifier, and `far`, the cosine
+to the nearest class mean. These two hold in whatever way the labels were drawn.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ def gather(space: Space, indicator: Mask) -> Evidence:
     """
     labelled: Mask = np.asarray(indicator.any(axis=1))
     rate = labelled.mean()
-    foretold = _foretold_labels(space, labelled, LABEL_RIDGE * (1 - rate) / rate)
-    usual = max(float(foretold[labelled].mean()), 0.5 * rate)
+    predicted = _predicted_labels(space, labelled, LABEL_RIDGE * (1 - rate) / rate)
+    usual = max(float(predicted[labelled].mean()), 0.5 * rate)
     density = _label_density(space, labelled)
     return Evidence(
-        unlike=1.0 - foretold / usual,
+        unlike=1.0 - predicted / usual,
         sparse=-(density - density[labelled].mean()),
         misfit=1.0 - (scores := _class_scores(space, indicator)).max(axis=1),
         far=1.0 - _nearest_mean(space, indicator),
@@ -81,7 +81,7 @@ def gather(space: Space, indicator: Mask) -> Evidence:
     )
 
 
-def _foretold_labels(space: Space, labelled: Mask, ridge: float) -> Floats:
+def _predicted_labels(space: Space, labelled: Mask, ridge: float) -> Floats:
     """Return the leave-one-out ridge regression of "has a label": closed form, no refit."""
     y = labelled.astype(np.float64)
     inverse = 1.0 / (space.variances + ridge)
@@ -107,16 +107,16 @@ def _class_scores(space: Space, indicator: Mask) -> Floats:
     """Return ridge scores of every class, learned from the labelled nodes; those are judged without themselves."""
     labelled = indicator.any(axis=1)
     vectors = space.centred[labelled].astype(np.float64)
-    wanted = indicator[labelled].astype(np.float64)
-    middle, share = vectors.mean(axis=0), wanted.mean(axis=0)
+    targets = indicator[labelled].astype(np.float64)
+    middle, share = vectors.mean(axis=0), targets.mean(axis=0)
     vectors -= middle
     inverse = np.linalg.inv(vectors.T @ vectors + CLASS_RIDGE * np.eye(vectors.shape[1]))
-    weights = inverse @ (vectors.T @ (wanted - share))
+    weights = inverse @ (vectors.T @ (targets - share))
     offset = share - middle @ weights
     scores = np.asarray(space.centred @ weights.astype(np.float32) + offset, dtype=np.float64)
     leverage = 1 / len(vectors) + np.einsum("ij,ij->i", vectors @ inverse, vectors)
     leverage = np.minimum(leverage, 0.99)[:, None]
-    scores[labelled] = (scores[labelled] - leverage * wanted) / (1 - leverage)
+    scores[labelled] = (scores[labelled] - leverage * targets) / (1 - leverage)
     return scores
 
 

@@ -45,15 +45,15 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
     (5, 5)
     """
     vectors = space.centred[:, :METRIC_AXES].astype(np.float64)
-    known = np.flatnonzero(likely >= 0)
-    if not len(known):
+    rows = np.flatnonzero(likely >= 0)
+    if not len(rows):
         return l2_rows(vectors).astype(np.float32)
-    column = likely[known]
+    column = likely[rows]
     sizes = np.maximum(np.bincount(column), 1)
-    belongs = sp.csr_array((np.ones(len(known)), (column, np.arange(len(known)))))
-    means = (belongs @ vectors[known]) / sizes[:, None]
-    inside = vectors[known] - means[column]
-    values, axes = np.linalg.eigh(inside.T @ inside / len(known))
+    belongs = sp.csr_array((np.ones(len(rows)), (column, np.arange(len(rows)))))
+    means = (belongs @ vectors[rows]) / sizes[:, None]
+    inside = vectors[rows] - means[column]
+    values, axes = np.linalg.eigh(inside.T @ inside / len(rows))
     mixed = (1 - ROUND) * np.maximum(values, 0) + ROUND * max(float(values.mean()), 1e-12)
     rounded: npt.NDArray[np.float64] = vectors @ (axes / np.sqrt(mixed))
     return l2_rows(rounded).astype(np.float32)

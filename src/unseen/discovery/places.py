@@ -65,15 +65,15 @@ class LabelPlaces:
 
 def find_places(evidence: Evidence, labelled: Mask, adjacency: sp.csr_array) -> LabelPlaces:
     """Return where the labels lie, by the evidence and by the edges."""
-    known = labelled.astype(np.float64)
+    is_labelled = labelled.astype(np.float64)
     loops = (adjacency.diagonal() != 0).astype(np.float64)
     degree = np.diff(adjacency.indptr) - loops
-    ends = float(degree @ known)
+    ends = float(degree @ is_labelled)
     density = ends / max(float(degree.sum()), 1.0)
     gathered = None
     if ends >= FEW_EDGES and density < 1:
         linked = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), adjacency.shape)
-        both = float(known @ (linked @ known - loops * known))
+        both = float(is_labelled @ (linked @ is_labelled - loops * is_labelled))
         gathered = (both / ends - density) / (1 - density)
     return LabelPlaces(label_reach(evidence, labelled), gathered, density)
 
@@ -82,7 +82,7 @@ def label_reach(evidence: Evidence, labelled: Mask) -> float | None:
     """Return how well labelled and unlabelled nodes can be told apart where both clearly fit one class.
 
     Among the nodes that fit a class at least as well as half of its labelled nodes do, labels drawn at random
-    cannot be foretold: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels from a
+    cannot be predicted: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels from a
     corner of the class can be. None where no class has enough nodes of both kinds.
 
     Examples
@@ -98,14 +98,14 @@ def label_reach(evidence: Evidence, labelled: Mask) -> float | None:
     best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)
     figures, sizes = [], []
     for k in range(evidence.scores.shape[1]):
-        known, other = np.flatnonzero(labelled & (best == k)), np.flatnonzero(~labelled & (best == k))
-        if len(known):
-            enough = np.median(fit[known])
-            known, other = known[fit[known] >= enough], other[fit[other] >= enough]
-        if min(len(known), len(other)) >= 3:
-            rows = np.r_[known, other]
+        inside, other = np.flatnonzero(labelled & (best == k)), np.flatnonzero(~labelled & (best == k))
+        if len(inside):
+            enough = np.median(fit[inside])
+            inside, other = inside[fit[inside] >= enough], other[fit[other] >= enough]
+        if min(len(inside), len(other)) >= 3:
+            rows = np.r_[inside, other]
             figures.append(roc_auc_score(~labelled[rows], evidence.unlike[rows]))
-            sizes.append(min(len(known), len(other)))
+            sizes.append(min(len(inside), len(other)))
     return float(np.average(figures, weights=sizes)) if sum(sizes) >= 10 else None
 
 

@@ -57,8 +57,8 @@ class FoundClass:
 
     Examples
     --------
-    >>> found = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9)
-    >>> found.to_dict()["typical"]
+    >>> result = FoundClass("new-1", 2, ("mail", "smtp"), "words", ("exim", "mutt"), "net", 0.4, 0.75, 0.9)
+    >>> result.to_dict()["typical"]
     ['exim', 'mutt']
     """
 
@@ -74,11 +74,11 @@ class FoundClass:
 
     def to_dict(self, *, every_member: bool = False) -> dict[str, Any]:
         """Return it for JSON; with the most typical members, or with `every_member`."""
-        told = {k: v for k, v in asdict(self).items() if k != "members"}
-        told["caption"] = list(self.caption)
+        report = {k: v for k, v in asdict(self).items() if k != "members"}
+        report["caption"] = list(self.caption)
         if every_member:
-            return {**told, "members": list(self.members)}
-        return {**told, "typical": list(self.members[:MEMBERS_TOLD])}
+            return {**report, "members": list(self.members)}
+        return {**report, "typical": list(self.members[:MEMBERS_TOLD])}
 
 
 @dataclass(frozen=True)
@@ -151,12 +151,12 @@ class ReliabilityBin:
 
 @dataclass(frozen=True)
 class SelfTest:
-    """How far to trust the probabilities, measured on the labels at hand: every class was hidden in turn.
+    """How far to trust the probabilities, measured on the available labels: every class was hidden in turn.
 
     Parameters
     ----------
     classes : tuple of HiddenClass
-        One entry a class that could be hidden; empty where no test was possible.
+        One entry per class that could be hidden; empty where no test was possible.
     auroc : float or None
         Mean over the classes: 1 is perfect, 0.5 is chance.
     brier, ece : float or None
@@ -199,7 +199,7 @@ class LabelAudit:
     expected_homophily : float or None
         The share that edges drawn without regard to classes would have.
     reach : float or None
-        How well a label could be foretold from where a node lies inside its own class (AUROC): about 0.5 when labels
+        How well a label can be predicted from where a node lies inside its own class (AUROC): about 0.5 when labels
         were drawn at random, 1 when they come from one corner.
     expected_unseen : float
         Sum of the probabilities: how many unlabelled nodes belong to no labelled class.
@@ -231,8 +231,8 @@ class LabelAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
-        told = asdict(self)
-        return {**told, "classes": dict(self.classes), "coverage": self.coverage}
+        report = asdict(self)
+        return {**report, "classes": dict(self.classes), "coverage": self.coverage}
 
 
 @dataclass(frozen=True)
@@ -321,8 +321,8 @@ class Discovery:
     >>> import unseen
     >>> data = unseen.planted_partition(200, 4, random_state=0)
     >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
-    >>> found = unseen.discover(data.graph, split.seen_labels, random_state=0)
-    >>> found.nodes.column_names
+    >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
+    >>> result.nodes.column_names
     ['node', 'unseen_probability', 'likely_class', 'group']
     """
 
@@ -335,8 +335,8 @@ class Discovery:
     evidence: pa.Table
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
-        return f"Discovery({self.nodes.num_rows} unlabelled nodes, new classes: {found})"
+        classes = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
+        return f"Discovery({self.nodes.num_rows} unlabelled nodes, new classes: {classes})"
 
     def reasons(self, node: Node) -> tuple[Reason, ...]:
         """Return why an unlabelled node got its probability, the strongest part first.
@@ -346,18 +346,20 @@ class Discovery:
         >>> import unseen
         >>> data = unseen.planted_partition(200, 4, random_state=0)
         >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
-        >>> found = unseen.discover(data.graph, split.seen_labels, random_state=0)
-        >>> len(found.reasons(found.classes[0].members[0]))
+        >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
+        >>> len(result.reasons(result.classes[0].members[0]))
         3
         """
-        known = self.evidence.column("node").to_numpy()
-        row = int(match_ids(as_ids([node]), as_ids(known))[0]) if len(known) else -1
+        nodes = self.evidence.column("node").to_numpy()
+        row = int(match_ids(as_ids([node]), as_ids(nodes))[0]) if len(nodes) else -1
         if row < 0:
-            msg = f"node {node!r} is not among the {len(known)} unlabelled nodes, so it has no probability"
+            msg = f"node {node!r} is not among the {len(nodes)} unlabelled nodes, so it has no probability"
             raise InputError(msg)
         ranks = {part: self.evidence.column(part)[row].as_py() for part in EVIDENCE}
-        used = [Reason(part, rank, _sentence(part, rank)) for part, rank in ranks.items() if rank is not None]
-        return tuple(sorted(used, key=lambda reason: -abs(reason.rank - 0.5)))
+        parts = [
+            Reason(part, rank, _sentence(part, rank)) for part, rank in ranks.items() if rank is not None
+        ]
+        return tuple(sorted(parts, key=lambda reason: -abs(reason.rank - 0.5)))
 
     def summary(self) -> str:
         """Return what was found, in words for the terminal."""
@@ -378,7 +380,7 @@ class Discovery:
             "unlabelled": self.nodes.num_rows,
             "expected_unseen": self.audit.expected_unseen,
             "count": self.count.to_dict(),
-            "classes": [found.to_dict(every_member=every_member) for found in self.classes],
+            "classes": [each.to_dict(every_member=every_member) for each in self.classes],
             "self_test": self.self_test.to_dict(),
             "audit": self.audit.to_dict(),
         }

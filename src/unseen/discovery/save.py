@@ -34,13 +34,13 @@ def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
     require_writable(path)
 
 
-def save_discovery(found: Discovery, path: AnyPath) -> None:
+def save_discovery(discovery: Discovery, path: AnyPath) -> None:
     """Write the nodes, or for .json everything else with all members of the found classes."""
     check_target(path)
     if data_suffix(Path(path)) == ".json":
-        _write_text(path, _json(found.to_json(every_member=True)))
+        _write_text(path, _json(discovery.to_json(every_member=True)))
     else:
-        _write_table(found.nodes, path)
+        _write_table(discovery.nodes, path)
 
 
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:

@@ -22,7 +22,7 @@ NEIGHBOUR_SHARE = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """How views become one score: learned on the labels at hand, then used unchanged whatever is hidden of them.
+    """How views become one score: learned on the available labels, then used unchanged whatever is hidden of them.
 
     Parameters
     ----------

@@ -89,26 +89,28 @@ def _turn(
     rng: np.random.Generator,
     respace: Respace | None,
 ) -> Turn | None:
-    kept = np.delete(indicator, column, axis=1)
-    hidden = np.flatnonzero(indicator.any(axis=1) & ~kept.any(axis=1))
-    held = _held_out(space, kept, by_block, rng)
-    if not len(held):
+    remaining = np.delete(indicator, column, axis=1)
+    hidden = np.flatnonzero(indicator.any(axis=1) & ~remaining.any(axis=1))
+    held_out = _held_out(space, remaining, by_block, rng)
+    if not len(held_out):
         return None
-    world = kept.copy()
-    world[held] = False
+    world = remaining.copy()
+    world[held_out] = False
     columns = np.flatnonzero(world.any(axis=0))
     world = world[:, columns]
     if respace is not None:
         space = respace(world, np.delete(np.arange(indicator.shape[1]), column)[columns].tolist())
     scores = scoring.score(gather(space, world))
-    rows = np.r_[hidden, held]
+    rows = np.r_[hidden, held_out]
     return Turn(column, scores[rows], np.arange(len(rows)) < len(hidden))
 
 
-def _held_out(space: Space, kept: Mask, by_block: bool, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _held_out(
+    space: Space, indicator: Mask, by_block: bool, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
     """Return the rows of some labelled nodes of each class, at random or around one of them."""
-    held = np.zeros(len(kept), dtype=bool)
-    for column in kept.T:
+    is_held_out = np.zeros(len(indicator), dtype=bool)
+    for column in indicator.T:
         rows = np.flatnonzero(column)
         count = int(len(rows) * HELD_OUT + 0.5)
         count = min(max(count, 1), len(rows) - 1)
@@ -116,21 +118,22 @@ def _held_out(space: Space, kept: Mask, by_block: bool, rng: np.random.Generator
             continue
         if by_block:
             near = space.centred[rows] @ space.centred[rng.choice(rows)]
-            held[rows[np.argsort(-near, kind="stable")[:count]]] = True
+            is_held_out[rows[np.argsort(-near, kind="stable")[:count]]] = True
         else:
-            held[rng.choice(rows, count, replace=False)] = True
-    left = (kept & ~held[:, None]).any(axis=0)
-    held &= ~kept[:, ~left].any(axis=1)  # with several labels a node, a class may have lost all: give it back
-    return np.flatnonzero(held)
+            is_held_out[rng.choice(rows, count, replace=False)] = True
+    # with several labels per node a class may have lost all of them: it gets them back
+    left = (indicator & ~is_held_out[:, None]).any(axis=0)
+    is_held_out &= ~indicator[:, ~left].any(axis=1)
+    return np.flatnonzero(is_held_out)
 
 
 def learn_curve(turns: list[Turn], without: Turn | None = None) -> Curve:
     """Return the curve that the turns give, every hidden class counting the same."""
-    used = [turn for turn in turns if turn is not without]
-    if not used:
+    others = [turn for turn in turns if turn is not without]
+    if not others:
         return fit_curve(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
-    scores, new = np.concatenate([t.scores for t in used]), np.concatenate([t.new for t in used])
-    weights = np.concatenate([np.where(t.new, 1 / t.new.sum(), 1 / (~t.new).sum()) for t in used])
+    scores, new = np.concatenate([t.scores for t in others]), np.concatenate([t.new for t in others])
+    weights = np.concatenate([np.where(t.new, 1 / t.new.sum(), 1 / (~t.new).sum()) for t in others])
     return fit_curve(scores, new, weights)
 
 
@@ -165,9 +168,9 @@ def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.in
 def _verdict(auroc: float, hidden: tuple[HiddenClass, ...]) -> str:
     worst = min(hidden, key=lambda h: h.auroc)
     how = "well" if auroc >= GOOD else "roughly" if auroc >= FAIR else "hardly"
-    turns = (
+    subject = (
         "The one class that could be" if len(hidden) == 1 else f"Each of {len(hidden)} labelled classes was"
     )
-    told = f"{turns} hidden and was found again {how} (AUROC {auroc:.2f} on average"
-    told += f", {worst.auroc:.2f} for {worst.name}, the hardest)" if len(hidden) > 1 else ")"
-    return told + ("." if auroc >= FAIR else "; do not rely on the probabilities.")
+    sentence = f"{subject} hidden and was found again {how} (AUROC {auroc:.2f} on average"
+    sentence += f", {worst.auroc:.2f} for {worst.name}, the hardest)" if len(hidden) > 1 else ")"
+    return sentence + ("." if auroc >= FAIR else "; do not rely on the probabilities.")

@@ -46,7 +46,7 @@ class Space:
     variances : ndarray, shape (d,)
         Sums of squares along the axes.
     clusters : tuple of ndarray
-        Cluster numbers of every node, one array a clustering.
+        Cluster numbers of every node, one array per clustering.
 
     Examples
     --------
@@ -95,12 +95,12 @@ def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray
 
     n = len(vectors)
     distinct = len(np.unique(vectors[:CLUSTER_ROWS], axis=0)) if n else 0
-    found = []
+    clusterings = []
     for grain in (g for g in GRAINS for _ in range(RUNS)):
         k = min(grain, max(1, n // 10), distinct)
         rows = rng.choice(n, CLUSTER_ROWS, replace=False) if n > CLUSTER_ROWS else np.arange(n)
         machine = KMeans(k, init="random", n_init=1, max_iter=50, random_state=child_seed(rng)).fit(
             vectors[rows]
         )
-        found.append(machine.predict(vectors).astype(np.int64))
-    return tuple(found)
+        clusterings.append(machine.predict(vectors).astype(np.int64))
+    return tuple(clusterings)

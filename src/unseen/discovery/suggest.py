@@ -64,13 +64,13 @@ def suggest(
         raise InputError(msg)
     if discovery is None and isinstance(labels, Labels) and not len(labels.aligned(graph).labelled):
         return _from_nothing(graph, int(budget), method, as_generator(random_state))
-    found = (
+    result = (
         discover(graph, labels, method=method, random_state=random_state) if discovery is None else discovery
     )
-    return suggest_from(found, int(budget))
+    return suggest_from(result, int(budget))
 
 
-def suggest_from(found: Discovery, budget: int) -> list[Suggestion]:
+def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     """Return the nodes to label next by what was found; nothing is computed again.
 
     Examples
@@ -82,21 +82,23 @@ def suggest_from(found: Discovery, budget: int) -> list[Suggestion]:
     5
     """
     order = id_order(
-        as_ids(found.nodes.column("node").to_pylist())
+        as_ids(discovery.nodes.column("node").to_pylist())
     )  # ties end alike in whatever order nodes came
-    nodes = found.nodes.take(order).to_pydict()
+    nodes = discovery.nodes.take(order).to_pydict()
     ids = as_ids(nodes["node"])
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
-    everyone = id_order(found.embedding.node_ids)
-    rows = match_ids(ids, found.embedding.node_ids[everyone])
-    vectors = directions(unit_vectors(found.embedding.vectors[everyone], np.random.default_rng(0)))[rows]
+    everyone = id_order(discovery.embedding.node_ids)
+    rows = match_ids(ids, discovery.embedding.node_ids[everyone])
+    vectors = directions(unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0)))[rows]
     typical = (
-        match_ids(as_ids([c.members[0] for c in found.classes]), ids) if found.classes else np.zeros(0, int)
+        match_ids(as_ids([c.members[0] for c in discovery.classes]), ids)
+        if discovery.classes
+        else np.zeros(0, int)
     )
-    captions = {c.name: ", ".join(c.caption[:WORDS]) for c in found.classes}
-    chosen = spread_out(vectors, p, typical, budget)
+    captions = {c.name: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
+    rows_to_label = spread_out(vectors, p, typical, budget)
     suggestions = []
-    for place, row in enumerate(chosen.tolist()):
+    for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
         if place < len(typical):
             reason = f"typical of {group} ({captions[group]}): one label names the class"
@@ -132,18 +134,18 @@ def spread_out(
     [0, 2]
     """
     budget = min(budget, len(p))
-    chosen: list[int] = []
+    selection: list[int] = []
     distance = np.full(len(p), 2.0)
     for step in range(budget):
         if step < len(first):
             row = int(first[step])
         else:
             gain = (p + 1e-6) * distance
-            gain[chosen] = -1.0
+            gain[selection] = -1.0
             row = int(gain.argmax())
-        chosen.append(row)
+        selection.append(row)
         distance = np.minimum(distance, np.maximum(1 - vectors @ vectors[row], 0.0))
-    return np.array(chosen, dtype=np.int64)
+    return np.array(selection, dtype=np.int64)
 
 
 def _from_nothing(

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 TYPICAL = 5
-"""Typical members told of each class."""
+"""Typical members listed for each class."""
 
 
-def summary(found: Discovery) -> str:
+def summary(discovery: Discovery) -> str:
     """Return a page of text: the labels, the new nodes, their classes, and how far to trust it.
 
     Examples
@@ -26,22 +26,22 @@ def summary(found: Discovery) -> str:
     >>> print(summary(unseen.discover(data.graph, split.seen_labels, random_state=0)).splitlines()[0])
     70 of 300 nodes have a label, of 4 classes: c0 17, c1 18, c2 19, c3 16.
     """
-    audit = found.audit
+    audit = discovery.audit
     counts = ", ".join(f"{name} {count}" for name, count in audit.classes)
-    certain = sum(found_class.size for found_class in found.classes)
+    certain = sum(each.size for each in discovery.classes)
     many = "class" if len(audit.classes) == 1 else "classes"
     parts = [
         f"{audit.n_labelled:,} of {audit.n_nodes:,} nodes have a label, of {len(audit.classes)} {many}: {counts}.",
-        f"Of the {found.nodes.num_rows:,} others, about {audit.expected_unseen:,.0f} belong to no labelled class; "
+        f"Of the {discovery.nodes.num_rows:,} others, about {audit.expected_unseen:,.0f} belong to no labelled class; "
         f"{certain:,} of them with a probability above {CERTAIN:g}.",
-        counted(found.count) + _sorted(found),
+        counted(discovery.count) + _sorted(discovery),
     ]
     lines = [line for part in parts for line in textwrap.wrap(part, WIDTH)]
-    for found_class in found.classes:
-        lines += ["", *_class_lines(found_class)]
-    lines += ["", *textwrap.wrap(f"How far to trust this: {found.self_test.verdict}", WIDTH)]
+    for each in discovery.classes:
+        lines += ["", *_class_lines(each)]
+    lines += ["", *textwrap.wrap(f"How far to trust this: {discovery.self_test.verdict}", WIDTH)]
     for warning in audit.warnings:
-        if warning != found.self_test.verdict:
+        if warning != discovery.self_test.verdict:
             lines += textwrap.wrap(f"Note: {warning}", WIDTH, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
 
@@ -62,19 +62,19 @@ def counted(count: ClassCount) -> str:
     return f"That looks like {number}{between}."
 
 
-def _sorted(found: Discovery) -> str:
+def _sorted(discovery: Discovery) -> str:
     """Return what there is to say where the user asked for another number of groups."""
-    n = len(found.classes)
-    return "" if n == found.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
+    n = len(discovery.classes)
+    return "" if n == discovery.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
 
 
-def _class_lines(found: FoundClass) -> list[str]:
-    about = {"words": "words", "features": "features", "central nodes": "central"}[found.caption_kind]
-    near = f", nearest to {found.nearest_seen}" if found.nearest_seen is not None else ""
-    inside = "" if found.edge_ratio is None else f", {found.edge_ratio:.0%} of its edges inside"
-    lines = [f"{found.name}: {found.size:,} nodes, mean probability {found.probability:.2f}{near}{inside}"]
-    typical = ", ".join(str(node) for node in found.members[:TYPICAL])
-    for title, text in ((about, ", ".join(found.caption)), ("typical", typical)):
+def _class_lines(each: FoundClass) -> list[str]:
+    about = {"words": "words", "features": "features", "central nodes": "central"}[each.caption_kind]
+    near = f", nearest to {each.nearest_seen}" if each.nearest_seen is not None else ""
+    inside = "" if each.edge_ratio is None else f", {each.edge_ratio:.0%} of its edges inside"
+    lines = [f"{each.name}: {each.size:,} nodes, mean probability {each.probability:.2f}{near}{inside}"]
+    typical = ", ".join(str(node) for node in each.members[:TYPICAL])
+    for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):
         if text:
             lines += textwrap.wrap(f"{title}: {text}", WIDTH, initial_indent="  ", subsequent_indent="    ")
     return lines

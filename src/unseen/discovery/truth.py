@@ -63,8 +63,8 @@ class Truth:
         return {**asdict(self), "matches": {group: [name, n] for group, name, n in self.matches}}
 
 
-def compare(found: Discovery, labels: Labels) -> Truth:
-    """Return how right `found` was by `labels`, which know the classes that were hidden from it.
+def compare(discovery: Discovery, labels: Labels) -> Truth:
+    """Return how right a discovery was by `labels`, which include the classes that were hidden from it.
 
     Examples
     --------
@@ -77,30 +77,30 @@ def compare(found: Discovery, labels: Labels) -> Truth:
     """
     from sklearn.metrics import roc_auc_score
 
-    ids = as_ids(found.nodes.column("node").to_pylist())
+    ids = as_ids(discovery.nodes.column("node").to_pylist())
     rows = match_ids(ids, labels.node_ids)
-    known = np.flatnonzero((rows >= 0) & (np.diff(labels.indicator.indptr)[rows] > 0))
-    if not len(known):
+    compared = np.flatnonzero((rows >= 0) & (np.diff(labels.indicator.indptr)[rows] > 0))
+    if not len(compared):
         msg = "the labels name no node that was unlabelled, so there is nothing to compare with"
         raise InputError(msg)
-    labelled = {name for name, count in found.audit.classes if count}
+    labelled = {name for name, count in discovery.audit.classes if count}
     hidden_columns = np.array([name not in labelled for name in labels.classes])
-    indicator = labels.indicator[rows[known]].toarray()
+    indicator = labels.indicator[rows[compared]].toarray()
     new = ~(indicator & ~hidden_columns).any(axis=1)
-    p = found.nodes.column("unseen_probability").to_numpy()[known]
+    p = discovery.nodes.column("unseen_probability").to_numpy()[compared]
     mixed = bool(new.any() and not new.all())
     auroc = float(roc_auc_score(new, p)) if mixed else None
-    figures = (auroc, calibration_error(p, new), int(new.sum()), len(known))
+    figures = (auroc, calibration_error(p, new), int(new.sum()), len(compared))
     n_classes = int((indicator.any(axis=0) & hidden_columns).sum())
     if labels.is_multilabel:
         return Truth(*figures, n_classes, None, None, None, None, None, ())
-    group = np.array(found.nodes.column("group").to_pylist(), dtype=object)[known]
-    likely = np.array(found.nodes.column("likely_class").to_pylist(), dtype=object)[known]
+    group = np.array(discovery.nodes.column("group").to_pylist(), dtype=object)[compared]
+    likely = np.array(discovery.nodes.column("likely_class").to_pylist(), dtype=object)[compared]
     guess = np.where(group == None, likely, group)  # noqa: E711  # elementwise
     truth = np.array(labels.classes, dtype=object)[indicator.argmax(axis=1)]
-    names = [found_class.name for found_class in found.classes]
-    agreed = judged(guess, truth, new, names)
-    return Truth(*figures, n_classes, **{f.name: getattr(agreed, f.name) for f in fields(agreed)})
+    names = [each.name for each in discovery.classes]
+    agreement = agreement_of(guess, truth, new, names)
+    return Truth(*figures, n_classes, **{f.name: getattr(agreement, f.name) for f in fields(agreement)})
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Agreement:
     matches: tuple[tuple[str, str, int], ...]
 
 
-def judged(
+def agreement_of(
     guess: npt.NDArray[Any], truth: npt.NDArray[Any], new: npt.NDArray[np.bool_], names: list[str]
 ) -> Agreement:
     """Return how right predictions are; `names` are those that can be matched with hidden classes.
@@ -123,7 +123,7 @@ def judged(
     Examples
     --------
     >>> guess, truth = np.array(["new-1", "a", "a"], dtype=object), np.array(["b", "b", "a"], dtype=object)
-    >>> judged(guess, truth, truth == "b", ["new-1"]).accuracy_unseen
+    >>> agreement_of(guess, truth, truth == "b", ["new-1"]).accuracy_unseen
     0.5
     """
     from scipy.optimize import linear_sum_assignment
@@ -131,22 +131,22 @@ def judged(
 
     classes = sorted(set(truth[new]))
     table = np.array([[int(((guess == g) & (truth == c) & new).sum()) for c in classes] for g in names])
-    matched: dict[str, tuple[str, int]] = {}
+    match: dict[str, tuple[str, int]] = {}
     if table.size:
         for a, b in zip(*linear_sum_assignment(-table), strict=True):
             if table[a, b]:
-                matched[names[a]] = (classes[b], int(table[a, b]))
-    meant = np.array([matched[g][0] if g in matched else g for g in guess], dtype=object)
-    right = np.asarray(meant == truth)
+                match[names[a]] = (classes[b], int(table[a, b]))
+    prediction = np.array([match[g][0] if g in match else g for g in guess], dtype=object)
+    right = np.asarray(prediction == truth)
     right[~new & np.isin(guess.astype(str), names)] = False
-    found, wanted = _numbered(guess[new]), _numbered(truth[new])
+    guess_codes, truth_codes = _numbered(guess[new]), _numbered(truth[new])
     return Agreement(
         _share(right[~new]),
         _share(right[new]),
         _share(right),
-        float(normalized_mutual_info_score(wanted, found)) if new.any() else None,
-        float(adjusted_rand_score(wanted, found)) if new.any() else None,
-        tuple((g, *matched[g]) for g in matched),
+        float(normalized_mutual_info_score(truth_codes, guess_codes)) if new.any() else None,
+        float(adjusted_rand_score(truth_codes, guess_codes)) if new.any() else None,
+        tuple((g, *match[g]) for g in match),
     )
 
 

@@ -2,7 +2,7 @@
 
 from unseen.evaluation.clustering import ClusteringScore, clustering_scores
 from unseen.evaluation.methods import evaluate_method, fit_and_evaluate
-from unseen.evaluation.protocol import evaluate, evaluate_many, evaluate_seen
+from unseen.evaluation.protocol import evaluate, evaluate_many
 from unseen.evaluation.scores import Score, ScoreSummary
 
 __all__ = [
@@ -13,6 +13,5 @@ __all__ = [
     "evaluate",
     "evaluate_many",
     "evaluate_method",
-    "evaluate_seen",
     "fit_and_evaluate",
 ]

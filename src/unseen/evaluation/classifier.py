@@ -44,7 +44,7 @@ FINAL_TOL = 1e-8
 
 @dataclass(frozen=True)
 class LinearClassifier:
-    """One linear SVM a class; `scores` above 0 speak for the class, -inf marks a class nobody trained.
+    """One linear SVM per class; `scores` above 0 speak for the class, -inf marks a class nobody trained.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class LinearClassifier:
 def train_linear(
     vectors: Any, truth: Mask, C: float | None = None, random_state: RandomState = 0
 ) -> LinearClassifier:
-    """Train one squared-hinge SVM a class, the optimum of scikit-learn's ``LinearSVC``, all at once.
+    """Train one squared-hinge SVM per class, the optimum of scikit-learn's ``LinearSVC``, all at once.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def train_linear(
     signs = np.where(truth[:, known], 1.0, -1.0)
     start = None
     if C is None:
-        C, start = _chosen(design, signs, candidate_unit(vectors), as_generator(random_state))
+        C, start = _best_candidate(design, signs, candidate_unit(vectors), as_generator(random_state))
     weights = np.zeros((vectors.shape[1] + 1, truth.shape[1]))
     weights[:, known] = design.weights(Problem(design, signs).solve(C, start=start, tol=FINAL_TOL))
     return LinearClassifier(weights, known, float(C))
@@ -115,7 +115,7 @@ def _mean_square(vectors: Any) -> float:
     return mean if mean > 0 else 1.0
 
 
-def _chosen(
+def _best_candidate(
     design: Design, signs: Floats, unit: float, rng: np.random.Generator
 ) -> tuple[float, Floats | None]:
     """Return the C of the best figure on held-out folds, the smallest of equals, and a start for the final fit.
@@ -143,7 +143,7 @@ def _chosen(
         predicted = np.zeros_like(truth)
         for fold, rows in enumerate(held):
             predicted[rows] = best_labels(scores[rows, fold * k : (fold + 1) * k], counts[rows])
-        ended = search.ended_by(place, chosen_by(truth, predicted))
+        ended = search.ended_by(place, figure_of_merit(truth, predicted))
         if search.place == place:
             best_solution = solution
         if ended:
@@ -152,14 +152,14 @@ def _chosen(
     return GRID[search.place] * unit, start
 
 
-def chosen_by(truth: Mask, predicted: Mask) -> float:
+def figure_of_merit(truth: Mask, predicted: Mask) -> float:
     """Return the figure by which C and settings are chosen: the mean of micro and macro F1.
 
     Examples
     --------
     >>> import numpy as np
     >>> truth = np.array([[True, False], [True, False], [False, True]])
-    >>> float(np.round(chosen_by(truth, np.array([[True, False]] * 3)), 3))
+    >>> float(np.round(figure_of_merit(truth, np.array([[True, False]] * 3)), 3))
     0.533
     """
     return (micro_f1(truth, predicted) + macro_f1(truth, predicted)) / 2
@@ -244,7 +244,7 @@ def stratified_folds(truth: Mask, n_folds: int, rng: np.random.Generator) -> npt
 
 @dataclass(frozen=True)
 class RBFClassifier:
-    """One RBF SVM a class, as in the released code; same contract as :class:`LinearClassifier`."""
+    """One RBF SVM per class, as in the released code; same contract as :class:`LinearClassifier`."""
 
     machines: tuple[Any, ...]
     C: float
@@ -261,7 +261,7 @@ class RBFClassifier:
 
 
 def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifier:
-    """Train one RBF SVM a class with scikit-learn's defaults (C = 1), which the released code uses.
+    """Train one RBF SVM per class with scikit-learn's defaults (C = 1), which the released code uses.
 
     Its scores are the decision values; the released code ranks by a random calibration of them.
 
@@ -275,11 +275,11 @@ def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifie
     from sklearn.svm import SVC
 
     _check_c(C)
-    chosen = 1.0 if C is None else float(C)
+    penalty = 1.0 if C is None else float(C)
     machines: list[Any] = []
     for column in truth.T:
         if column.all() or not column.any():  # nothing to tell apart: always or never this class
             machines.append(1.0 if column.any() else -np.inf)
         else:
-            machines.append(SVC(C=chosen, kernel="rbf", gamma="scale").fit(vectors, column))
-    return RBFClassifier(tuple(machines), chosen)
+            machines.append(SVC(C=penalty, kernel="rbf", gamma="scale").fit(vectors, column))
+    return RBFClassifier(tuple(machines), penalty)

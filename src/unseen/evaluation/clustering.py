@@ -56,7 +56,7 @@ def clustering_scores(
     ----------
     embedding, labels, split
         As for :func:`unseen.evaluate`; the labels say how many clusters to look for and are otherwise
-        used for the comparison only. One label a node.
+        used for the comparison only. One label per node.
     random_state : None, int or numpy Generator
         Seed of k-means, which starts ten times.
 
@@ -84,6 +84,6 @@ def clustering_scores(
     with warnings.catch_warnings():
         # fewer different vectors than classes: fewer clusters, and the score says it all
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors)
-    nmi = float(normalized_mutual_info_score(truth, found))
-    return ClusteringScore(nmi, float(adjusted_rand_score(truth, found)), k, len(truth))
+        clusters = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors)
+    nmi = float(normalized_mutual_info_score(truth, clusters))
+    return ClusteringScore(nmi, float(adjusted_rand_score(truth, clusters)), k, len(truth))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger, unknown_name
@@ -17,7 +16,7 @@ from unseen.evaluation.classifier import (
     GRID,
     PathSearch,
     candidate_unit,
-    chosen_by,
+    figure_of_merit,
     scores_along_path,
     stratified_folds,
 )
@@ -26,7 +25,7 @@ from unseen.evaluation.protocol import check_known, evaluate, joined_vectors
 from unseen.evaluation.scores import Score
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.methods.base import Method
+from unseen.methods.base import Method, unfitted
 from unseen.methods.sharing import shared_work
 from unseen.randomness import RandomState, as_generator
 from unseen.splits import Split
@@ -50,9 +49,9 @@ def evaluate_method(
     An embedding that has seen a node's label looks better on that node than it is. So whatever is
     chosen by cross-validation for a method that uses labels, the classifier's C and with a
     `param_grid` the setting, is chosen on folds whose labels are hidden from the embedding as well as from
-    the classifier: the method is fitted once a fold more. A setting is chosen inside L' (best mean of micro and macro
+    the classifier: the method is fitted once more per fold. A setting is chosen inside L' (best mean of micro and macro
     F1, the first of equals); neither test nodes nor unseen classes are looked at. C is the classifier's own, which
-    sees all of L. Methods that use no labels are fitted once a setting.
+    sees all of L. Methods that use no labels are fitted once per setting.
 
     Parameters
     ----------
@@ -69,7 +68,7 @@ def evaluate_method(
     n_folds : int
         Folds for these choices.
     n_refits : int, optional
-        How many of these folds a method that uses labels is fitted for, where three fits more are too dear; all of
+        How many of these folds a method that uses labels is fitted for, where three more fits are too expensive; all of
         them if not given.
     hide_classes : bool
         Hide some of the seen classes, other ones in every fold, from the fits that choose a setting (not from their
@@ -132,10 +131,10 @@ def fit_and_evaluate(
         msg = f"`n_refits` must be an integer of at least 1, or None for all folds, got {n_refits!r}"
         raise InputError(msg)
     if not method.uses_labels:
-        chosen = _best_shared(method, graph, split.seen_labels, settings, n_folds, random_state, options)
-        embedding = _embed(method, chosen, graph, None)
+        setting = _best_shared(method, graph, split.seen_labels, settings, n_folds, random_state, options)
+        embedding = _embed(method, setting, graph, None)
         score = evaluate(embedding, labels, split, random_state=random_state, **options)
-        return embedding, replace(score, params=chosen)
+        return embedding, replace(score, params=setting)
     with shared_work():
         scale = bool(options.get("scale"))
         choice = _Choice(method, graph, labels, split, n_folds, n_refits, random_state, scale)
@@ -147,27 +146,27 @@ def _evaluate_refitted(
 ) -> tuple[Embedding, Score]:
     """Evaluate a method that uses labels; whatever is chosen, is chosen on refits that lack a fold's labels."""
     method, graph, labels, split = choice.method, choice.graph, choice.labels, choice.split
-    chosen = choice.setting(settings, hide_classes)
+    setting = choice.setting(settings, hide_classes)
     if len(settings) > 1:
-        logger.info("%s: %s chosen inside the seen labels", method.name, chosen)
-    fitted = clone(method).set_params(**chosen).fit(graph, split.seen_labels)
+        logger.info("%s: %s chosen inside the seen labels", method.name, setting)
+    fitted = unfitted(method, **setting).fit(graph, split.seen_labels)
     embedding = fitted.embedding_
     if options.get("classifier", "linear") == "linear" and options.get("C") is None:
-        candidate = choice.candidate({**chosen, **fitted.chosen_params()})
+        candidate = choice.candidate({**setting, **fitted.chosen_params()})
         unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=choice.scale))
         options = {**options, "C": None if candidate is None else candidate * unit}
     score = evaluate(embedding, labels, split, random_state=choice.random_state, **options)
-    return embedding, replace(score, params=chosen)
+    return embedding, replace(score, params=setting)
 
 
 def _settings(method: Method, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     if not isinstance(grid, Mapping):
         msg = f"`param_grid` must map parameters to lists of values, got {grid!r}"
         raise InputError(msg)
-    known = method.get_params(deep=False)
+    parameters = method.get_params(deep=False)
     for name, values in grid.items():
-        if name not in known:
-            raise unknown_name("parameter of " + type(method).__name__, name, known)
+        if name not in parameters:
+            raise unknown_name("parameter of " + type(method).__name__, name, parameters)
         if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
             msg = f"`param_grid` must give a list of values for {name!r}, got {values!r}"
             raise InputError(msg)
@@ -231,24 +230,24 @@ class _Choice:
             return None
         return GRID[self._search(setting, self.labels, self.folds).place]
 
-    def _search(self, setting: dict[str, Any], known: Labels, folds: list[Split]) -> PathSearch:
-        """Search along the candidates for C, by `chosen_by` over the rows that `known` labels in held-out folds."""
+    def _search(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> PathSearch:
+        """Search along the candidates for C, by `figure_of_merit` over the labelled rows of held-out folds."""
         truths, paths = [], []
         for fold, embedding in zip(folds, self._embeddings(setting, folds), strict=True):
             train, test = (
-                rows[np.diff(known.indicator.indptr)[rows] > 0] for rows in (fold.train, fold.test)
+                rows[np.diff(labels.indicator.indptr)[rows] > 0] for rows in (fold.train, fold.test)
             )
             if len(train) and len(test):
-                vectors = joined_vectors(embedding, known, np.r_[train, test], scale=self.scale)
-                truth = known.indicator[train].toarray()
+                vectors = joined_vectors(embedding, labels, np.r_[train, test], scale=self.scale)
+                truth = labels.indicator[train].toarray()
                 paths.append(scores_along_path(vectors[: len(train)], truth, vectors[len(train) :]))
-                truths.append(known.indicator[test].toarray())
+                truths.append(labels.indicator[test].toarray())
         search = PathSearch(sum(map(len, truths)))
         for place in range(len(GRID) if paths else 0):
             predicted = [
                 best_labels(next(path), t.sum(axis=1)) for path, t in zip(paths, truths, strict=True)
             ]
-            if search.ended_by(place, chosen_by(np.vstack(truths), np.vstack(predicted))):
+            if search.ended_by(place, figure_of_merit(np.vstack(truths), np.vstack(predicted))):
                 break
         return search
 
@@ -256,14 +255,14 @@ class _Choice:
         key = repr(setting)
         if folds is self.folds and key in self._fitted:
             return self._fitted[key]
-        made = [_embed(self.method, setting, self.graph, fold.seen_labels) for fold in folds]
+        embeddings = [_embed(self.method, setting, self.graph, fold.seen_labels) for fold in folds]
         if folds is self.folds:  # both choices, of the setting and of C, look at these
-            self._fitted[key] = made
-        return made
+            self._fitted[key] = embeddings
+        return embeddings
 
 
 def _embed(method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None) -> Embedding:
-    return clone(method).set_params(**setting).fit_transform(graph, labels)  # type: ignore[no-any-return]
+    return unfitted(method, **setting).fit_transform(graph, labels)
 
 
 def _folds(
@@ -278,12 +277,12 @@ def _folds(
     rng = as_generator(random_state)
     visible = np.diff(seen.indicator.indptr)[rows] > 0
     number = np.zeros(len(rows), dtype=np.int64)
-    for part, known in (
+    for part, part_labels in (
         (visible, seen),
         (~visible, labels),
     ):  # L' is cut without a look at the unseen classes
         if part.any():
-            number[part] = stratified_folds(known.indicator[rows[part]].toarray(), n_folds, rng)
+            number[part] = stratified_folds(part_labels.indicator[rows[part]].toarray(), n_folds, rng)
     splits = []
     for fold in range(int(number.max()) + 1):
         train, test = rows[number != fold], rows[number == fold]
@@ -301,13 +300,13 @@ def _hiding_classes(folds: list[Split], random_state: RandomState) -> list[Split
     classes = sorted({name for fold in folds for name in fold.seen_labels.classes})
     order = as_generator(random_state).permutation(len(classes))
     parts = max(3, len(folds))
-    found = []
+    hiding = []
     for k, fold in enumerate(folds):
         hidden = [classes[i] for i in order[k::parts] if classes[i] in fold.seen_labels.classes]
         hidden = hidden[: max(len(fold.seen_labels.classes) - 2, 0)]
         left = fold.seen_labels.keep(fold.train, without=hidden)
-        found.append(replace(fold, seen_labels=left) if len(left.labelled) else fold)
-    return found
+        hiding.append(replace(fold, seen_labels=left) if len(left.labelled) else fold)
+    return hiding
 
 
 def _require_two(seen: Labels) -> None:

@@ -1,6 +1,6 @@
 """Exact micro and macro F1, and how scores become labels.
 
-All functions take boolean arrays with one row a node and one column a class of the graph. A class
+All functions take boolean arrays with one row per node and one column per class of the graph. A class
 that no test node has and that nobody predicts counts with F1 0, as in scikit-learn
 (``zero_division=0``), so that figures of different splits average over the same classes.
 """
@@ -33,7 +33,7 @@ def f1_per_class(truth: Mask, predicted: Mask) -> npt.NDArray[np.float64]:
 
 
 def micro_f1(truth: Mask, predicted: Mask) -> float:
-    """Return the F1 of all decisions together; with one label a node this is the accuracy.
+    """Return the F1 of all decisions together; with one label per node this is the accuracy.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def macro_f1(truth: Mask, predicted: Mask) -> float:
 def best_labels(scores: Floats, counts: npt.NDArray[np.integer[Any]]) -> Mask:
     """Give each node as many labels as it is known to have, those with the best scores.
 
-    With one label a node this is the class of the best score. With several, the number is an oracle:
+    With one label per node this is the class of the best score. With several, the number is an oracle:
     DeepWalk's rule, which the paper follows. A class with the score -inf is never given; of equal
     scores the earlier class wins.
 

@@ -77,11 +77,11 @@ def evaluate(
     unseen = labels.class_numbers(split.unseen)
     vectors = joined_vectors(embedding, labels, np.r_[split.train, split.test], scale=scale)
     n = len(split.train)
-    known = labels.indicator[split.train].toarray()
+    train_truth = labels.indicator[split.train].toarray()
     trained = (
-        train_linear(vectors[:n], known, C, random_state)
+        train_linear(vectors[:n], train_truth, C, random_state)
         if classifier == "linear"
-        else train_rbf(vectors[:n], known, C)
+        else train_rbf(vectors[:n], train_truth, C)
     )
     scores = trained.scores(vectors[n:])
     truth = labels.indicator[split.test].toarray()
@@ -138,33 +138,6 @@ def evaluate_many(
     )
 
 
-def evaluate_seen(embedding: Embedding, labels: Labels, split: Split, **options: Any) -> Score:
-    """Evaluate as if the unseen classes did not exist: train on L', test on the test nodes of seen classes.
-
-    This is the usual question, asked of the same vectors; beside :func:`evaluate` it shows what the
-    unseen classes cost.
-
-    Parameters
-    ----------
-    embedding, labels, split, **options
-        As for :func:`evaluate`.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> from unseen.evaluation import evaluate_seen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.1, unseen=["mail"], random_state=0)
-    >>> "mail" in evaluate_seen(unseen.NodeFeats().fit_transform(data.graph), data.labels, split).per_class
-    False
-    """
-    check_inputs(embedding, labels, split)
-    seen = labels.keep(labels.labelled, without=split.unseen)
-    train = np.intersect1d(split.train, seen.labelled)
-    test = np.intersect1d(split.test, seen.labelled)
-    return evaluate(embedding, seen, Split(train, test, (), seen.keep(train), split.random_state), **options)
-
-
 def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
     """Raise an `InputError` where the three do not fit together."""
     if not isinstance(embedding, Embedding):
@@ -206,15 +179,15 @@ def joined_vectors(
 ) -> Any:
     """Return the vectors of the nodes in the given rows of `labels`, found by id; of length 1 if `scale`."""
     ids = labels.node_ids[rows]
-    found = match_ids(ids, embedding.node_ids)
-    missing = np.flatnonzero(found < 0)
+    places = match_ids(ids, embedding.node_ids)
+    missing = np.flatnonzero(places < 0)
     if len(missing):
         msg = (
             f"the embedding has no vector for {len(missing)} of {len(ids)} labelled nodes, the first is "
             f"{ids[missing[0]]!r}; embed them too, or leave them out of the labels"
         )
         raise InputError(msg)
-    vectors = embedding.vectors[found]
+    vectors = embedding.vectors[places]
     return _unit_length(vectors) if scale else vectors
 
 

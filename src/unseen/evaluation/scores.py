@@ -36,8 +36,8 @@ class Score:
     n_train, n_test : int
         Number of nodes of L, and of test nodes.
     micro_f1_no_oracle, macro_f1_no_oracle : float or None
-        With several labels a node, the score when the classifier has to find their number itself:
-        every class with a positive decision, and at least the best one. None for one label a node.
+        With several labels per node, the score when the classifier has to find their number itself:
+        every class with a positive decision, and at least the best one. None for one label per node.
     params : mapping
         The setting of the method that was chosen inside L' (:func:`unseen.evaluate_method`).
 
@@ -88,7 +88,7 @@ class ScoreSummary:
     Parameters
     ----------
     scores : tuple of Score
-        One a split, in their order.
+        One per split, in their order.
 
     Examples
     --------

@@ -130,7 +130,7 @@ class Problem:
     grams: dict[int, Floats] = field(default_factory=dict)
 
     def solve(self, C: float, *, start: Floats | None = None, tol: float = 1e-8) -> Floats:
-        """Return one solution a column.
+        """Return one solution per column.
 
         Parameters
         ----------
@@ -200,10 +200,10 @@ class _State:
         residual = _residual(signs, used, scores)
         return cls(signs, used, point, scores, residual, _value(point, residual, C))
 
-    def columns(self, chosen: Mask) -> _State:
-        used = None if self.used is None else self.used[:, chosen]
-        point, scores, residual = (a[:, chosen] for a in (self.point, self.scores, self.residual))
-        return _State(self.signs[:, chosen], used, point, scores, residual, self.value[chosen])
+    def columns(self, mask: Mask) -> _State:
+        used = None if self.used is None else self.used[:, mask]
+        point, scores, residual = (a[:, mask] for a in (self.point, self.scores, self.residual))
+        return _State(self.signs[:, mask], used, point, scores, residual, self.value[mask])
 
 
 def _residual(signs: Floats, used: Mask | None, scores: Floats) -> Floats:
@@ -239,8 +239,8 @@ class _Preconditioner:
         scaled = diagonal * left
         for group in np.unique(groups) if self.grams else ():
             if group in self.grams:
-                chosen = groups == group
-                scaled[:, chosen] = sla.cho_solve(self._factor(group), left[:, chosen], check_finite=False)
+                columns = groups == group
+                scaled[:, columns] = sla.cho_solve(self._factor(group), left[:, columns], check_finite=False)
         return scaled
 
     def refresh(self, groups: Columns, active: Floats) -> None:
@@ -274,8 +274,8 @@ def _newton_step(
     step[:, stiff], decrease[stiff] = _by_rows(design, state.columns(stiff), C)
     if not stiff.all():
         easy = ~stiff
-        found = _by_gradients(design, state.columns(easy), C, preconditioner, groups[easy])
-        step[:, easy], decrease[easy] = found
+        rest = _by_gradients(design, state.columns(easy), C, preconditioner, groups[easy])
+        step[:, easy], decrease[easy] = rest
     return step, decrease
 
 

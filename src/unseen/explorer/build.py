@@ -15,7 +15,7 @@ from unseen.explorer.colourings import by_label, by_name, by_probability, plain
 from unseen.explorer.content import Category, Colouring, Ints, Lists, Page
 from unseen.explorer.findings import (
     TYPICAL,
-    Judged,
+    Verdicts,
     audit_of,
     found_classes,
     rows_of,
@@ -91,7 +91,7 @@ def build_page(
     random_state : None, int or Generator
         Seed of the sample and of the map.
     on_progress : callable or None
-        Told how far the map is.
+        Called with the progress of the map.
 
     Examples
     --------
@@ -110,25 +110,25 @@ def build_page(
     if len(ids) >= FEW and not has_open_tsne():
         notes.append(SLOW_LAYOUT)
         logger.info("%s", SLOW_LAYOUT)
-    found = subject.discovery
-    judged = None if found is None else Judged(found, ids, labels)
+    discovery = subject.discovery
+    verdicts = None if discovery is None else Verdicts(discovery, ids, labels)
     return Page(
         title,
         _subtitle(subject, len(ids)),
         [str(node) for node in ids.tolist()],
         map_of(subject.embedding.vectors[rows], rng, on_progress=on_progress),
-        _colourings(len(ids), labels, truth, judged),
+        _colourings(len(ids), labels, truth, verdicts),
         edges=None if graph is None else _edges(graph.adjacency, notes),
         labels=None if labels is None else _label_lists(labels),
         truth=None if truth is None else _label_lists(truth),
         features=None
         if graph is None or graph.features is None
         else feature_words(graph.features, graph.feature_names),
-        probability=None if judged is None else judged.probability,
-        evidence=None if judged is None else judged.evidence,
-        found=None if found is None else found_classes(found, ids),
-        audit=audit_of(found, subject.labels),
-        self_test=None if found is None else self_test_of(found),
+        probability=None if verdicts is None else verdicts.probability,
+        evidence=None if verdicts is None else verdicts.evidence,
+        found=None if discovery is None else found_classes(discovery, ids),
+        audit=audit_of(discovery, subject.labels),
+        self_test=None if discovery is None else self_test_of(discovery),
         suggestions=None if subject.suggestions is None else suggested(subject.suggestions, ids),
         notes=notes,
     )
@@ -149,18 +149,18 @@ def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: li
                 logger.warning("%s", notes[-1])
     if len(rows) <= max_nodes:
         return rows
-    wanted = [s.node for s in subject.suggestions or ()]
+    named = [s.node for s in subject.suggestions or ()]
     if subject.discovery is not None:
-        wanted += [node for each in subject.discovery.classes for node in each.members[:TYPICAL]]
-    must = np.unique(rows_of(wanted, embedding.node_ids))
+        named += [node for each in subject.discovery.classes for node in each.members[:TYPICAL]]
+    must = np.unique(rows_of(named, embedding.node_ids))
     must = must[must >= 0]
     rest = np.setdiff1d(rows, must)
-    chosen = np.sort(np.r_[must, rng.choice(rest, max(max_nodes - len(must), 0), replace=False)])
+    sample = np.sort(np.r_[must, rng.choice(rest, max(max_nodes - len(must), 0), replace=False)])
     notes.append(
-        f"The map shows {len(chosen):,} of {len(rows):,} nodes, drawn at random, and the edges between them."
+        f"The map shows {len(sample):,} of {len(rows):,} nodes, drawn at random, and the edges between them."
     )
     logger.warning("%s --max-nodes %d draws all of them.", notes[-1], len(rows))
-    return chosen
+    return sample
 
 
 def common_rows(embedding: Embedding, graph: Graph) -> Ints:
@@ -215,45 +215,43 @@ def _label_lists(labels: Labels) -> Lists:
 
 
 def _colourings(
-    n: int, labels: Labels | None, truth: Labels | None, judged: Judged | None
+    n: int, labels: Labels | None, truth: Labels | None, verdicts: Verdicts | None
 ) -> list[Colouring]:
     """Return the ways to colour, the most telling first; a class looks the same in all of them."""
     classes = [*(labels.classes if labels else ()), *(truth.classes if truth else ())]
     number = {name: k for k, name in enumerate(dict.fromkeys(classes))}
-    found: list[Colouring] = []
-    if judged is not None:
-        known = {name: Category(name, number[name]) for name in (labels.classes if labels else ())}
+    colourings: list[Colouring] = []
+    if verdicts is not None:
+        classes_seen = {name: Category(name, number[name]) for name in (labels.classes if labels else ())}
         groups = {
             each.name: Category(each.name, len(number) + k, ", ".join(each.caption[:3]))
-            for k, each in enumerate(judged.classes)
+            for k, each in enumerate(verdicts.classes)
         }
         shared = {
-            **{f"class {k}": v for k, v in known.items()},
+            **{f"class {k}": v for k, v in classes_seen.items()},
             **{f"group {k}": v for k, v in groups.items()},
         }
         keys = [
             f"group {group}" if group else None if likely is None else f"class {likely}"
-            for group, likely in zip(judged.group, judged.likely, strict=True)
+            for group, likely in zip(verdicts.group, verdicts.likely, strict=True)
         ]
         if groups:
-            found.append(by_name("overview", "Predicted or new class", keys, shared, "unknown"))
+            colourings.append(by_name("overview", "Predicted or new class", keys, shared, "unknown"))
     if labels is not None:
-        found.append(by_label("label", "Label", labels, number))
-    if judged is not None:
-        found.append(by_name("predicted", "Predicted class", judged.likely, known, "unknown"))
-        found.append(by_probability(judged.probability))
+        colourings.append(by_label("label", "Label", labels, number))
+    if verdicts is not None:
+        colourings.append(by_name("predicted", "Predicted class", verdicts.likely, classes_seen, "unknown"))
+        colourings.append(by_probability(verdicts.probability))
         if groups:
-            found.append(by_name("group", "Discovered group", judged.group, groups, "in no group"))
+            colourings.append(by_name("group", "Discovered group", verdicts.group, groups, "in no group"))
     if truth is not None:
-        found.append(by_label("truth", "Label, also those kept back", truth, number))
-    return found or [plain(n)]
+        colourings.append(by_label("truth", "Label, also those kept back", truth, number))
+    return colourings or [plain(n)]
 
 
 def _subtitle(subject: Subject, drawn: int) -> str:
-    graph, made = subject.graph, subject.embedding.method
+    graph, method = subject.graph, subject.embedding.method
     edges = "" if graph is None else f", {graph.n_edges:,} edges"
     total = len(subject.embedding.node_ids) if graph is None else graph.n_nodes
     shown = "" if drawn == total else f" ({drawn:,} of them drawn)"
-    return (
-        f"{total:,} nodes{shown}{edges}. Vectors by {made or 'another tool'}, map by t-SNE: near means alike."
-    )
+    return f"{total:,} nodes{shown}{edges}. Vectors by {method or 'another tool'}, map by t-SNE: near means alike."

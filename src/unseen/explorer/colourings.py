@@ -39,7 +39,7 @@ def by_name(
     looks: Mapping[str, Category],
     nothing: str,
 ) -> Colouring:
-    """Colour by one name a node, among the names of `looks`; None is `nothing`.
+    """Colour by one name per node, among the names of `looks`; None is `nothing`.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class Category:
         """Return it for the page."""
         colours = len(CLASSES["light"])
         plain = self.quiet or self.step is not None
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "name": self.name,
             "caption": self.caption,
             "quiet": self.quiet,
@@ -61,7 +61,7 @@ class Category:
             if plain
             else self.number // colours % len(SHAPES),
         }
-        return told if self.step is None else {**told, "step": self.step}
+        return entry if self.step is None else {**entry, "step": self.step}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Colouring:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Lists of different lengths, one a node: how long each is, all their entries, and what these are called.
+    """Lists of different lengths, one per node: how long each is, all their entries, and what these are called.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Page:
     title, subtitle : str
         Texts at the top.
     node_ids : sequence of str
-        One a row.
+        One per row.
     positions : array, shape (n, 2)
         The map.
     colourings : sequence of Colouring

@@ -53,7 +53,7 @@ def explore(
     random_state : None, int or Generator
         Seed.
     on_step : callable, optional
-        Told how far discovery is.
+        Called with the progress of discovery.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def explore(
     common = whole
     if embedding is not None and graph is not None:
         common = subgraph(whole, embedding.node_ids[common_rows(embedding, graph)])
-    known = None if labels is None else labels_of(labels, common.node_ids)
-    n_labelled = 0 if known is None else len(known.labelled)
-    if known is None or n_labelled in (0, common.n_nodes):
+    common_labels = None if labels is None else labels_of(labels, common.node_ids)
+    n_labelled = 0 if common_labels is None else len(common_labels.labelled)
+    if common_labels is None or n_labelled in (0, common.n_nodes):
         estimator = make_method(method or METHOD, random_state=child_seed(rng))
         vectors = embedding or estimator.fit_transform(whole, labels)
         if n_labelled:
@@ -87,9 +87,9 @@ def explore(
     from unseen.discovery.discover import discover
     from unseen.discovery.suggest import suggest_from
 
-    found = discover(common, known, method=embedding or method, random_state=rng, on_step=on_step)
-    chosen = suggest_from(found, budget) if budget else None
-    return Subject(embedding or found.embedding, graph, labels, truth, found, chosen)
+    discovery = discover(common, common_labels, method=embedding or method, random_state=rng, on_step=on_step)
+    suggestions = suggest_from(discovery, budget) if budget else None
+    return Subject(embedding or discovery.embedding, graph, labels, truth, discovery, suggestions)
 
 
 def _first_labels(graph: Graph, vectors: Embedding, budget: int, seed: int) -> list[Suggestion] | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unseen.discovery.result import Discovery, Suggestion
 
 TYPICAL = 10
-"""Members told of a found class."""
+"""Members listed for a found class."""
 
 
 def rows_of(nodes: Sequence[Any], ids: IdArray) -> Ints:
@@ -28,41 +28,43 @@ def rows_of(nodes: Sequence[Any], ids: IdArray) -> Ints:
     >>> rows_of([3, 9], as_ids([1, 3])).tolist()
     [1, -1]
     """
-    wanted = np.empty(len(nodes), dtype=object)
-    wanted[:] = [str(node) for node in nodes]
-    return match_ids(wanted, ids)
+    texts = np.empty(len(nodes), dtype=object)
+    texts[:] = [str(node) for node in nodes]
+    return match_ids(texts, ids)
 
 
-class Judged:
+class Verdicts:
     """What discovery says of the nodes drawn, in their order."""
 
-    def __init__(self, found: Discovery, ids: IdArray, labels: Labels | None) -> None:
-        rows = match_ids(ids, found.nodes.column("node").to_numpy(zero_copy_only=False))
+    def __init__(self, discovery: Discovery, ids: IdArray, labels: Labels | None) -> None:
+        rows = match_ids(ids, discovery.nodes.column("node").to_numpy(zero_copy_only=False))
         inside = rows >= 0
 
         def column(name: str) -> list[Any]:
-            values = found.nodes.column(name).to_pylist()
+            values = discovery.nodes.column(name).to_pylist()
             return [values[row] if row >= 0 else None for row in rows.tolist()]
 
-        self.classes = found.classes
+        self.classes = discovery.classes
         self.probability = np.array([np.nan if p is None else p for p in column("unseen_probability")])
         self.likely: list[str | None] = column("likely_class")
         self.group: list[str | None] = column("group")
         if labels is not None:
             for row in labels.labelled.tolist():  # what is known needs no guess
                 self.likely[row] = labels.classes[labels.indicator.indices[labels.indicator.indptr[row]]]
-        parts = [part for part in SENTENCES if part in found.evidence.column_names]
+        parts = [part for part in SENTENCES if part in discovery.evidence.column_names]
         ranks = np.full((len(ids), len(parts)), np.nan)
         for k, part in enumerate(parts):
-            values = np.array([np.nan if v is None else v for v in found.evidence.column(part).to_pylist()])
+            values = np.array(
+                [np.nan if v is None else v for v in discovery.evidence.column(part).to_pylist()]
+            )
             ranks[inside, k] = values[rows[inside]]
         self.evidence = Evidence(tuple(SENTENCES[part] for part in parts), ranks)
 
 
-def found_classes(found: Discovery, ids: IdArray) -> dict[str, Any]:
-    """Return how many classes were found and what is told of each; members as rows of the page."""
+def found_classes(discovery: Discovery, ids: IdArray) -> dict[str, Any]:
+    """Return how many classes were found and what is said of each; members as rows of the page."""
     classes = []
-    for each in found.classes:
+    for each in discovery.classes:
         rows = rows_of(each.members[:TYPICAL], ids)
         classes.append(
             {
@@ -76,7 +78,7 @@ def found_classes(found: Discovery, ids: IdArray) -> dict[str, Any]:
                 "probability": _number(each.probability),
             }
         )
-    count = found.count
+    count = discovery.count
     curve = [[int(k), float(score)] for k, score in count.curve if np.isfinite(score)]
     return {
         "count": {"best": count.best, "low": count.low, "high": count.high, "curve": curve},
@@ -84,10 +86,10 @@ def found_classes(found: Discovery, ids: IdArray) -> dict[str, Any]:
     }
 
 
-def audit_of(found: Discovery | None, labels: Labels | None) -> dict[str, Any] | None:
+def audit_of(discovery: Discovery | None, labels: Labels | None) -> dict[str, Any] | None:
     """Return what the labels cover; without discovery, their counts alone."""
-    if found is not None:
-        audit = found.audit
+    if discovery is not None:
+        audit = discovery.audit
         return {
             "classes": [[name, int(count)] for name, count in audit.classes],
             "nodes": audit.n_nodes,
@@ -112,11 +114,14 @@ def audit_of(found: Discovery | None, labels: Labels | None) -> dict[str, Any] |
     }
 
 
-def self_test_of(found: Discovery) -> dict[str, Any]:
+def self_test_of(discovery: Discovery) -> dict[str, Any]:
     """Return how far the probabilities can be trusted."""
-    test = found.self_test
-    judged = [c for c in test.classes if np.isfinite(c.auroc)]
-    classes = [{"name": c.name, "labels": c.n_labels, "auroc": float(c.auroc)} for c in judged]
+    test = discovery.self_test
+    classes = [
+        {"name": c.name, "labels": c.n_labels, "auroc": float(c.auroc)}
+        for c in test.classes
+        if np.isfinite(c.auroc)
+    ]
     return {"verdict": test.verdict, "classes": classes}
 
 

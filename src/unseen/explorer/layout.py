@@ -41,7 +41,7 @@ def map_of(
     random_state : None, int or Generator
         Seed.
     on_progress : callable or None
-        Told the iteration and their number.
+        Called with the iteration and the number of iterations.
 
     Examples
     --------

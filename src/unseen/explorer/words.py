@@ -13,9 +13,9 @@ from unseen.explorer.content import Ints, Lists, Words
 from unseen.graph import Features
 
 MOST = 24
-"""Features told of a node that has them or has them not."""
+"""Features listed for a node that has them or has them not."""
 MOST_NUMBERS = 8
-"""Features told of a node that has a number for each."""
+"""Features listed for a node that has a number for each."""
 BLOCK = 4096
 """Rows of dense features that are looked at together."""
 
@@ -28,7 +28,7 @@ def feature_words(features: Features, names: Sequence[str] | None) -> Words:
     features : scipy sparse array or ndarray, shape (n, m)
         Sparse ones, and dense ones that are half zeros or more, tell what a node has; others what is unusual.
     names : sequence of str or None
-        One a column; columns are numbered where they have no names.
+        One per column; columns are numbered where they have no names.
 
     Examples
     --------
@@ -91,6 +91,6 @@ def _strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints
 
 
 def _lists(rows: Ints, columns: Ints, n: int, called: list[str]) -> Lists:
-    """Keep only the names that are told of some node."""
+    """Keep only the names that some node lists."""
     used, values = np.unique(columns, return_inverse=True)
     return Lists(np.bincount(rows, minlength=n), values.astype(np.int64), tuple(called[k] for k in used))

@@ -36,7 +36,7 @@ def write_explorer(
     random_state : None, int or Generator
         Seed of the sample and of the map; the same seed gives the same file.
     on_progress : callable or None
-        Told how far the map is.
+        Called with the progress of the map.
 
     Examples
     --------

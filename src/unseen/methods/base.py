@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -189,3 +190,16 @@ def _check_graph(graph: Graph) -> None:
     if graph.n_nodes == 0:
         msg = "the graph has no nodes, so there is nothing to embed"
         raise InputError(msg)
+
+
+def unfitted(method: Method, **changes: Any) -> Method:
+    """Return a copy of a method that has learned nothing, with some of its parameters changed.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unfitted(unseen.SmoothFeats(steps=3), teleport=0.5).get_params()["steps"]
+    3
+    """
+    parameters: dict[str, Any] = copy.deepcopy(method.get_params(deep=False))
+    return type(method)(**{**parameters, **changes})

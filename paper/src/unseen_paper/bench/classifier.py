@@ -25,7 +25,7 @@ from unseen.evaluation.classifier import (
     N_FOLDS,
     PathSearch,
     candidate_unit,
-    chosen_by,
+    figure_of_merit,
     stratified_folds,
     train_linear,
 )
@@ -110,6 +110,6 @@ def _chosen(vectors: Dense, truth: Dense) -> float:
             weights = _fitted(vectors[~held], truth[~held], c * unit)
             scores = vectors[held] @ weights[:-1] + weights[-1]
             predicted[held] = best_labels(scores, truth[held].sum(axis=1))
-        if search.ended_by(place, chosen_by(truth, predicted)):
+        if search.ended_by(place, figure_of_merit(truth, predicted)):
             break
     return GRID[search.place] * unit

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery.discover import discover
-from unseen.discovery.truth import Agreement, Truth, compare, judged
+from unseen.discovery.truth import Agreement, Truth, agreement_of, compare
 from unseen.embedding import Embedding
 from unseen.errors import DatasetError, logger, unknown_name
 from unseen.labels import Labels
@@ -266,7 +266,7 @@ def _clustered(data: Dataset, labels: Labels, made: Embedding, seed: int) -> Agr
     meant = dict(zip(*linear_sum_assignment(-table), strict=True))
     guess = np.array([data.labels.classes[present[meant[g]]] for g in place], dtype=object)
     truth = np.array(data.labels.classes, dtype=object)[codes]
-    return judged(guess, truth, ~np.isin(truth.astype(str), labels.classes), [])
+    return agreement_of(guess, truth, ~np.isin(truth.astype(str), labels.classes), [])
 
 
 def _numbers(values: Iterable[float | None]) -> npt.NDArray[np.float64]:
