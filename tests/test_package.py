@@ -15,7 +15,7 @@ import unseen
 SOURCE = Path(unseen.__file__).parent
 ROOT = SOURCE.parent.parent
 LAYERS = [
-    {"errors", "ids", "randomness", "graph", "labels", "splits", "embedding"},
+    {"errors", "ids", "randomness", "params", "graph", "labels", "splits", "embedding"},
     {"io", "data"},
     {"linalg", "comm"},
     {"methods"},

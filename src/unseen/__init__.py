@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from unseen.methods.registry import METHODS
-
 __version__ = "0.2.0.dev0"
 
 _HOME = {
@@ -47,23 +45,32 @@ _HOME = {
     "DatasetError": "errors",
     "OutputError": "errors",
     "UnsupportedError": "errors",
-    **{entry.class_name: f"methods.{entry.module}" for entry in METHODS.values()},
 }
-
-__all__ = ["__version__", *_HOME]
+"""Where public names live; classes of methods are found by the registry."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"unseen.{_HOME[name]}"), name)
+    elif name == "__all__":
+        registry = importlib.import_module("unseen.methods.registry")
+        value = ["__version__", *_HOME, *(cls.__name__ for cls in registry.all_methods().values())]
+    else:
+        value = _method(name) if name[0].isupper() else None
+    if value is None:
         msg = f"module 'unseen' has no attribute {name!r}"
         raise AttributeError(msg)
-    value = getattr(importlib.import_module(f"unseen.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
 
+def _method(name: str) -> Any:
+    found = importlib.import_module("unseen.methods.registry").find_method(name)
+    return found if found is not None and found.__name__ == name else None
+
+
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(__getattr__("__all__"))
 
 
 if TYPE_CHECKING:

@@ -62,6 +62,14 @@ def test_same_seed_same_file(cli: Callable, files: Path) -> None:
     assert not (first == third).all()
 
 
+def test_every_declared_type_is_read_from_the_command_line(cli: Callable, tmp_path: Path) -> None:
+    words = ["embed", "debian", "-o", tmp_path / "v.npz", "-m", "rect-plus", "--dim", 4]
+    assert cli(*words, "--param", "views=plain/near,weighted/far").code == 0
+    wrong = cli(*words, "--param", "strength=much")
+    assert wrong.code == 1
+    assert "`strength` of RECTPlus must be a number of at least 0, or None, got 'much'" in wrong.err
+
+
 def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:
     out = files / "v.parquet"
     words = ("embed", files / "edges.csv", "-o", out, "--method", "smoothfeats", "--dim", 2)

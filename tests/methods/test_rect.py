@@ -334,7 +334,7 @@ def test_ctrl_c_keeps_the_best_state(name, planted, split):
             raise KeyboardInterrupt
 
     options = {"n_components": 8, "random_state": 0}
-    method = unseen.make_method(name, callbacks=[interrupt], keep_best=True, **options)
+    method = unseen.make_method(name, callbacks=[interrupt], keep_on_interrupt=True, **options)
     method.fit(planted.graph, split.seen_labels)
     assert method.stopped_by_ == "interrupt"
     # the sixth loss, the best, belongs to the weights after five updates

@@ -1,31 +1,181 @@
-"""The registry says the truth about methods it has not imported."""
+"""A method is one file: its name leads to it, and all that is told of it stands in its class."""
 
 from __future__ import annotations
 
-import inspect
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.methods.registry import METHODS, make_method, method_class
+from unseen import methods
+from unseen.methods import vocabulary
+from unseen.methods.base import Method
+from unseen.methods.registry import all_methods, find_method, make_method, method_class
+from unseen.params import Limits
+
+SOURCE = Path(unseen.__file__).parent
+METHODS = all_methods()
+MEANINGS = {
+    name: next(note for note in alias.__metadata__ if isinstance(note, str))
+    for name, alias in vars(vocabulary).items()
+    if hasattr(alias, "__metadata__")
+}
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_features_and_labels_are_used_where_it_says_so(name: str) -> None:
-    assert METHODS[name].labels == method_class(name).uses_labels
-    data = unseen.planted_partition(60, 3, random_state=0)
-    small = {"epochs": 3, "max_iter": 2, "n_components": 6, "random_state": 0}
-    params = {key: small[key] for key in small if key in inspect.signature(method_class(name)).parameters}
-    bare = unseen.Graph(data.graph.adjacency, node_ids=data.graph.node_ids)
-    first, second = (
-        make_method(name, **params).fit_transform(graph, data.labels).vectors for graph in (data.graph, bare)
+def test_a_name_leads_to_its_class_and_the_class_to_its_name(name: str) -> None:
+    cls = METHODS[name]
+    assert (
+        method_class(name)
+        is find_method(name)
+        is find_method(cls.__name__)
+        is getattr(unseen, cls.__name__)
+        is cls
     )
-    first, second = (v.toarray() if sp.issparse(v) else np.asarray(v) for v in (first, second))
-    assert (first.shape != second.shape or not np.array_equal(first, second)) == METHODS[name].features
+    assert name.replace("-", "") == cls.__name__.lower()
+    assert cls.name == name
+    assert cls.__name__ in unseen.__all__
+
+
+def test_one_method_is_found_without_importing_the_others() -> None:
+    code = (
+        "import sys, unseen\nunseen.make_method('smoothfeats')\nunseen.TADW\n"
+        "print(sorted(m for m in sys.modules if m.startswith('unseen.methods.') and m.rpartition('.')[2] in "
+        f"{[module.replace('-', '_') for module in METHODS]}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "['unseen.methods.smoothfeats', 'unseen.methods.tadw']"
+
+
+@pytest.mark.parametrize("name", ["rekt", "RECT", "rect-quantum", "", "base", "rect_plus"])
+def test_an_unknown_method_gets_a_hint(name: str) -> None:
+    with pytest.raises(unseen.InputError, match=f"unknown method '{name}'; .*Known: appnp, dgi"):
+        make_method(name)
 
 
 def test_an_unknown_parameter_gets_a_hint() -> None:
     with pytest.raises(unseen.InputError, match="did you mean 'teleport'"):
         make_method("smoothfeats", teleprot=0.1)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_features_are_used_where_it_says_so(name: str) -> None:
+    data = unseen.planted_partition(60, 3, random_state=0)
+    small = {"epochs": 3, "max_iter": 2, "n_components": 6, "random_state": 0}
+    params = {key: small[key] for key in small if key in METHODS[name].parameters}
+    bare = unseen.Graph(data.graph.adjacency, node_ids=data.graph.node_ids)
+    first, second = (
+        make_method(name, **params).fit_transform(graph, data.labels).vectors for graph in (data.graph, bare)
+    )
+    first, second = (v.toarray() if sp.issparse(v) else np.asarray(v) for v in (first, second))
+    assert (first.shape != second.shape or not np.array_equal(first, second)) == METHODS[name].uses_features
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_defaults_are_within_their_own_limits(name: str) -> None:
+    METHODS[name]().check_params()
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "nodefeats"])
+def test_a_wrong_value_is_refused_before_any_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(METHODS[name], "_fit", lambda *_: pytest.fail("it was not refused"))
+    method = make_method(name, n_components=0)  # the constructor only stores
+    wanted = (
+        f"^`n_components` of {METHODS[name].__name__} must be an integer of at least [12], or None, got 0$"
+    )
+    with pytest.raises(unseen.InputError, match=wanted):
+        method.fit(unseen.Graph.from_edges(range(5), range(1, 6)), ["a", "b", "a", "b", None, None])
+
+
+def test_every_parameter_is_declared_by_the_vocabulary_alone() -> None:
+    told = {p.meaning for cls in METHODS.values() for p in cls.parameters.values()}
+    known = {meaning.format(cls=cls) for meaning in MEANINGS.values() for cls in METHODS.values()}
+    assert told <= known
+    used = {
+        name
+        for name, meaning in MEANINGS.items()
+        for cls in METHODS.values()
+        if meaning.format(cls=cls) in told
+    }
+    assert used == set(MEANINGS)
+
+
+def _words(text: str) -> str:
+    """Return a text without layout: quotes, backslashes and line breaks do not make another wording."""
+    return re.sub(r"\s+", " ", re.sub(r"[\"'\\]", "", re.sub(r"[\"']\s*\n\s*[\"']", "", text)))
+
+
+def test_no_wording_of_a_parameter_stands_twice() -> None:
+    files = {path: _words(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
+    for name, meaning in MEANINGS.items():
+        places = [path.name for path, text in files.items() for _ in range(text.count(_words(meaning)))]
+        assert places == ["vocabulary.py"], f"the meaning of {name} stands in {places}"
+    for path in (SOURCE / "methods").rglob("*.py"):
+        for doc in re.findall(
+            r'^class \w+\([^)]*Method\):\n    """(.*?)"""', path.read_text(encoding="utf-8"), re.S | re.M
+        ):
+            assert "\n    Parameters\n" not in doc, (
+                f"{path.name}: parameters are described by their declarations"
+            )
+
+
+def test_a_former_name_of_a_parameter_is_told() -> None:
+    with pytest.raises(unseen.InputError, match=r"^`keep_best` of RECT is called `keep_on_interrupt` now$"):
+        unseen.RECT(keep_best=True)
+
+
+SAMPLE = '''
+"""Powers of the degrees."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from unseen.methods.base import Method
+from unseen.methods.vocabulary import Columns
+from unseen.params import Limits
+
+
+class DegreePowers(Method):
+    """Powers of the degree of every node."""
+
+    name: ClassVar[str] = "degree-powers"
+    summary: ClassVar[str] = "powers of the degrees"
+    reference: ClassVar[str] = "Euler 1736"
+
+    n_components: Columns = None
+    base: Annotated[float, Limits(0), "What is added to the degrees."] = 0.0
+
+    def _fit(self, graph, labels, rng):
+        degree = np.asarray(graph.adjacency.sum(axis=1)) + self.base
+        return np.power.outer(degree, np.arange(1, 1 + (self.n_components or 3))).astype(np.float32)
+'''
+
+
+def test_adding_a_method_is_adding_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "degree_powers.py").write_text(textwrap.dedent(SAMPLE))
+    monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
+    monkeypatch.delattr(unseen, "__all__", raising=False)
+    graph = unseen.Graph.from_edges([0, 1], [1, 2])
+    try:
+        method = make_method("degree-powers", n_components=2, base=1)
+        assert isinstance(method, Method)
+        assert method.fit_transform(graph).vectors.tolist() == [[2.0, 4.0], [3.0, 9.0], [2.0, 4.0]]
+        assert repr(unseen.DegreePowers(base=0.5)) == "DegreePowers(base=0.5)"
+        assert "degree-powers" in unseen.method_names()
+        assert "DegreePowers" in unseen.__all__
+        assert method_class("degree-powers").parameters["n_components"].allowed.limits == Limits(1)
+    finally:
+        sys.modules.pop("unseen.methods.degree_powers", None)
+        vars(unseen).pop("DegreePowers", None)
+        vars(unseen).pop("__all__", None)

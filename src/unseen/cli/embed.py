@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,8 +73,9 @@ def embed(
         require_writable(save_model)
     options_of_method: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
     params = {name: value for name, value in options_of_method.items() if value is not None}
-    params |= options.parse_parameters(param or [])
-    estimator = _estimator(method or DEFAULT_METHOD, params, common.seed) if model is None else _loaded(model)
+    method = method or DEFAULT_METHOD
+    params |= options.parse_parameters(param or [], method)
+    estimator = _estimator(method, params, common.seed) if model is None else _loaded(model)
     if save_model is not None and not hasattr(estimator, "save"):
         msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
         raise UsageError(msg)
@@ -122,7 +122,7 @@ def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:
     """Return the method; everything that can be wrong is said before any work."""
     from unseen.methods.registry import make_method, method_class
 
-    takes = inspect.signature(method_class(method)).parameters
+    takes = method_class(method).parameters
     for flag in [name for name in ("epochs", "device") if name in params and name not in takes]:
         logger.warning("--%s changes nothing: %s has no such parameter", flag, method)
         del params[flag]
@@ -150,7 +150,7 @@ def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int) -> Embed
 
     visible = hiding.apply(data, seed)
     with progress(estimator.name) as move:
-        if move and "callbacks" in inspect.signature(type(estimator)).parameters:
+        if move and "callbacks" in estimator.parameters:
             estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
         embedding = estimator.fit_transform(data.graph, visible.labels)
     if visible.split is None or not estimator.uses_labels or data.labels is None:

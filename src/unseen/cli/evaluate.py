@@ -117,7 +117,7 @@ def _splits(
     vectors: Embedding, truth: Labels, unseen: str | None, label_rate: float | None, n: int | None, seed: int
 ) -> list[Split]:
     """Draw the splits asked for; vectors that have seen labels are tested on the split they were made for."""
-    from unseen.methods.registry import METHODS, method_class
+    from unseen.methods.registry import find_method
     from unseen.splits import completely_imbalanced_split
 
     recorded = vectors.params.get("split")
@@ -127,7 +127,8 @@ def _splits(
                 truth, recorded, any_given=unseen is not None or label_rate is not None or n is not None
             )
         ]
-    if vectors.method in METHODS and method_class(vectors.method).uses_labels:
+    cls = find_method(vectors.method)
+    if cls is not None and cls.uses_labels:
         logger.warning(
             "%s learns from labels: nodes whose labels it saw look better here than new ones would; "
             "embed with --label-rate to keep labels apart for the test",

@@ -199,8 +199,8 @@ class VectorSource:
             return None
         from unseen.methods.registry import make_method
 
-        parameters = options.parse_parameters(self.param or [])
-        return make_method(self.method or "smoothfeats", **parameters, random_state=seed)
+        method = self.method or "smoothfeats"
+        return make_method(method, **options.parse_parameters(self.param or [], method), random_state=seed)
 
 
 def fingerprint(labels: Labels, split: Split) -> str:

@@ -1,36 +1,71 @@
-"""`unseen methods`: what there is."""
+"""`unseen methods`: which there are, and the parameters of one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import textwrap
+from typing import Annotated, Any
+
+import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, print_table
 
-if TYPE_CHECKING:
-    from unseen.methods.registry import Entry
+MEANING_WIDTH = 70
 
 
 def methods(
-    json: options.Json = False, verbose: options.Verbose = False, quiet: options.Quiet = False
+    name: Annotated[
+        str | None, typer.Argument(help="Method whose parameters to show, as `--param` takes them.")
+    ] = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """List the methods, by the name that `--method` takes."""
-    from unseen.methods.registry import METHODS
-
+    """List the methods, by the name that `--method` takes, or the parameters of one."""
+    rows = _methods() if name is None else _parameters(name)
     if json:
-        print_json(
-            [
-                {"name": name, "class": e.class_name, **_uses(e), "summary": e.summary}
-                for name, e in METHODS.items()
-            ]
-        )
+        print_json(rows)
         return
-    rows = [
-        [name, e.class_name, *("yes" if used else "" for used in _uses(e).values()), e.summary]
-        for name, e in METHODS.items()
+    header = ["method", "class", "features", "labels", "what it does"]
+    if name is not None:
+        header = ["parameter", "default", "allowed", "meaning"]
+    lines = [
+        line for row in rows for line in _lines([_shown(value, column) for column, value in row.items()])
     ]
-    print_table(["method", "class", "features", "labels", "what it does"], rows, left=5)
+    print_table(header, lines, left=len(header))
 
 
-def _uses(entry: Entry) -> dict[str, bool]:
-    return {"features": entry.features, "labels": entry.labels}
+def _methods() -> list[dict[str, Any]]:
+    from unseen.methods.registry import all_methods
+
+    return [
+        {
+            "name": name,
+            "class": cls.__name__,
+            "features": cls.uses_features,
+            "labels": cls.uses_labels,
+            "summary": cls.summary,
+        }
+        for name, cls in all_methods().items()
+    ]
+
+
+def _parameters(method: str) -> list[dict[str, Any]]:
+    from unseen.methods.registry import method_class
+
+    return [
+        {"name": p.name, "default": p.default, "allowed": str(p.allowed), "meaning": p.meaning}
+        for p in method_class(method).parameters.values()
+    ]
+
+
+def _shown(value: Any, column: str) -> str:
+    if column in ("features", "labels"):
+        return "yes" if value else ""
+    return value.replace("``", "") if isinstance(value, str) else repr(value)
+
+
+def _lines(row: list[str]) -> list[list[str]]:
+    """Break the last column into lines, so that a table of sentences stays readable."""
+    first, *others = textwrap.wrap(row[-1], MEANING_WIDTH) or [""]
+    return [[*row[:-1], first], *([*([""] * (len(row) - 1)), line] for line in others)]

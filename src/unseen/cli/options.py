@@ -135,28 +135,20 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def parse_parameters(pairs: list[str]) -> dict[str, object]:
-    """Turn `name=value` texts into keyword arguments; numbers, true, false and none are recognised."""
+def parse_parameters(pairs: list[str], method: str) -> dict[str, object]:
+    """Turn `name=value` texts into keyword arguments of a method, by what its class declares."""
+    from unseen.methods.registry import method_class
+
     parsed: dict[str, object] = {}
     for pair in pairs:
+        cls = method_class(method)
         name, equals, text = pair.partition("=")
         if not equals or not name:
             msg = f"`--param` takes name=value, got {pair!r}"
             raise InputError(msg)
-        parsed[name.strip().replace("-", "_")] = _value(text.strip())
+        parameter = cls.parameter(name.strip().replace("-", "_"))
+        parsed[parameter.name] = parameter.parse(text.strip(), cls.__name__)
     return parsed
-
-
-def _value(text: str) -> object:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def numbers(text: str, flag: str) -> list[float]:

@@ -63,7 +63,7 @@ def scale(
     params = {name: value for name, value in asked.items() if value is not None}
     if method in ("mfdw", "rsdne-light") and epochs is not None:
         params["max_iter"] = params.pop("epochs")
-    params |= options.parse_parameters(param or [])
+    params |= options.parse_parameters(param or [], method)
     with connect(timeout) as comm, on_disk(scratch):
         train(
             parts,

@@ -25,7 +25,7 @@ from unseen.graph import Graph
 from unseen.ids import id_order
 from unseen.labels import Labels
 from unseen.methods.base import Method, unfitted
-from unseen.methods.registry import METHODS, make_method, method_class
+from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed
 from unseen.splits import check_labels
@@ -202,7 +202,8 @@ def _vectors(graph: Graph, labels: Labels | None, source: Method | Embedding) ->
         logger.debug("discovery works with %r", embedding)
         return embedding, []
     embedding = Embedding(source.rows(graph.node_ids), graph.node_ids, source.method, source.params)
-    if source.method in METHODS and method_class(source.method).uses_labels:
+    cls = find_method(source.method)
+    if cls is not None and cls.uses_labels:
         note = (
             f"The vectors given were made by {source.method}, which learns from labels: the self-test looks better "
             "than it should, unless they had not seen these."

@@ -13,6 +13,7 @@ from unseen.errors import InputError, logger
 from unseen.explorer.build import Subject, common_rows, labels_of, subgraph
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.methods.base import Method
 from unseen.methods.registry import make_method
 from unseen.randomness import RandomState, as_generator, child_seed
 
@@ -28,7 +29,7 @@ def explore(
     labels: Labels | None = None,
     *,
     embedding: Embedding | None = None,
-    method: str | None = None,
+    method: str | Method | None = None,
     truth: Labels | None = None,
     budget: int = 20,
     random_state: RandomState = 0,
@@ -44,7 +45,7 @@ def explore(
         What is known. Without labels, or with labels for all nodes, there is nothing to discover.
     embedding : Embedding, optional
         Vectors made by any tool, for the nodes that it has.
-    method : str, optional
+    method : str or Method, optional
         Method to make vectors with; the default of :func:`unseen.discover` if not given.
     truth : Labels, optional
         Labels that were hidden on purpose: shown to the reader, kept from everything else.
@@ -73,7 +74,8 @@ def explore(
     common_labels = None if labels is None else labels_of(labels, common.node_ids)
     n_labelled = 0 if common_labels is None else len(common_labels.labelled)
     if common_labels is None or n_labelled in (0, common.n_nodes):
-        estimator = make_method(method or METHOD, random_state=child_seed(rng))
+        seed = child_seed(rng)
+        estimator = method if isinstance(method, Method) else make_method(method or METHOD, random_state=seed)
         vectors = embedding or estimator.fit_transform(whole, labels)
         if n_labelled:
             logger.info(

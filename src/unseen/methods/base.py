@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from unseen.comm.graph_part import GraphPart, processes
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.labels import Labels, one_a_node
-from unseen.methods.parameters import Constraint, check_parameters
-from unseen.randomness import RandomState, as_generator
+from unseen.methods.vocabulary import Seed
+from unseen.params import Declared
+from unseen.randomness import as_generator
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,12 +30,12 @@ def warn_no_edges(name: str) -> None:
     logger.warning("%s: the graph has no edges between different nodes, so all vectors are zero", name)
 
 
-class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Method(Declared):
     """Base of all methods.
 
-    A subclass stores its keyword arguments in ``__init__`` and computes in :meth:`_fit`; what it
-    learns ends in ``_``. It gets the graph and the labels it may see and nothing else, so it cannot
-    leak a hidden class.
+    A subclass declares its parameters in its body (see :mod:`unseen.params`) and computes in :meth:`_fit`; what it
+    learns ends in ``_``. It gets the graph and the labels it may see and nothing else, so it cannot leak a hidden
+    class.
 
     Attributes
     ----------
@@ -48,20 +47,22 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     name: ClassVar[str]
     """Registry name."""
+    summary: ClassVar[str]
+    """What `unseen methods` says of it; a class with a summary of its own is listed there."""
     reference: ClassVar[str]
     """The paper to cite."""
+    uses_features: ClassVar[bool] = False
+    """Whether the vectors depend on the node features, where there are any."""
     uses_labels: ClassVar[bool] = False
     """Whether the vectors depend on the labels (if not, they can be learned once for all splits)."""
     needs_labels: ClassVar[bool] = False
     """Whether the method refuses to work without any label."""
     multilabel: ClassVar[bool] = True
     """Whether nodes may have several labels."""
-    constraints: ClassVar[Mapping[str, Constraint]] = {}
-    """Allowed values of the parameters."""
     default_components: ClassVar[int] = 200
     """Columns when `n_components` is None and the graph allows as many."""
 
-    random_state: RandomState
+    random_state: Seed = None
 
     def fit(self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None = None) -> Self:
         """Learn vectors for every node of `graph`.
@@ -79,7 +80,7 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self
         """
         _check_graph(graph)
-        check_parameters(type(self).__name__, self.get_params(deep=False), self.constraints)
+        self.check_params()
         allowed = self._checked_labels(graph, labels)
         for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
             delattr(self, learnt)
@@ -101,6 +102,8 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def transform(self, graph: Graph) -> Embedding:
         """Return vectors for the nodes of `graph`, new ones included, without training again."""
         if not hasattr(self, "embedding_"):
+            from sklearn.exceptions import NotFittedError  # a second of imports that only this sentence needs
+
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
         _check_graph(graph)

@@ -24,8 +24,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.sampling import UPDATES, Adam, EdgeSampler, batches, link_gradient
 from unseen.methods.base import Method, Vectors, warn_no_edges
-from unseen.methods.parameters import Constraint, Interval
-from unseen.randomness import RandomState
+from unseen.methods.vocabulary import Columns, Epochs, FallingRate, LabelWeight, Negatives
 
 Dense = npt.NDArray[np.floating[Any]]
 
@@ -33,20 +32,8 @@ Dense = npt.NDArray[np.floating[Any]]
 class LDE(Method):
     """Vectors that tell an edge from a random pair and lie near the vector of their class.
 
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 200.
-    alpha : float
-        Weight of a labelled node against an edge.
-    epochs : int
-        Rounds of training; in each one as many edges are drawn as the graph has nodes, and at least 512.
-    learning_rate : float
-        First step of Adam; it falls linearly to zero.
-    n_negatives : int
-        K, the weight of the noise against an edge.
-    random_state : None, int or Generator
-        Seed of the start and of all draws.
+    In an epoch as many edges are drawn as the graph has nodes, and at least 512; `alpha` weighs a labelled node against
+    an edge.
 
     Attributes
     ----------
@@ -69,33 +56,16 @@ class LDE(Method):
     """
 
     name: ClassVar[str] = "lde"
+    summary: ClassVar[str] = "links and class vectors by negative sampling"
     reference: ClassVar[str] = "Wang et al., Linked Document Embedding for Classification, CIKM 2016"
     uses_labels: ClassVar[bool] = True
     multilabel: ClassVar[bool] = False
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "alpha": Interval(0),
-        "epochs": Interval(0, integer=True),
-        "learning_rate": Interval(0, open_low=True),
-        "n_negatives": Interval(0, integer=True),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        alpha: float = 0.01,
-        epochs: int = 60,
-        learning_rate: float = 0.01,
-        n_negatives: int = 5,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.n_negatives = n_negatives
-        self.random_state = random_state
+    n_components: Columns = None
+    alpha: LabelWeight = 0.01
+    epochs: Epochs = 60
+    learning_rate: FallingRate = 0.01
+    n_negatives: Negatives = 5
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         columns = self.default_components if self.n_components is None else self.n_components

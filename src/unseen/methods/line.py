@@ -12,7 +12,7 @@ step falls linearly as there); self-loops are not drawn; a node without an edge 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,25 +23,15 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.sampling import UPDATES, Adam, EdgeSampler, batches, link_gradient
 from unseen.methods.base import Method, Vectors, warn_no_edges
-from unseen.methods.parameters import Constraint, Interval
-from unseen.randomness import RandomState
+from unseen.methods.vocabulary import Columns, Epochs, FallingRate, Negatives
+from unseen.params import Limits
 
 
 class LINE(Method):
     """Vectors that tell an edge from a random pair, by first-order and second-order proximity.
 
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, half of them (one more, if odd) for the first order; None means 200 = 100 + 100.
-    epochs : int
-        Rounds of training; in each one as many edges are drawn as the graph has nodes, and at least 512.
-    learning_rate : float
-        First step of Adam; it falls linearly to zero.
-    n_negatives : int
-        K, the weight of the noise against an edge.
-    random_state : None, int or Generator
-        Seed of the start and of all draws.
+    Half of the columns (one more, if their number is odd) are of the first order. In an epoch as many edges are drawn
+    as the graph has nodes, and at least 512.
 
     Attributes
     ----------
@@ -64,28 +54,13 @@ class LINE(Method):
     """
 
     name: ClassVar[str] = "line"
+    summary: ClassVar[str] = "first-order and second-order proximity by negative sampling"
     reference: ClassVar[str] = "Tang et al., LINE: Large-scale Information Network Embedding, WWW 2015"
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(2, integer=True, optional=True),
-        "epochs": Interval(0, integer=True),
-        "learning_rate": Interval(0, open_low=True),
-        "n_negatives": Interval(0, integer=True),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        epochs: int = 400,
-        learning_rate: float = 0.005,
-        n_negatives: int = 5,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.n_negatives = n_negatives
-        self.random_state = random_state
+    n_components: Annotated[Columns, Limits(2)] = None
+    epochs: Epochs = 400
+    learning_rate: FallingRate = 0.005
+    n_negatives: Negatives = 5
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         columns = self.default_components if self.n_components is None else self.n_components

@@ -30,8 +30,8 @@ from unseen.linalg.normalize import l2_rows
 from unseen.linalg.products import spmm
 from unseen.linalg.sampling import Adam
 from unseen.methods.base import Method, Vectors
-from unseen.methods.parameters import Constraint, Interval
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import Columns, Epochs, FallingRate, GraphWeight
+from unseen.randomness import child_seed
 
 Dense = npt.NDArray[np.floating[Any]]
 
@@ -39,18 +39,7 @@ Dense = npt.NDArray[np.floating[Any]]
 class LSHM(Method):
     """Vectors on which a linear classifier separates the seen classes and which neighbours share.
 
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 200.
-    lam : float
-        Weight of the graph against the labels.
-    epochs : int
-        Steps over the whole graph.
-    learning_rate : float
-        First step of Adam, as a share of a typical entry of the start (1 / sqrt(columns)); it falls linearly to zero.
-    random_state : None, int or Generator
-        Seed of the start.
+    `learning_rate` is a share of a typical entry of the start, 1 / sqrt(columns).
 
     Attributes
     ----------
@@ -77,33 +66,18 @@ class LSHM(Method):
     """
 
     name: ClassVar[str] = "lshm"
+    summary: ClassVar[str] = "smooth vectors learned together with a linear classifier"
     reference: ClassVar[str] = (
         "Jacob et al., Learning Latent Representations of Nodes for Classifying in Heterogeneous Social Networks, "
         "WSDM 2014"
     )
     uses_labels: ClassVar[bool] = True
     needs_labels: ClassVar[bool] = True
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "lam": Interval(0),
-        "epochs": Interval(0, integer=True),
-        "learning_rate": Interval(0, open_low=True),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        lam: float = 1.0,
-        epochs: int = 100,
-        learning_rate: float = 0.2,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.lam = lam
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.random_state = random_state
+    n_components: Columns = None
+    lam: GraphWeight = 1.0
+    epochs: Epochs = 100
+    learning_rate: FallingRate = 0.2
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         columns = self.default_components if self.n_components is None else self.n_components

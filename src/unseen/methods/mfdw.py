@@ -9,8 +9,7 @@ The released code starts from uniform(0, 1) / d instead: ``init="uniform"``.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +23,20 @@ from unseen.linalg.operator_svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.keeping import keeper
-from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.rsdne_solvers import Objective, State, alternating, gradient_descent, new_rows, solve
 from unseen.methods.sharing import shared
-from unseen.methods.training import Callback, Epoch, checked_callbacks
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.training import Epoch, checked_callbacks
+from unseen.methods.vocabulary import (
+    Callbacks,
+    Columns,
+    Regularisation,
+    Rounds,
+    RoundTolerance,
+    Solver,
+    Start,
+    StepRule,
+)
+from unseen.randomness import child_seed
 
 Keys = npt.NDArray[np.uint64]
 Array = npt.NDArray[np.float32]
@@ -39,27 +47,6 @@ CG_STEPS = 4
 
 class MFDW(Method):
     """DeepWalk as a factorisation of the walk matrix; uses the graph alone.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 200, or as many as there are nodes.
-    lam : float
-        Weight of the regularisation.
-    max_iter : int
-        Rounds at most; 0 gives the start.
-    tol : float
-        Stop when a round lowers J by less than this share of it.
-    solver : {"als", "gradient"}
-        Alternating least squares, or the paper's gradient descent.
-    step : {"bold", "armijo"}
-        How ``solver="gradient"`` chooses its step length.
-    init : {"svd", "uniform"}
-        Start from the singular value decomposition of M, or from uniform random numbers.
-    callbacks : sequence of functions, optional
-        Called with an :class:`~unseen.methods.training.Epoch` after each round; a true answer stops.
-    random_state : None, int or Generator
-        Seed of the start. Random numbers belong to node ids, not to rows.
 
     Attributes
     ----------
@@ -89,41 +76,19 @@ class MFDW(Method):
     """
 
     name: ClassVar[str] = "mfdw"
+    summary: ClassVar[str] = "DeepWalk as a matrix factorisation, no labels"
     reference: ClassVar[str] = (
         "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
     )
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "lam": Interval(0, open_low=True),
-        "max_iter": Interval(0, integer=True),
-        "tol": Interval(0),
-        "solver": OneOf(("als", "gradient")),
-        "step": OneOf(("bold", "armijo")),
-        "init": OneOf(("svd", "uniform")),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        lam: float = 0.1,
-        max_iter: int = 15,
-        tol: float = 5e-4,
-        solver: Literal["als", "gradient"] = "als",
-        step: Literal["bold", "armijo"] = "bold",
-        init: Literal["svd", "uniform"] = "svd",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.lam = lam
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.step = step
-        self.init = init
-        self.callbacks = callbacks
-        self.random_state = random_state
+    n_components: Columns = None
+    lam: Regularisation = 0.1
+    max_iter: Rounds = 15
+    tol: RoundTolerance = 5e-4
+    solver: Solver = "als"
+    step: StepRule = "bold"
+    init: Start = "svd"
+    callbacks: Callbacks = None
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         n = graph.n_nodes

@@ -29,9 +29,9 @@ from unseen.labels import Labels
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.mfdw import MFDW
-from unseen.methods.parameters import Constraint, Interval
 from unseen.methods.sharing import shared
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import Columns, LabelWeight, Regularisation, Rounds, Slack
+from unseen.randomness import child_seed
 
 Dense = npt.NDArray[np.floating[Any]]
 
@@ -42,20 +42,8 @@ START_ROUNDS = 5
 class MMDW(Method):
     """Vectors of the walk matrix between whose seen classes a linear SVM finds a wide margin.
 
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 200, or as many as there are nodes.
-    alpha : float
-        Length of the biased step, in lengths of a labelled vector (root mean square of both).
-    lam : float
-        Weight of the regularisation.
-    C : float
-        Weight of the slack in the SVM, which sees the vectors scaled to a mean square length of 1.
-    max_iter : int
-        Rounds; 0 gives MFDW.
-    random_state : None, int or Generator
-        Seed of the start and of the SVM's solver.
+    `alpha` is the length of the biased step, in lengths of a labelled vector (root mean square of both); no round at
+    all gives MFDW.
 
     Attributes
     ----------
@@ -71,35 +59,18 @@ class MMDW(Method):
     """
 
     name: ClassVar[str] = "mmdw"
+    summary: ClassVar[str] = "the walk matrix factorised under a max-margin pull"
     reference: ClassVar[str] = (
         "Tu et al., Max-Margin DeepWalk: Discriminative Learning of Network Representation, IJCAI 2016"
     )
     uses_labels: ClassVar[bool] = True
     multilabel: ClassVar[bool] = False
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "alpha": Interval(0),
-        "lam": Interval(0, open_low=True),
-        "C": Interval(0, open_low=True),
-        "max_iter": Interval(0, integer=True),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        alpha: float = 0.1,
-        lam: float = 0.1,
-        C: float = 1.0,
-        max_iter: int = 5,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.lam = lam
-        self.C = C
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_components: Columns = None
+    alpha: LabelWeight = 0.1
+    lam: Regularisation = 0.1
+    C: Slack = 1.0
+    max_iter: Rounds = 5
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         columns = self._components(self.n_components, graph.n_nodes, f"there are {graph.n_nodes} nodes")

@@ -9,16 +9,10 @@ import numpy as np
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method, Vectors
-from unseen.randomness import RandomState
 
 
 class NodeFeats(Method):
     """The raw features, sparse if they are sparse; rows of the adjacency where there are none.
-
-    Parameters
-    ----------
-    random_state : None, int or Generator
-        Taken like every method does; nothing here is random.
 
     Examples
     --------
@@ -29,12 +23,11 @@ class NodeFeats(Method):
     """
 
     name: ClassVar[str] = "nodefeats"
+    summary: ClassVar[str] = "the node features as they are"
+    uses_features: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
     )
-
-    def __init__(self, *, random_state: RandomState = None) -> None:
-        self.random_state = random_state
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         self.has_features_ = graph.features is not None

@@ -30,7 +30,6 @@ from unseen.linalg.keyed import node_keys
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.neural.rect_l import words_of
-from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.saved import SavedMethod
 from unseen.methods.selection import (
     FOLDS,
@@ -42,7 +41,8 @@ from unseen.methods.selection import (
 )
 from unseen.methods.semantics import describe_classes, shares_of
 from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, is_walk, smoothed_views
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import Columns, Strength, Views
+from unseen.randomness import child_seed
 
 STRENGTHS = (0.0, 0.03, 0.1)
 """How far vectors are brought nearer to class descriptions, to choose from."""
@@ -56,17 +56,6 @@ FEWEST_LABELLED = 10
 
 class RECTPlus(SavedMethod):
     """The recommended vectors for graphs whose labels miss whole classes; no training, linear in the graph.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 400, or as many as the views have.
-    views : {"auto"} or tuple of str
-        Which views to take: "auto" chooses with the labels; names as in ``view_scores_`` fix them.
-    strength : float or None
-        How far vectors are brought nearer to the descriptions of the seen classes; 0 not at all, None chooses.
-    random_state : None, int or Generator
-        Seed of the SVDs and of the draws.
 
     Attributes
     ----------
@@ -96,29 +85,17 @@ class RECTPlus(SavedMethod):
     """
 
     name: ClassVar[str] = "rect-plus"
+    summary: ClassVar[str] = "views chosen inside the seen labels, near their class descriptions; recommended"
+    uses_features: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "this library, after Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
     )
     uses_labels: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "views": OneOf(("auto",), or_type=tuple),
-        "strength": Interval(0, optional=True),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        views: str | tuple[str, ...] = "auto",
-        strength: float | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.views = views
-        self.strength = strength
-        self.random_state = random_state
+    n_components: Columns = None
+    views: Views = "auto"
+    strength: Strength = None
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         seed = child_seed(rng)

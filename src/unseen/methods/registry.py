@@ -1,107 +1,33 @@
-"""Every method by name. Adding one means one file and one line here; classes are imported when asked for."""
+"""Every method by name: a method is one file in this package, and its name leads to it.
+
+`rect-plus` and the class `RECTPlus` are in ``rect_plus.py``, `rsdne-light` and `RSDNELight` in ``rsdne.py``: in the
+file with the longest name that theirs begins with. So one method is found without importing the others.
+"""
 
 from __future__ import annotations
 
 import importlib
-import inspect
-from dataclasses import dataclass
+import pkgutil
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import InputError, unknown_name
+from unseen import methods
+from unseen.errors import unknown_name
 
 if TYPE_CHECKING:
     from unseen.methods.base import Method
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Where a method lives and what to say of it without importing it."""
+def all_methods() -> dict[str, type[Method]]:
+    """Import all methods and return their classes by registry name, in alphabetical order.
 
-    module: str
-    class_name: str
-    summary: str
-    features: bool = False
-    """Whether the vectors depend on the node features, where there are any."""
-    labels: bool = False
-    """Whether they depend on the labels."""
-
-
-METHODS: dict[str, Entry] = {
-    "nodefeats": Entry("nodefeats", "NodeFeats", "the node features as they are", features=True),
-    "smoothfeats": Entry(
-        "smoothfeats", "SmoothFeats", "features smoothed over the graph, no training", features=True
-    ),
-    "mfdw": Entry("mfdw", "MFDW", "DeepWalk as a matrix factorisation, no labels"),
-    "line": Entry("line", "LINE", "first-order and second-order proximity by negative sampling"),
-    "lshm": Entry("lshm", "LSHM", "smooth vectors learned together with a linear classifier", labels=True),
-    "lde": Entry("lde", "LDE", "links and class vectors by negative sampling", labels=True),
-    "mmdw": Entry("mmdw", "MMDW", "the walk matrix factorised under a max-margin pull", labels=True),
-    "tadw": Entry("tadw", "TADW", "the walk matrix factorised through the features", features=True),
-    "dgi": Entry(
-        "neural.dgi",
-        "DGI",
-        "graph convolution that tells the graph from a shuffled one, no labels",
-        features=True,
-    ),
-    "gcn": Entry(
-        "neural.gcn",
-        "GCN",
-        "hidden layer of a graph convolutional network trained on the seen classes",
-        features=True,
-        labels=True,
-    ),
-    "appnp": Entry(
-        "neural.appnp",
-        "APPNP",
-        "hidden layer of a network whose predictions are spread over the graph",
-        features=True,
-        labels=True,
-    ),
-    "rsdne": Entry(
-        "rsdne", "RSDNE", "factorisation with label terms that cope with missing classes", labels=True
-    ),
-    "rsdne-light": Entry(
-        "rsdne", "RSDNELight", "RSDNE with candidates drawn once, for large graphs", labels=True
-    ),
-    "rect-n": Entry(
-        "neural.rect_n", "RECTN", "graph convolution that rebuilds the walk matrix, no labels", features=True
-    ),
-    "rect-l": Entry(
-        "neural.rect_l",
-        "RECTL",
-        "graph convolution that predicts class-semantic descriptions",
-        features=True,
-        labels=True,
-    ),
-    "rect": Entry(
-        "neural.rect",
-        "RECT",
-        "rect-l and rect-n side by side, the paper's neural method",
-        features=True,
-        labels=True,
-    ),
-    "rect-dw": Entry(
-        "neural.rect_dw",
-        "RECTDW",
-        "rect with DeepWalk's objective for the structure of the graph",
-        features=True,
-        labels=True,
-    ),
-    "rect-joint": Entry(
-        "neural.rect_joint",
-        "RECTJoint",
-        "one encoder trained on both losses of rect at once",
-        features=True,
-        labels=True,
-    ),
-    "rect-plus": Entry(
-        "rect_plus",
-        "RECTPlus",
-        "views chosen inside the seen labels, near their class descriptions; recommended",
-        features=True,
-        labels=True,
-    ),
-}
+    Examples
+    --------
+    >>> all_methods()["mfdw"].__name__
+    'MFDW'
+    """
+    classes = (cls for module in _modules() for cls in _classes(module))
+    return {cls.name: cls for cls in sorted(classes, key=lambda cls: cls.name)}
 
 
 def method_names() -> list[str]:
@@ -113,16 +39,27 @@ def method_names() -> list[str]:
     >>> "smoothfeats" in unseen.method_names()
     True
     """
-    return list(METHODS)
+    return list(all_methods())
+
+
+def find_method(name: str) -> type[Method] | None:
+    """Return the method class that has `name` as its registry name or its own, None where there is none.
+
+    Examples
+    --------
+    >>> find_method("rsdne-light").__name__, find_method("RSDNELight").name, find_method("nonsense")
+    ('RSDNELight', 'rsdne-light', None)
+    """
+    classes = _classes(_leading_to(name.replace("-", "").lower()))
+    return next((cls for cls in classes if name in (cls.name, cls.__name__)), None)
 
 
 def method_class(name: str) -> type[Method]:
     """Return the class of a method by its registry name."""
-    if name not in METHODS:
-        raise unknown_name("method", name, METHODS)
-    entry = METHODS[name]
-    found: type[Method] = getattr(importlib.import_module(f"unseen.methods.{entry.module}"), entry.class_name)
-    return found
+    cls = find_method(str(name))
+    if cls is None or cls.name != name:
+        raise unknown_name("method", name, method_names())
+    return cls
 
 
 def make_method(name: str, **params: Any) -> Method:
@@ -141,10 +78,40 @@ def make_method(name: str, **params: Any) -> Method:
     >>> unseen.make_method("smoothfeats", random_state=0)
     SmoothFeats(random_state=0)
     """
-    cls = method_class(name)
-    allowed = list(inspect.signature(cls).parameters)
-    for given in params:
-        if given not in allowed:
-            error = unknown_name(f"parameter of {name}", given, allowed)
-            raise InputError(str(error))
-    return cls(**params)
+    return method_class(name)(**params)
+
+
+def _modules() -> list[str]:
+    """Return the names of all modules of the package, those of its folders included."""
+    found: Iterable[pkgutil.ModuleInfo] = pkgutil.iter_modules(methods.__path__, "unseen.methods.")
+    names = []
+    for module in found:
+        if module.ispkg:
+            inner = importlib.import_module(module.name)
+            names += [info.name for info in pkgutil.iter_modules(inner.__path__, f"{module.name}.")]
+        else:
+            names.append(module.name)
+    return names
+
+
+def _leading_to(word: str) -> str:
+    """Return the module with the longest name, underscores apart, that `word` begins with, or no name."""
+    short = {module: module.rpartition(".")[2].replace("_", "") for module in _modules()}
+    return max((m for m in short if word.startswith(short[m])), key=lambda m: len(short[m]), default="")
+
+
+def _classes(module: str) -> list[type[Method]]:
+    """Return the methods that a module defines: classes with a summary of their own."""
+    if not module:
+        return []
+    from unseen.methods.base import Method
+
+    values = vars(importlib.import_module(module)).values()
+    return [
+        value
+        for value in values
+        if isinstance(value, type)
+        and issubclass(value, Method)
+        and value.__module__ == module
+        and "summary" in vars(value)
+    ]

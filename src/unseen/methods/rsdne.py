@@ -12,8 +12,8 @@ chooses S at random once, and ignores k. This follows the paper, as the Matlab v
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from unseen.comm.graph_part import GraphPart, processes
 from unseen.errors import InputError, UnsupportedError, logger
@@ -30,45 +30,14 @@ from unseen.linalg.neighbours import (
 from unseen.linalg.spread import SpreadCandidates, SpreadNeighbours, spread_groups
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.mfdw import MFDW, Keys
-from unseen.methods.parameters import Constraint, Interval, OneOf
 from unseen.methods.rsdne_solvers import Objective
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState
+from unseen.methods.vocabulary import Candidates, InterClass, IntraClass, LabelWeight, Neighbors
 
 Chooser = Callable[[Any], Neighbours | SpreadNeighbours]
 
 
 class RSDNE(MFDW):
     """Factorisation of the walk matrix that keeps same-labelled nodes on a manifold; needs no features.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 200, or as many as there are nodes.
-    alpha : float
-        Weight of the label terms; 0 gives MFDW.
-    lam : float
-        Weight of the regularisation.
-    n_neighbors : int
-        k, the intra-class neighbours of a labelled node; a class with fewer others has all of them.
-    intra : {"adaptive", "random"} or None
-        The k nearest of the same class, anew each round; k random ones, drawn once; or no J_intra.
-    inter : bool
-        Whether J_inter is there.
-    max_iter : int
-        Rounds at most.
-    tol : float
-        Stop when a round lowers J by less than this share of it.
-    solver : {"als", "gradient"}
-        Alternating least squares (J never rises), or the paper's gradient descent.
-    step : {"bold", "armijo"}
-        How ``solver="gradient"`` chooses its step length.
-    init : {"svd", "uniform"}
-        Start from the singular value decomposition of M, or from uniform random numbers.
-    callbacks : sequence of functions, optional
-        Called with an :class:`~unseen.methods.training.Epoch` after each round; a true answer stops.
-    random_state : None, int or Generator
-        Seed of everything random. Random numbers belong to node ids, not to rows.
 
     Attributes
     ----------
@@ -100,48 +69,14 @@ class RSDNE(MFDW):
     """
 
     name: ClassVar[str] = "rsdne"
+    summary: ClassVar[str] = "factorisation with label terms that cope with missing classes"
     reference: ClassVar[str] = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020"
     uses_labels: ClassVar[bool] = True
-    constraints: ClassVar[dict[str, Constraint]] = {
-        **MFDW.constraints,
-        "alpha": Interval(0),
-        "n_neighbors": Interval(1, integer=True),
-        "intra": OneOf(("adaptive", "random", None)),
-        "inter": OneOf((True, False)),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        alpha: float = 1.0,
-        lam: float = 0.1,
-        n_neighbors: int = 5,
-        intra: Literal["adaptive", "random"] | None = "adaptive",
-        inter: bool = True,
-        max_iter: int = 15,
-        tol: float = 5e-4,
-        solver: Literal["als", "gradient"] = "als",
-        step: Literal["bold", "armijo"] = "bold",
-        init: Literal["svd", "uniform"] = "svd",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components=n_components,
-            lam=lam,
-            max_iter=max_iter,
-            tol=tol,
-            solver=solver,
-            step=step,
-            init=init,
-            callbacks=callbacks,
-            random_state=random_state,
-        )
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.intra = intra
-        self.inter = inter
+    alpha: LabelWeight = 1.0
+    n_neighbors: Neighbors = 5
+    intra: IntraClass = "adaptive"
+    inter: InterClass = True
 
     def _objective(
         self, graph: Graph, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
@@ -221,14 +156,6 @@ class RSDNE(MFDW):
 class RSDNELight(RSDNE):
     """RSDNE*: RSDNE whose intra-class neighbours come from candidates drawn once, linear in the graph.
 
-    Parameters
-    ----------
-    n_candidates : int or None
-        Random nodes of the same class among which a labelled node looks for its neighbours; None means
-        20 times `n_neighbors`.
-    n_components, alpha, lam, n_neighbors, intra, inter, max_iter, tol, solver, step, init, callbacks, random_state
-        As for :class:`RSDNE`.
-
     Notes
     -----
     The nodes of a class stand in a circle in random order, and every node's candidates stand at the same random
@@ -244,45 +171,9 @@ class RSDNELight(RSDNE):
     """
 
     name: ClassVar[str] = "rsdne-light"
-    constraints: ClassVar[dict[str, Constraint]] = {
-        **RSDNE.constraints,
-        "n_candidates": Interval(1, integer=True, optional=True),
-    }
+    summary: ClassVar[str] = "RSDNE with candidates drawn once, for large graphs"
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        alpha: float = 1.0,
-        lam: float = 0.1,
-        n_neighbors: int = 5,
-        n_candidates: int | None = None,
-        intra: Literal["adaptive", "random"] | None = "adaptive",
-        inter: bool = True,
-        max_iter: int = 15,
-        tol: float = 5e-4,
-        solver: Literal["als", "gradient"] = "als",
-        step: Literal["bold", "armijo"] = "bold",
-        init: Literal["svd", "uniform"] = "svd",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components=n_components,
-            alpha=alpha,
-            lam=lam,
-            n_neighbors=n_neighbors,
-            intra=intra,
-            inter=inter,
-            max_iter=max_iter,
-            tol=tol,
-            solver=solver,
-            step=step,
-            init=init,
-            callbacks=callbacks,
-            random_state=random_state,
-        )
-        self.n_candidates = n_candidates
+    n_candidates: Candidates = None
 
     def _chooser(self, groups: Groups, keys: Keys) -> Chooser | None:
         if self.intra != "adaptive":

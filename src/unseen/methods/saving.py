@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import NotFittedError
 
 import unseen
 from unseen.embedding import Embedding
@@ -19,7 +18,7 @@ from unseen.io.files import atomic_path
 from unseen.methods.base import Method
 from unseen.methods.neural.gcn_encoder import Encoder, pick_device
 from unseen.methods.neural.rect_dw import RECTNDW
-from unseen.methods.registry import METHODS, make_method
+from unseen.methods.registry import find_method
 from unseen.randomness import seed_of
 
 FORMAT = "unseen-model"
@@ -42,6 +41,8 @@ def save_method(method: Method, path: str | PathLike[str]) -> None:
     True
     """
     if not hasattr(method, "embedding_"):
+        from sklearn.exceptions import NotFittedError
+
         msg = f"this {type(method).__name__} is not fitted yet, so there is nothing to save; call fit first"
         raise NotFittedError(msg)
     about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "made_by": unseen.__version__}
@@ -66,7 +67,7 @@ def load_method(path: str | PathLike[str]) -> Method:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     unseen.RECTN(n_components=4, epochs=2, random_state=0).fit(graph).save(pathlib.Path(folder) / "model.npz")
     ...     unseen.load_method(pathlib.Path(folder) / "model.npz")
-    RECTN(epochs=2, n_components=4, random_state=0)
+    RECTN(n_components=4, epochs=2, random_state=0)
     """
     path = Path(path)
     if not path.is_file():
@@ -139,16 +140,20 @@ def _holds_function(value: Any) -> bool:
 
 
 def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
-    if about["name"] not in METHODS and about["name"] != RECTNDW.name:
+    cls = (
+        RECTNDW if about["name"] == RECTNDW.name else find_method(about["name"])
+    )  # a half is not in the registry
+    if cls is None:
         msg = (
             f"the model is of a method {about['name']!r} that this unseen {unseen.__version__} does not have"
         )
         raise InputError(msg)
-    params = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in about["params"].items()
+    params: dict[str, Any] = {
+        cls.renamed.get(key, key): tuple(value) if isinstance(value, list) else value
+        for key, value in about["params"].items()
+        if key not in cls.removed
     }
-    half: Any = RECTNDW  # not a method of its own, so not in the registry
-    method: Method = half(**params) if about["name"] == half.name else make_method(about["name"], **params)
+    method: Method = cls(**params)
     for key, value in about["plain"].items():
         setattr(method, key, _restored(key, value))
     for key, packed in about["halves"].items():

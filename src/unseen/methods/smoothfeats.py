@@ -16,23 +16,11 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import gcn_normalized, l2_rows
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Vectors, rows_and_columns
-from unseen.methods.parameters import Constraint, Interval
-from unseen.randomness import RandomState
+from unseen.methods.vocabulary import Columns, Steps, Teleport
 
 
 class SmoothFeats(Method):
     """Features reduced by SVD and smoothed over the graph; rows of the adjacency where there are none.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 200, or as many as the features allow.
-    steps : int
-        How often the vectors are averaged over the neighbours.
-    teleport : float
-        Share of its own starting vector that a node keeps in each step.
-    random_state : None, int or Generator
-        Seed of the randomised SVD.
 
     Attributes
     ----------
@@ -48,27 +36,15 @@ class SmoothFeats(Method):
     """
 
     name: ClassVar[str] = "smoothfeats"
+    summary: ClassVar[str] = "features smoothed over the graph, no training"
+    uses_features: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
     )
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "steps": Interval(0, integer=True),
-        "teleport": Interval(0, 1),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        steps: int = 10,
-        teleport: float = 0.1,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.steps = steps
-        self.teleport = teleport
-        self.random_state = random_state
+    n_components: Columns = None
+    steps: Steps = 10
+    teleport: Teleport = 0.1
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features

@@ -13,7 +13,7 @@ in place of conjugate gradients; the start is the best factorisation without reg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,8 @@ from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import truncated_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors, rows_and_columns, warn_no_edges
-from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.randomness import RandomState
+from unseen.methods.vocabulary import Columns, NormalizeFeatures, Regularisation, Rounds, RoundTolerance
+from unseen.params import Limits
 
 Dense = npt.NDArray[np.floating[Any]]
 
@@ -36,22 +36,7 @@ FEATURE_DIMENSIONS = 200
 class TADW(Method):
     """Vectors whose products with each other, through the features, give the chances of a short walk.
 
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, half of them (one more, if odd) for W; None means 200 = 100 + 100.
-    lam : float
-        Weight of the regularisation.
-    normalize_features : bool
-        Whether the reduced features get rows of length 1, so that no node weighs more for having more words. By
-        micro F1 in folds of the seen labels of one split it makes no difference with 30 % labels (mean over Citeseer,
-        Cora, Wiki and PPI .673 both ways) and costs two points with 10 % (Citeseer and Wiki, .640 against .665).
-    max_iter : int
-        Most rounds of the alternation.
-    tol : float
-        Stop when a round lowers J by less than this share.
-    random_state : None, int or Generator
-        Seed of the randomised SVD of the features.
+    Half of the columns (one more, if their number is odd) are for W.
 
     Attributes
     ----------
@@ -67,33 +52,17 @@ class TADW(Method):
     """
 
     name: ClassVar[str] = "tadw"
+    summary: ClassVar[str] = "the walk matrix factorised through the features"
+    uses_features: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
     )
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(2, integer=True, optional=True),
-        "lam": Interval(0, open_low=True),
-        "normalize_features": OneOf((True, False)),
-        "max_iter": Interval(1, integer=True),
-        "tol": Interval(0),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        lam: float = 0.2,
-        normalize_features: bool = False,
-        max_iter: int = 20,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.lam = lam
-        self.normalize_features = normalize_features
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: Annotated[Columns, Limits(2)] = None
+    lam: Regularisation = 0.2
+    normalize_features: NormalizeFeatures = False
+    max_iter: Annotated[Rounds, Limits(1)] = 20
+    tol: RoundTolerance = 1e-4
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
@@ -137,7 +106,7 @@ class Problem:
     walked : ndarray, shape (n, f)
         M T'.
     lam : float
-        Weight of the regularisation.
+        As in J.
     """
 
     features: Dense

@@ -83,7 +83,7 @@ def run_epochs(
     method: str,
     epochs: int,
     vectors: Callable[[], npt.NDArray[np.float32]],
-    callbacks: Iterable[Callback] | None = None,
+    callbacks: Iterable[Callback] | Callback | None = None,
     tol: float = 0.0,
     best_of: Sequence[torch.Tensor] = (),
     state: Mapping[str, torch.Tensor] | None = None,
@@ -187,7 +187,7 @@ def _offer(
     keeper().offer(method, number, {**arrays, "losses": np.array(losses)}, last=last)
 
 
-def checked_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
+def checked_callbacks(callbacks: Iterable[Callback] | Callback | None) -> list[Callback]:
     """Return the callbacks as a list; one function alone is taken too, and what is no function is an error.
 
     Examples
@@ -197,7 +197,7 @@ def checked_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
     """
     given = () if callbacks is None else callbacks
     several = isinstance(given, Iterable) and not callable(given)
-    called: list[Any] = list(given) if several else [given]
+    called: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
     for callback in called:
         if not callable(callback):
             msg = f"`callbacks` must be functions of one argument, got {callback!r}"

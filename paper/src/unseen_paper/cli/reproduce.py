@@ -81,7 +81,7 @@ def reproduce(
     from unseen.data.datasets import dataset_names
     from unseen.data.files import make_folder
     from unseen.explorer.layout import has_open_tsne
-    from unseen.methods.registry import METHODS
+    from unseen.methods.registry import method_names
     from unseen_paper.cluster import on_cluster
     from unseen_paper.experiments.catalog import EXPERIMENTS, Choice
     from unseen_paper.experiments.evidence import COLLECTED, collected
@@ -99,7 +99,7 @@ def reproduce(
         raise unknown_name("style", style, STYLES)
     choice = Choice(
         _checked(dataset, "data set", dataset_names()),
-        _checked(methods, "method", METHODS),
+        _checked(methods, "method", method_names()),
         None if rates is None else _shares(rates),
         splits,
         grid,

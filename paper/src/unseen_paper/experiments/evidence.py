@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from unseen.data.datasets import dataset_names
-from unseen.methods.registry import METHODS
 from unseen_paper.csv_files import read_csv
-from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice
+from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, ROWS, Choice
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
 from unseen_paper.experiments.plan import Run, as_params
 from unseen_paper.experiments.results import Result
@@ -152,7 +151,7 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
     datasets = [dataset for dataset in wanted if dataset in present]
     if not datasets:
         return []
-    methods = [m for m in METHODS if m in {run.method for run in good}] if name in COLLECTED else None
+    methods = [m for m in ROWS if m in {run.method for run in good}] if name in COLLECTED else None
     rates = sorted({run.label_rate for run in good}) if name == "f1" else None
     plans = [Choice(datasets, methods, rates)]
     if choice.splits is not None:

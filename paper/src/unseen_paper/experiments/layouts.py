@@ -19,9 +19,8 @@ from unseen.data.files import atomic_paths
 from unseen.errors import logger
 from unseen.explorer.layout import map_of
 from unseen.labels import Labels
-from unseen.methods.registry import METHODS as REGISTRY
 from unseen_paper.csv_files import csv_text, read_csv
-from unseen_paper.experiments.catalog import able
+from unseen_paper.experiments.catalog import ROWS, able
 from unseen_paper.experiments.plan import Run, f1_runs
 from unseen_paper.experiments.runner import DIED, embed_and_score, load_once, surviving
 
@@ -75,7 +74,7 @@ def layout_panels(
         Told how many panels are done, and of how many.
     """
     labels = load_once(dataset).labels
-    chosen = able(methods or [name for name in METHODS if name in REGISTRY], labels)
+    chosen = able(methods or list(METHODS), labels)
     runs = f1_runs(dataset, labels, chosen, [label_rate], 1)
     if not runs:
         return {}
@@ -86,7 +85,7 @@ def layout_panels(
         panels[run.method] = panel or Panel([], _about(run, {}, DIED))
         if error := panels[run.method].numbers["error"]:
             logger.warning("%s on %s failed: %s", run.method, dataset, error)
-        panels = {name: panels[name] for name in sorted(panels, key=list(REGISTRY).index)}
+        panels = {name: panels[name] for name in sorted(panels, key=ROWS.index)}
         with atomic_paths(points, numbers) as (first, second):
             placed = (row for each in panels.values() for row in each.points)
             first.write_text(csv_text(POINTS, placed), encoding="utf-8", newline="")
@@ -221,7 +220,7 @@ def _kept(run: Run, points: Path, numbers: Path) -> dict[str, Panel]:
     found = {
         row["method"]: _numbers(row)
         for row in read_csv(numbers, ABOUT)
-        if (float(row["label_rate"]), row["unseen"]) == wanted and row["method"] in REGISTRY
+        if (float(row["label_rate"]), row["unseen"]) == wanted and row["method"] in ROWS
     }
     rows: dict[str, list[Row]] = {}
     for row in read_csv(points, POINTS):

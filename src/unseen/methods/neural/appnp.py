@@ -20,7 +20,6 @@ the whole, so training has a propagation of its own, and the layer makes the sco
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
@@ -49,9 +48,17 @@ from unseen.methods.neural.gnn_sparse import (
     sparse_product,
     thinned_spread,
 )
-from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import (
+    Dropout,
+    LearningRate,
+    Patience,
+    Propagate,
+    Steps,
+    Teleport,
+    ValidationShare,
+    WeightDecay,
+)
+from unseen.randomness import child_seed
 
 CHECKS = 20
 """How often validation nodes are looked at before patience ends: each look costs half as much as an epoch."""
@@ -60,37 +67,7 @@ CHECKS = 20
 class APPNP(NetworkMethod):
     """Hidden layer of a network over the features, spread over the graph; it learned to tell the seen classes apart.
 
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, which is the width of the hidden layer; None means 200. Any width is possible.
-    steps : int
-        How often predictions, and the vectors, are averaged over the neighbours.
-    teleport : float
-        Share of its own that a node keeps in each step.
-    propagate : bool
-        Spread the vectors like the predictions; False gives the hidden layer as it is.
-    epochs : int
-        Most passes over the graph.
-    patience : int
-        Stop when neither loss nor accuracy of the validation nodes has improved for so many epochs.
-    validation_share : float
-        Share of the labelled nodes that is kept for deciding when to stop; where that is no node, or 0, the training
-        nodes decide.
-    learning_rate : float
-        Step size of Adam.
-    dropout : float
-        Share of the features, of the hidden layer and of the edges that is dropped in each epoch.
-    weight_decay : float
-        Weight of the squared norm of the first layer.
-    row_normalize : bool
-        Divide each node's features by their sum, as the authors do.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU where there is one.
-    callbacks : sequence of functions, optional
-        Called after every epoch; see :mod:`unseen.methods.training`.
-    random_state : None, int or Generator
-        Seed of the starting weights, of the validation nodes and of dropout.
+    Dropout takes edges too, and improvements are those of loss or accuracy of the validation nodes.
 
     Attributes
     ----------
@@ -113,56 +90,19 @@ class APPNP(NetworkMethod):
     """
 
     name: ClassVar[str] = "appnp"
+    summary: ClassVar[str] = "hidden layer of a network whose predictions are spread over the graph"
     reference: ClassVar[str] = "Klicpera et al., Predict then Propagate, ICLR 2019"
     uses_labels: ClassVar[bool] = True
     needs_labels: ClassVar[bool] = True
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "steps": Interval(0, integer=True),
-        "teleport": Interval(0, 1),
-        "propagate": OneOf((True, False)),
-        "epochs": Interval(0, integer=True),
-        "patience": Interval(1, integer=True),
-        "validation_share": Interval(0, 0.9),
-        "learning_rate": Interval(0, open_low=True),
-        "dropout": Interval(0, 0.99),
-        "weight_decay": Interval(0),
-        "row_normalize": OneOf((True, False)),
-        "device": OneOf(("auto", "cpu", "cuda")),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        steps: int = 10,
-        teleport: float = 0.1,
-        propagate: bool = True,
-        epochs: int = 10_000,
-        patience: int = 100,
-        validation_share: float = 0.2,
-        learning_rate: float = 0.01,
-        dropout: float = 0.5,
-        weight_decay: float = 5e-3,
-        row_normalize: bool = True,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.steps = steps
-        self.teleport = teleport
-        self.propagate = propagate
-        self.epochs = epochs
-        self.patience = patience
-        self.validation_share = validation_share
-        self.learning_rate = learning_rate
-        self.dropout = dropout
-        self.weight_decay = weight_decay
-        self.row_normalize = row_normalize
-        self.device = device
-        self.callbacks = callbacks
-        self.random_state = random_state
+    steps: Steps = 10
+    teleport: Teleport = 0.1
+    propagate: Propagate = True
+    patience: Patience = 100
+    validation_share: ValidationShare = 0.2
+    learning_rate: LearningRate = 0.01
+    dropout: Dropout = 0.5
+    weight_decay: WeightDecay = 5e-3
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         device = pick_device(self.device)

@@ -15,7 +15,6 @@ because W acts on rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,32 +35,12 @@ from unseen.methods.neural.gnn_common import (
     seeded_model,
 )
 from unseen.methods.neural.gnn_sparse import Features, SparseMatrix
-from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import LearningRate, Patience
+from unseen.randomness import child_seed
 
 
 class DGI(NetworkMethod):
     """One graph convolution trained to tell the graph from a shuffled one; no labels.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, which is the width of the layer; None means 200. Any width is possible.
-    epochs : int
-        Most passes over the graph.
-    patience : int
-        Stop when the loss has not fallen for so many epochs.
-    learning_rate : float
-        Step size of Adam.
-    row_normalize : bool
-        Divide each node's features by their sum, as the authors do.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU where there is one.
-    callbacks : sequence of functions, optional
-        Called after every epoch; see :mod:`unseen.methods.training`.
-    random_state : None, int or Generator
-        Seed of the starting weights and of the shuffling.
 
     Attributes
     ----------
@@ -81,36 +60,11 @@ class DGI(NetworkMethod):
     """
 
     name: ClassVar[str] = "dgi"
+    summary: ClassVar[str] = "graph convolution that tells the graph from a shuffled one, no labels"
     reference: ClassVar[str] = "Velickovic et al., Deep Graph Infomax, ICLR 2019"
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "epochs": Interval(0, integer=True),
-        "patience": Interval(1, integer=True),
-        "learning_rate": Interval(0, open_low=True),
-        "row_normalize": OneOf((True, False)),
-        "device": OneOf(("auto", "cpu", "cuda")),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        epochs: int = 10_000,
-        patience: int = 20,
-        learning_rate: float = 0.001,
-        row_normalize: bool = True,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epochs = epochs
-        self.patience = patience
-        self.learning_rate = learning_rate
-        self.row_normalize = row_normalize
-        self.device = device
-        self.callbacks = callbacks
-        self.random_state = random_state
+    patience: Patience = 20
+    learning_rate: LearningRate = 0.001
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         device = pick_device(self.device)

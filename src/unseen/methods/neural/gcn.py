@@ -14,7 +14,6 @@ epochs instead of a stop on 500 validation nodes, and the binary loss for severa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
@@ -35,34 +34,12 @@ from unseen.methods.neural.gnn_common import (
     seeded_model,
 )
 from unseen.methods.neural.gnn_sparse import Features, SparseMatrix, drop_features, dropout
-from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, WeightDecay
+from unseen.randomness import child_seed
 
 
 class GCN(NetworkMethod):
     """Hidden layer of a two-layer graph convolutional network that learned to tell the seen classes apart.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, which is the width of the hidden layer; None means 200. Any width is possible.
-    epochs : int
-        Passes over the graph.
-    learning_rate : float
-        Step size of Adam.
-    dropout : float
-        Share of the features and of the hidden layer that is dropped in each epoch.
-    weight_decay : float
-        Weight of the squared norm of the first layer.
-    row_normalize : bool
-        Divide each node's features by their sum, as the authors do.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU where there is one.
-    callbacks : sequence of functions, optional
-        Called after every epoch; see :mod:`unseen.methods.training`.
-    random_state : None, int or Generator
-        Seed of the starting weights and of dropout.
 
     Attributes
     ----------
@@ -85,43 +62,17 @@ class GCN(NetworkMethod):
     """
 
     name: ClassVar[str] = "gcn"
+    summary: ClassVar[str] = "hidden layer of a graph convolutional network trained on the seen classes"
     reference: ClassVar[str] = (
         "Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017"
     )
     uses_labels: ClassVar[bool] = True
     needs_labels: ClassVar[bool] = True
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, integer=True, optional=True),
-        "epochs": Interval(0, integer=True),
-        "learning_rate": Interval(0, open_low=True),
-        "dropout": Interval(0, 0.99),
-        "weight_decay": Interval(0),
-        "row_normalize": OneOf((True, False)),
-        "device": OneOf(("auto", "cpu", "cuda")),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        epochs: int = 200,
-        learning_rate: float = 0.01,
-        dropout: float = 0.5,
-        weight_decay: float = 5e-4,
-        row_normalize: bool = True,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.dropout = dropout
-        self.weight_decay = weight_decay
-        self.row_normalize = row_normalize
-        self.device = device
-        self.callbacks = callbacks
-        self.random_state = random_state
+    epochs: Epochs = 200
+    learning_rate: LearningRate = 0.01
+    dropout: Dropout = 0.5
+    weight_decay: WeightDecay = 5e-4
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         device = pick_device(self.device)

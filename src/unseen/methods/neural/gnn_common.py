@@ -6,9 +6,9 @@ The first layer multiplies features in CSR instead of a dense matrix, which chan
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from unseen.methods.base import Method, Vectors
 from unseen.methods.neural.gcn_encoder import pick_device
 from unseen.methods.neural.gnn_sparse import Features, SparseMatrix, sparse_product
 from unseen.methods.training import Callback, checked_callbacks, run_epochs
+from unseen.methods.vocabulary import Callbacks, Columns, Device, Epochs, RowNormalize
 from unseen.randomness import child_seed
 
 with warnings.catch_warnings():
@@ -87,18 +88,28 @@ class Convolution(GCNLayer):  # type: ignore[misc]  # PyTorch Geometric is not t
         return sparse_product(x, adj_t, adj_t)
 
 
-class NetworkMethod(Method):
+class _Learnt:
+    """What the networks learn."""
+
+    network_: Any
+    has_features_: bool
+    n_features_: int
+    loss_history_: list[float]
+
+
+class NetworkMethod(_Learnt, Method):
     """A network over features and graph: what it reads, and how a fitted one reads a new graph.
 
     A subclass sets `network_` in ``_fit``, trains it through ``_run`` and says in ``_vectors`` what comes out.
     """
 
-    n_components: int | None
-    epochs: int
-    row_normalize: bool
-    device: str
-    callbacks: Iterable[Callback] | None
-    network_: Any
+    uses_features: ClassVar[bool] = True
+
+    n_components: Columns = None
+    epochs: Epochs = 10_000
+    row_normalize: RowNormalize = True
+    device: Device = "auto"
+    callbacks: Callbacks = None
 
     def _width(self) -> int:
         """Return the number of columns; a layer can have any, so nothing is clipped."""

@@ -5,8 +5,8 @@ The hidden layer of RECT-L and that of RECT-N, trained apart, each l2-normalised
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -16,53 +16,22 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Vectors
-from unseen.methods.neural.rect_base import RectMethod
+from unseen.methods.neural.rect_base import SemanticMethod
 from unseen.methods.neural.rect_l import RECTL
 from unseen.methods.neural.rect_n import RECTN
-from unseen.methods.parameters import Constraint, Interval
-from unseen.methods.semantics import Readout
 from unseen.methods.sharing import shared
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import Columns
+from unseen.params import Limits
+from unseen.randomness import child_seed
 
 Half = TypeVar("Half", RECTL, RECTN)
 
 
-class RECT(RectMethod):
+class RECT(SemanticMethod):
     """Vectors for graphs whose labels miss whole classes: RECT-L and RECT-N side by side.
 
-    Without any label they are those of RECT-N alone, l2-normalised, and a warning says so.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 400. Half of them, rounded up, come from RECT-L, the rest from RECT-N.
-    features : {"auto", "adjacency", "identity"}
-        "auto" takes the graph's features, and rows of the adjacency where it has none.
-    input : {"svd", "raw"}
-        What the GCN layer of RECT-L gets, see :class:`RECTL`.
-    svd_components : int or None
-        Dimensions of the class-semantic descriptions; None means 200, or as many as the features allow.
-    unit_rows : {"auto", True, False}
-        Whether each node's features are scaled to length 1 before the SVD, see :class:`RECTL`.
-    readout : {"mean", "median"} or function
-        What makes a description of the features of a class, see :class:`RECTL`.
-    hidden : tuple of int
-        Widths of further GCN layers before the ones that give the vectors.
-    epochs : int
-        Training steps of each half.
-    learning_rate : float
-        Step size of Adam.
-    tol : float
-        Stop a half when its loss has fallen by less than this share of itself in ten epochs; 0: never.
-    keep_best : bool
-        Whether Ctrl-C ends the training of a half with the best state so far instead of an error.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU where there is one.
-    callbacks : sequence of functions, optional
-        Called after every epoch of both halves; see :mod:`unseen.methods.training`.
-    random_state : None, int or Generator
-        Seed of the SVD and of the starting weights.
+    Half of the columns, rounded up, come from RECT-L, the rest from RECT-N; both are trained for all epochs. Without
+    any label the vectors are those of RECT-N alone, l2-normalised, and a warning says so.
 
     Attributes
     ----------
@@ -83,45 +52,10 @@ class RECT(RectMethod):
     """
 
     name: ClassVar[str] = "rect"
-    uses_labels: ClassVar[bool] = True
+    summary: ClassVar[str] = "rect-l and rect-n side by side, the paper's neural method"
     default_components: ClassVar[int] = 400
-    constraints: ClassVar[dict[str, Constraint]] = {
-        **RECTL.constraints,
-        "n_components": Interval(2, integer=True, optional=True),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        features: str = "auto",
-        input: str = "svd",  # noqa: A002
-        svd_components: int | None = None,
-        unit_rows: str | bool = "auto",
-        readout: Readout = "mean",
-        hidden: Sequence[int] = (),
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        tol: float = 0.0,
-        keep_best: bool = False,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.features = features
-        self.input = input
-        self.svd_components = svd_components
-        self.unit_rows = unit_rows
-        self.readout = readout
-        self.hidden = hidden
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.tol = tol
-        self.keep_best = keep_best
-        self.device = device
-        self.callbacks = callbacks
-        self.random_state = random_state
+    n_components: Annotated[Columns, Limits(2)] = None
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         width = self.n_components or self.default_components

@@ -21,9 +21,23 @@ from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
 from unseen.methods.neural.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
-from unseen.methods.parameters import Constraint, Interval, OneOf, Several
 from unseen.methods.saved import SavedMethod
-from unseen.methods.training import Adam, Callback, run_epochs
+from unseen.methods.training import Adam, run_epochs
+from unseen.methods.vocabulary import (
+    Callbacks,
+    Columns,
+    DescriptionColumns,
+    Device,
+    Epochs,
+    EpochTolerance,
+    FeatureSource,
+    Hidden,
+    KeepOnInterrupt,
+    LayerInput,
+    LearningRate,
+    Readout,
+    UnitRows,
+)
 from unseen.randomness import child_seed
 
 if TYPE_CHECKING:
@@ -31,34 +45,34 @@ if TYPE_CHECKING:
 
 REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
 
-COMMON: dict[str, Constraint] = {
-    "n_components": Interval(1, integer=True, optional=True),
-    "features": OneOf(("auto", "adjacency", "identity")),
-    "hidden": Several(Interval(1, integer=True)),
-    "epochs": Interval(0, integer=True),
-    "learning_rate": Interval(0, open_low=True),
-    "tol": Interval(0),
-    "keep_best": OneOf((True, False)),
-    "device": OneOf(("auto", "cpu", "cuda")),
-}
-"""Constraints of the parameters that all of them have."""
+
+class _Learnt:
+    """What the methods of the family learn."""
+
+    source_: str
+    n_features_: int
+    unit_rows_: bool = False  # a model file of an earlier version does not have it
+    encoder_: Encoder
+    loss_history_: Any
+    stopped_by_: str
 
 
-class RectMethod(SavedMethod):
-    """Base of the family: sources of features, starting weights, new nodes, files."""
+class RectMethod(_Learnt, SavedMethod):
+    """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
     reference: ClassVar[str] = REFERENCE
-    constraints: ClassVar[dict[str, Constraint]] = COMMON
+    uses_features: ClassVar[bool] = True
+    renamed: ClassVar[dict[str, str]] = {"keep_best": "keep_on_interrupt"}
 
-    n_components: int | None
-    features: str
-    hidden: Sequence[int]
-    epochs: int
-    learning_rate: float
-    tol: float
-    keep_best: bool
-    device: str
-    callbacks: Iterable[Callback] | None
+    n_components: Columns = None
+    features: FeatureSource = "auto"
+    hidden: Hidden = ()
+    epochs: Epochs = 100
+    learning_rate: LearningRate = 0.001
+    tol: EpochTolerance = 0.0
+    keep_on_interrupt: KeepOnInterrupt = False
+    device: Device = "auto"
+    callbacks: Callbacks = None
 
     def fit(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Self:
         """Learn vectors for every node of `graph`; see :meth:`Method.fit`."""
@@ -139,7 +153,7 @@ class RectMethod(SavedMethod):
             vectors=lambda: vectors().copy(),  # the encoder uses its memory again in the next epoch
             callbacks=self.callbacks,
             tol=self.tol,
-            best_of=weights if self.keep_best else (),
+            best_of=weights if self.keep_on_interrupt else (),
             state=state,
             resumed=lambda done: setattr(adam, "steps", done),
         )
@@ -149,12 +163,16 @@ class RectMethod(SavedMethod):
         self.encoder_.release()
         return final
 
-    source_: str
-    n_features_: int
-    unit_rows_: bool = False  # a model file of an earlier version does not have it
-    encoder_: Encoder
-    loss_history_: Any
-    stopped_by_: str
+
+class SemanticMethod(RectMethod):
+    """Base of those that learn from class-semantic descriptions."""
+
+    uses_labels: ClassVar[bool] = True
+
+    input: LayerInput = "svd"
+    svd_components: DescriptionColumns = None
+    unit_rows: UnitRows = "auto"
+    readout: Readout = "mean"
 
 
 def layer_input(graph: Graph | GraphPart, source: str, device: torch.device) -> Input:

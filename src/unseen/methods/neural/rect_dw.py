@@ -12,8 +12,8 @@ from them. How many are enough was measured, see the parameter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,57 +26,28 @@ from unseen.linalg.keyed import node_keys
 from unseen.linalg.walks import WalkSampler
 from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
 from unseen.methods.neural.rect import RECT
-from unseen.methods.neural.rect_base import COMMON
 from unseen.methods.neural.rect_n import RECTN
-from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.semantics import Readout
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.vocabulary import Negatives, OwnContext, PairsPerNode, WalkLength, Walks, Window
+from unseen.params import Declared, Limits
+from unseen.randomness import child_seed
 
-WALKS: dict[str, Constraint] = {
-    "n_walks": Interval(1, integer=True),
-    "walk_length": Interval(2, integer=True),
-    "window": Interval(1, integer=True),
-    "n_negatives": Interval(1, integer=True),
-    "pairs_per_node": Interval(0, open_low=True),
-    "context": OneOf((True, False)),
-}
 _PAIRS = 8_192
 """Pairs whose inner products are computed at a time."""
 
 
-class RECTDW(RECT):
-    """RECT with DeepWalk's objective for the structure of the graph.
+class WalkMethod(Declared):
+    """Parameters of the walks, which :class:`RECTDW` and its half have."""
 
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns; None means 400. Half of them, rounded up, come from RECT-L.
-    features : {"auto", "adjacency", "identity"}
-        "auto" takes the graph's features, and rows of the adjacency where it has none.
-    input, svd_components, unit_rows, readout
-        Parameters of the semantic half, see :class:`RECTL`.
-    n_walks : int
-        Random walks from each node, over all epochs together.
-    walk_length : int
-        Nodes of a walk.
-    window : int
-        How far apart two nodes of a pair are at most.
-    n_negatives : int
-        Noise nodes for each pair.
-    pairs_per_node : float
-        Pairs drawn in an epoch, for each node on average. More than the default changed no F1 by more than the
-        difference between two seeds on Citeseer and Blogcatalog (see ``docs/performance.md``).
-    context : bool
-        Whether the other side of a pair has vectors of its own.
-    hidden : tuple of int
-        Widths of further GCN layers before the ones that give the vectors.
-    epochs : int
-        Training steps of each half.
-    learning_rate, tol, keep_best, device, callbacks
-        As for :class:`RECT`.
-    random_state : None, int or Generator
-        Seed of everything drawn.
+    n_walks: Walks = 80
+    walk_length: WalkLength = 40
+    window: Window = 5
+    n_negatives: Annotated[Negatives, Limits(1)] = 5
+    pairs_per_node: PairsPerNode = 5.0
+    context: OwnContext = False
+
+
+class RECTDW(WalkMethod, RECT):
+    """RECT with DeepWalk's objective for the structure of the graph.
 
     Attributes
     ----------
@@ -93,104 +64,17 @@ class RECTDW(RECT):
     """
 
     name: ClassVar[str] = "rect-dw"
-    constraints: ClassVar[dict[str, Constraint]] = {**RECT.constraints, **WALKS}
-
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        features: str = "auto",
-        input: str = "svd",  # noqa: A002
-        svd_components: int | None = None,
-        unit_rows: str | bool = "auto",
-        readout: Readout = "mean",
-        n_walks: int = 80,
-        walk_length: int = 40,
-        window: int = 5,
-        n_negatives: int = 5,
-        pairs_per_node: float = 5.0,
-        context: bool = False,
-        hidden: Sequence[int] = (),
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        tol: float = 0.0,
-        keep_best: bool = False,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components=n_components,
-            features=features,
-            input=input,
-            svd_components=svd_components,
-            unit_rows=unit_rows,
-            readout=readout,
-            hidden=hidden,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            tol=tol,
-            keep_best=keep_best,
-            device=device,
-            callbacks=callbacks,
-            random_state=random_state,
-        )
-        self.n_walks = n_walks
-        self.walk_length = walk_length
-        self.window = window
-        self.n_negatives = n_negatives
-        self.pairs_per_node = pairs_per_node
-        self.context = context
+    summary: ClassVar[str] = "rect with DeepWalk's objective for the structure of the graph"
 
     @staticmethod
     def _structure_class() -> type[RECTN]:
         return RECTNDW
 
 
-class RECTNDW(RECTN):
-    """The structure half of :class:`RECTDW`, which documents the parameters."""
+class RECTNDW(WalkMethod, RECTN):
+    """The structure half of :class:`RECTDW`."""
 
     name: ClassVar[str] = "rect-n-dw"
-    constraints: ClassVar[dict[str, Constraint]] = {**COMMON, **WALKS}
-
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        features: str = "auto",
-        n_walks: int = 80,
-        walk_length: int = 40,
-        window: int = 5,
-        n_negatives: int = 5,
-        pairs_per_node: float = 5.0,
-        context: bool = False,
-        hidden: Sequence[int] = (),
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        tol: float = 0.0,
-        keep_best: bool = False,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_components=n_components,
-            features=features,
-            hidden=hidden,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            tol=tol,
-            keep_best=keep_best,
-            device=device,
-            callbacks=callbacks,
-            random_state=random_state,
-        )
-        self.n_walks = n_walks
-        self.walk_length = walk_length
-        self.window = window
-        self.n_negatives = n_negatives
-        self.pairs_per_node = pairs_per_node
-        self.context = context
 
     def _structure_loss(
         self, graph: Graph, width: int, device: torch.device, rng: np.random.Generator

@@ -7,7 +7,6 @@ from U, as a share of their mean squared length: so the balance means the same o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,50 +20,22 @@ from unseen.linalg.normalize import l2_rows
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
 from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
-from unseen.methods.neural.rect_base import RectMethod, layer_input, propagation
-from unseen.methods.neural.rect_l import RECTL, project, reduced_features, scales_rows, words_of
+from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
+from unseen.methods.neural.rect_l import project, reduced_features, scales_rows, words_of
 from unseen.methods.neural.rect_losses import SemanticLoss, StructureLoss
-from unseen.methods.parameters import Constraint, Interval
-from unseen.methods.semantics import Readout, describe_classes, shares_of
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState, child_seed
+from unseen.methods.semantics import describe_classes, shares_of
+from unseen.methods.vocabulary import Balance, LayerInput
+from unseen.randomness import child_seed
 
 PROBES = 32
 """Random vectors that estimate ||M||^2 where it is dear to compute."""
 
 
-class RECTJoint(RectMethod):
+class RECTJoint(SemanticMethod):
     """One encoder for what the labels say and how the graph is built.
 
     It is shorter than RECT's vectors and one training instead of two; ``docs/performance.md`` says where it is better.
     Without any label it is RECT-N, and a warning says so.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, which is the width of the layer; None means 200. Any width is possible.
-    balance : float
-        Weight of the semantic loss, between 0 (structure only) and 1 (semantics only).
-    features : {"auto", "adjacency", "identity"}
-        "auto" takes the graph's features, and rows of the adjacency where it has none.
-    input : {"raw", "svd"}
-        What the GCN layer gets: the row-normalised features, or the features after SVD with rows of length 1.
-    svd_components : int or None
-        Dimensions of the class-semantic descriptions; None means 200, or as many as the features allow.
-    unit_rows : {"auto", True, False}
-        Whether each node's features are scaled to length 1 before the SVD, see :class:`RECTL`.
-    readout : {"mean", "median"} or function
-        What makes a description of the features of a class, see :class:`RECTL`.
-    hidden : tuple of int
-        Widths of further GCN layers before the one that gives the vectors.
-    epochs : int
-        Passes over the graph.
-    learning_rate : float
-        Step size of Adam.
-    tol, keep_best, device, callbacks
-        As for :class:`RECT`.
-    random_state : None, int or Generator
-        Seed of the SVD and of the starting weights.
 
     Attributes
     ----------
@@ -83,46 +54,10 @@ class RECTJoint(RectMethod):
     """
 
     name: ClassVar[str] = "rect-joint"
-    uses_labels: ClassVar[bool] = True
-    constraints: ClassVar[dict[str, Constraint]] = {
-        **RECTL.constraints,
-        "balance": Interval(0, 1),
-    }
+    summary: ClassVar[str] = "one encoder trained on both losses of rect at once"
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        balance: float = 0.01,
-        features: str = "auto",
-        input: str = "raw",  # noqa: A002
-        svd_components: int | None = None,
-        unit_rows: str | bool = "auto",
-        readout: Readout = "mean",
-        hidden: Sequence[int] = (),
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        tol: float = 0.0,
-        keep_best: bool = False,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.balance = balance
-        self.features = features
-        self.input = input
-        self.svd_components = svd_components
-        self.unit_rows = unit_rows
-        self.readout = readout
-        self.hidden = hidden
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.tol = tol
-        self.keep_best = keep_best
-        self.device = device
-        self.callbacks = callbacks
-        self.random_state = random_state
+    balance: Balance = 0.01
+    input: LayerInput = "raw"
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         device = pick_device(self.device)

@@ -12,7 +12,6 @@ these rows, without any work on the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,53 +30,19 @@ from unseen.linalg.products import spmm
 from unseen.linalg.svd import orthonormal, start_width, truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
-from unseen.methods.neural.rect_base import COMMON, RectMethod, layer_input, propagation
+from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
 from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss
-from unseen.methods.parameters import Constraint, Interval, OneOf
-from unseen.methods.semantics import READOUTS, Readout, describe_classes, shares_of, strongest_words
+from unseen.methods.semantics import describe_classes, shares_of, strongest_words
 from unseen.methods.sharing import shared
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState, child_seed
+from unseen.randomness import child_seed
 
 SVD_COMPONENTS = 200
 SVD_ROUNDS = 4
 """Rounds of subspace iteration: they find 99 % of what 200 exact axes hold on Citeseer, Cora and Wiki."""
 
 
-class RECTL(RectMethod):
+class RECTL(SemanticMethod):
     """Vectors from which the class-semantic descriptions of the seen classes can be predicted.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, which is the width of the hidden layer; None means 200. Any width is possible.
-    features : {"auto", "adjacency", "identity"}
-        "auto" takes the graph's features, and rows of the adjacency where it has none.
-    input : {"svd", "raw"}
-        What the GCN layer gets: the features after SVD, or the row-normalised features themselves.
-    svd_components : int or None
-        Dimensions of the descriptions; None means 200, or as many as the features allow.
-    unit_rows : {"auto", True, False}
-        Whether each node's features are scaled to length 1 before the SVD. "auto" does so where they are counts or
-        weights: no value is negative, and some are neither 0 nor 1. Rows of the adjacency stay as they are.
-    readout : {"mean", "median"} or function
-        What makes a description of the features of a class. A function gets one row a node, returns one row.
-    hidden : tuple of int
-        Widths of further GCN layers before the one that gives the vectors.
-    epochs : int
-        Training steps.
-    learning_rate : float
-        Step size of Adam.
-    tol : float
-        Stop when the loss has fallen by less than this share of itself in ten epochs; 0: never.
-    keep_best : bool
-        Whether Ctrl-C ends the training with the best state so far instead of an error.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU where there is one.
-    callbacks : sequence of functions, optional
-        Called after every epoch; see :mod:`unseen.methods.training`.
-    random_state : None, int or Generator
-        Seed of the SVD and of the starting weights.
 
     Attributes
     ----------
@@ -111,48 +76,8 @@ class RECTL(RectMethod):
     """
 
     name: ClassVar[str] = "rect-l"
-    uses_labels: ClassVar[bool] = True
+    summary: ClassVar[str] = "graph convolution that predicts class-semantic descriptions"
     needs_labels: ClassVar[bool] = True
-    constraints: ClassVar[dict[str, Constraint]] = {
-        **COMMON,
-        "input": OneOf(("svd", "raw")),
-        "svd_components": Interval(1, integer=True, optional=True),
-        "unit_rows": OneOf(("auto", True, False)),
-        "readout": OneOf(tuple(READOUTS), or_callable=True),
-    }
-
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        features: str = "auto",
-        input: str = "svd",  # noqa: A002
-        svd_components: int | None = None,
-        unit_rows: str | bool = "auto",
-        readout: Readout = "mean",
-        hidden: Sequence[int] = (),
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        tol: float = 0.0,
-        keep_best: bool = False,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.features = features
-        self.input = input
-        self.svd_components = svd_components
-        self.unit_rows = unit_rows
-        self.readout = readout
-        self.hidden = hidden
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.tol = tol
-        self.keep_best = keep_best
-        self.device = device
-        self.callbacks = callbacks
-        self.random_state = random_state
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
         device = pick_device(self.device)

@@ -7,7 +7,6 @@ exact: see :mod:`unseen.methods.neural.rect_losses`. The released code trains 50
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,35 +19,10 @@ from unseen.methods.base import Vectors
 from unseen.methods.neural.gcn_encoder import pick_device
 from unseen.methods.neural.rect_base import RectMethod, layer_input, propagation
 from unseen.methods.neural.rect_losses import StructureLoss
-from unseen.methods.training import Callback
-from unseen.randomness import RandomState
 
 
 class RECTN(RectMethod):
     """Vectors that keep the structure of the graph, and the features where there are any; no labels needed.
-
-    Parameters
-    ----------
-    n_components : int or None
-        Number of columns, which is the width of the layer; None means 200. Any width is possible.
-    features : {"auto", "adjacency", "identity"}
-        "auto" takes the graph's features, and rows of the adjacency where it has none.
-    hidden : tuple of int
-        Widths of further GCN layers before the one that gives the vectors.
-    epochs : int
-        Passes over the graph.
-    learning_rate : float
-        Step size of Adam.
-    tol : float
-        Stop when the loss has fallen by less than this share of itself in ten epochs; 0: never.
-    keep_best : bool
-        Whether Ctrl-C ends the training with the best state so far instead of an error.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU where there is one.
-    callbacks : sequence of functions, optional
-        Called after every epoch; see :mod:`unseen.methods.training`.
-    random_state : None, int or Generator
-        Seed of the starting weights. On the processor the same seed gives the same bits for any number of threads.
 
     Attributes
     ----------
@@ -70,31 +44,7 @@ class RECTN(RectMethod):
     """
 
     name: ClassVar[str] = "rect-n"
-
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        features: str = "auto",
-        hidden: Sequence[int] = (),
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        tol: float = 0.0,
-        keep_best: bool = False,
-        device: str = "auto",
-        callbacks: Iterable[Callback] | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.features = features
-        self.hidden = hidden
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.tol = tol
-        self.keep_best = keep_best
-        self.device = device
-        self.callbacks = callbacks
-        self.random_state = random_state
+    summary: ClassVar[str] = "graph convolution that rebuilds the walk matrix, no labels"
 
     def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
         device = pick_device(self.device)

@@ -1,0 +1,328 @@
+"""One declaration of a parameter: type, limits, meaning and default are stated once, everything else follows.
+
+A class says ``epochs: Annotated[int, Limits(0), "Passes over the graph."] = 200`` in its body. The constructor (which
+only stores), `get_params` and `set_params`, the checks and their sentences, the Parameters section of the docstring
+and the values that a command line takes all come from there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, dataclass_transform
+from typing import get_args as arguments_of
+from typing import get_origin as origin_of
+
+from unseen.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from typing import Self
+
+SECTIONS = ("Returns", "Attributes", "See Also", "Notes", "References", "Examples")
+"""Headings of a docstring that come after its parameters."""
+WORDS = {int: "an integer", float: "a number", str: "a text", Callable: "a function", Iterable: "an iterable"}
+SHORT = {Callable: "function", Iterable: "iterable"}
+
+
+class UnknownParameterError(InputError, TypeError):
+    """A keyword that a class does not have; the message names the nearest, or what has replaced it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a number, or of each of several; `open_low` leaves out the lower bound itself."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+
+    def hold(self, number: Any) -> bool:
+        """Whether a number is finite and within the bounds."""
+        above = number > self.low if self.open_low else number >= self.low
+        return bool(above and number <= self.high and abs(number) < math.inf)
+
+    def __str__(self) -> str:
+        bound = (
+            "" if self.low == -math.inf else f" {'above' if self.open_low else 'of at least'} {self.low:g}"
+        )
+        return bound + ("" if self.high == math.inf else f" and at most {self.high:g}")
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The values that a type with limits admits: some options, things of some kinds, or several values.
+
+    Examples
+    --------
+    >>> allowed = Allowed.of(int | None, Limits(1))
+    >>> str(allowed), allowed.numpydoc, allowed.parse("none"), allowed.accepts(0)
+    ('an integer of at least 1, or None', 'int or None', None, False)
+    >>> Allowed.of(Sequence[int]).parse("64, 32")
+    (64, 32)
+    """
+
+    options: tuple[Any, ...] = ()
+    kinds: tuple[Any, ...] = ()
+    each: Allowed | None = None
+    limits: Limits = NO_LIMITS
+
+    @classmethod
+    def of(cls, hint: Any, limits: Limits = NO_LIMITS) -> Allowed:
+        """Read a type, member by member of a union."""
+        options: list[Any] = []
+        kinds: list[Any] = []
+        each = None
+        for member in arguments_of(hint) if origin_of(hint) in (Union, UnionType) else (hint,):
+            origin, inner = origin_of(member), arguments_of(member)
+            if origin is Literal:
+                options += inner
+            elif member in (bool, None, NoneType):
+                options += (True, False) if member is bool else (None,)
+            elif origin in (tuple, Sequence):
+                each = cls.of(inner[0], limits)
+            else:
+                kinds.append(origin or member)
+        return cls(tuple(options), tuple(kinds), each, limits)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether `value` is allowed; True and 1 are different values."""
+        if any(value is one or (type(value) is type(one) and value == one) for one in self.options):
+            return True
+        if self.each is not None and isinstance(value, (tuple, list)):
+            return all(self.each.accepts(entry) for entry in value)
+        return any(self._is_of(value, kind) for kind in self.kinds)
+
+    def _is_of(self, value: Any, kind: Any) -> bool:
+        if kind not in (int, float):
+            return isinstance(value, kind)
+        number = isinstance(value, numbers.Integral if kind is int else numbers.Real)
+        return number and not isinstance(value, bool) and self.limits.hold(value)
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text on a command line means; a ValueError where it means none."""
+        for option in self.options:
+            if text == option or (not isinstance(option, str) and text.lower() == str(option).lower()):
+                return option
+        if self.each is not None:
+            return tuple(self.each.parse(part.strip()) for part in text.split(",")) if text else ()
+        kind = next((kind for kind in self.kinds if kind in (int, float, str)), None)
+        value = None if kind is None else kind(text)
+        if kind is None or not self.accepts(value):
+            raise ValueError(text)
+        return value
+
+    def __str__(self) -> str:
+        others = [f"{WORDS.get(kind, f'a {kind.__name__}')}{self._bounds(kind)}" for kind in self.kinds]
+        if self.each is not None:
+            others.append(f"a tuple, each entry of which is {self.each}")
+        if self.options == (None,) and others:
+            return f"{', '.join(others)}, or None"
+        named = [f"one of {', '.join(map(repr, self.options))}"] if self.options else []
+        return " or ".join([*named, *others])
+
+    def _bounds(self, kind: Any) -> str:
+        return str(self.limits) if kind in (int, float) else ""
+
+    @property
+    def numpydoc(self) -> str:
+        """The type as numpydoc writes it."""
+        listed = ", ".join(f'"{one}"' if isinstance(one, str) else repr(one) for one in self.options)
+        named = {(True, False): "bool", (None,): "None"}.get(self.options, f"{{{listed}}}")
+        others = [SHORT.get(kind, kind.__name__) for kind in self.kinds]
+        others += [] if self.each is None else [f"tuple of {self.each.numpydoc}"]
+        return " or ".join([*others, named] if self.options == (None,) else [named][: len(listed)] + others)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a class says of one of its parameters.
+
+    Attributes
+    ----------
+    name : str
+        The keyword.
+    type : Any
+        Its type, without what is said of it.
+    default : Any
+        What an object has if nothing else is given.
+    allowed : Allowed
+        The values it may have.
+    meaning : str
+        One or two sentences. ``{cls.attribute}`` stands for an attribute of the class it is read from.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    allowed: Allowed
+    meaning: str
+
+    @classmethod
+    def declared(cls, name: str, hint: Any, default: Any) -> Parameter:
+        """Read a declaration; of several limits the last one counts, so that a class can narrow a shared one.
+
+        Examples
+        --------
+        >>> epochs = Annotated[int, Limits(0), "Passes over the graph."]
+        >>> str(Parameter.declared("epochs", Annotated[epochs, Limits(1)], 5).allowed)
+        'an integer of at least 1'
+        """
+        plain, *notes = arguments_of(hint) if origin_of(hint) is Annotated else (hint,)
+        meanings = [note for note in notes if isinstance(note, str)]
+        if len(meanings) != 1:
+            msg = (
+                f"the parameter `{name}` needs exactly one meaning in its annotation, it has {len(meanings)}"
+            )
+            raise TypeError(msg)
+        limits = [NO_LIMITS, *(note for note in notes if isinstance(note, Limits))][-1]
+        return cls(name, plain, default, Allowed.of(plain, limits), meanings[0])
+
+    def check(self, value: Any, owner: str) -> None:
+        """Raise an `InputError` that names parameter, owner, what is allowed and what came.
+
+        Examples
+        --------
+        >>> Parameter.declared("epochs", Annotated[int, Limits(0), "Passes over the graph."], 9).check(-1, "RECT")
+        Traceback (most recent call last):
+            ...
+        unseen.errors.InputError: `epochs` of RECT must be an integer of at least 0, got -1
+        """
+        if not self.allowed.accepts(value):
+            msg = f"`{self.name}` of {owner} must be {self.allowed}, got {value!r}"
+            raise InputError(msg)
+
+    def parse(self, text: str, owner: str) -> Any:
+        """Return the value that `text` means on a command line, or raise the error of :meth:`check`."""
+        try:
+            return self.allowed.parse(text)
+        except ValueError:
+            msg = f"`{self.name}` of {owner} must be {self.allowed}, got {text!r}"
+            raise InputError(msg) from None
+
+    @property
+    def numpydoc(self) -> list[str]:
+        """The lines of this parameter in a docstring."""
+        meaning = textwrap.wrap(self.meaning, 106, break_on_hyphens=False)
+        default = f", default {self.default!r}"
+        return [f"{self.name} : {self.allowed.numpydoc}{default}", *(f"    {line}" for line in meaning)]
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class Declared:
+    """Base of classes whose body declares their parameters; a subclass adds some or changes a default.
+
+    An annotated name with a value is a parameter, unless it is a ``ClassVar`` or ends in ``_``. scikit-learn's
+    `clone` and pickle work.
+
+    Examples
+    --------
+    >>> class Walk(Declared):
+    ...     length: Annotated[int, Limits(2), "Nodes per walk."] = 40
+    ...     seed: Annotated[int | None, Limits(0), "Seed."] = None
+    >>> Walk(length=3)
+    Walk(length=3)
+    >>> Walk().set_params(seed=1).get_params()
+    {'length': 40, 'seed': 1}
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
+    """All parameters by name: those of the class itself first, then what it inherits."""
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Former names of parameters, and the present ones."""
+    removed: ClassVar[Mapping[str, str]] = {}
+    """Parameters that are gone, and what to do instead, as a clause."""
+    _own: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        scope = vars(sys.modules[cls.__module__])
+        cls._own = {
+            name: Parameter.declared(
+                name, eval(hint, scope) if isinstance(hint, str) else hint, vars(cls)[name]
+            )
+            for name, hint in inspect.get_annotations(cls).items()
+            if name in vars(cls) and not name.endswith("_") and "ClassVar" not in str(hint)
+        }
+        collected: dict[str, Parameter] = {}
+        for base in cls.__mro__:
+            for name, parameter in vars(base).get("_own", {}).items():
+                collected.setdefault(name, replace(parameter, meaning=parameter.meaning.format(cls=cls)))
+        cls.parameters = MappingProxyType(collected)
+        kind = inspect.Parameter.KEYWORD_ONLY
+        cls.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what `inspect` looks for
+            [
+                inspect.Parameter(p.name, kind, default=p.default, annotation=p.type)
+                for p in collected.values()
+            ]
+        )
+        if vars(cls).get("__doc__"):
+            cls.__doc__ = with_parameters(str(cls.__doc__), collected.values())
+
+    def __init__(self, **params: Any) -> None:
+        for name in params:
+            self.parameter(name)
+        for name, parameter in self.parameters.items():
+            setattr(self, name, params.get(name, parameter.default))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn passes it
+        """Return all parameters and their values."""
+        return {name: getattr(self, name) for name in self.parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some parameters and return the object."""
+        for name, value in params.items():
+            setattr(self, self.parameter(name).name, value)
+        return self
+
+    def check_params(self) -> None:
+        """Refuse values that are not allowed, see :meth:`Parameter.check`."""
+        for name, parameter in self.parameters.items():
+            parameter.check(getattr(self, name), type(self).__name__)
+
+    @classmethod
+    def parameter(cls, name: str) -> Parameter:
+        """Return a parameter by its name, or say which there are, or what has become of it."""
+        if name in cls.parameters:
+            return cls.parameters[name]
+        if name in cls.renamed:
+            msg = f"`{name}` of {cls.__name__} is called `{cls.renamed[name]}` now"
+        elif name in cls.removed:
+            msg = f"`{name}` of {cls.__name__} is gone: {cls.removed[name]}"
+        else:
+            msg = str(unknown_name(f"parameter of {cls.__name__}", name, cls.parameters))
+        raise UnknownParameterError(msg)
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if repr(value) != repr(self.parameters[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def with_parameters(doc: str, parameters: Iterable[Parameter]) -> str:
+    """Return a docstring with its Parameters section in the place where numpydoc wants it.
+
+    Examples
+    --------
+    >>> length = Parameter.declared("length", Annotated[int, Limits(2), "Nodes per walk."], 40)
+    >>> with_parameters("A walk.", [length]).splitlines()[2:]
+    ['Parameters', '----------', 'length : int, default 40', '    Nodes per walk.']
+    """
+    lines = inspect.cleandoc(doc).split("\n")
+    entries = [line for parameter in parameters for line in parameter.numpydoc]
+    ends = (k for k, line in enumerate(lines[1:]) if line == "-" * len(lines[k]) and lines[k] in SECTIONS)
+    at = next(ends, len(lines))
+    before, after = "\n".join(lines[:at]).rstrip(), "\n".join(lines[at:])
+    section = "\n".join(["Parameters", "----------", *entries]) if entries else ""
+    return "\n\n".join(part for part in (before, section, after) if part)

@@ -1,0 +1,245 @@
+"""One declaration of a parameter: what a class body says is what constructor, checks, help and command line do."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from unseen.errors import InputError
+from unseen.params import Allowed, Declared, Limits, Parameter
+
+NAN = float("nan")
+Width = Annotated[int | None, Limits(1), "Columns; None means {cls.usual}."]
+
+
+class Small(Declared):
+    """A small one.
+
+    Notes
+    -----
+    Something to note.
+    """
+
+    usual: ClassVar[int] = 5
+    renamed: ClassVar[dict[str, str]] = {"columns": "width"}
+    removed: ClassVar[dict[str, str]] = {"speed": "it changed nothing; leave it out"}
+    width: Width = None
+    rate: Annotated[float, Limits(0, 1, open_low=True), "Step."] = 0.5
+    learnt_: int = 3
+
+
+class Large(Small):
+    """A large one."""
+
+    usual: ClassVar[int] = 500
+    kind: Annotated[Literal["a", "b"] | None, "Kind."] = "a"
+    width: Annotated[Width, Limits(2)] = 7
+
+
+def test_a_class_body_is_the_constructor() -> None:
+    assert Small().get_params() == {"width": None, "rate": 0.5}
+    assert vars(Small(rate=0.1)) == {"width": None, "rate": 0.1}
+    assert Large(kind=None, rate=1).get_params(deep=False) == {"kind": None, "width": 7, "rate": 1}
+    assert list(Large.parameters) == ["kind", "width", "rate"]
+    signature = inspect.signature(Large)
+    assert {p.kind for p in signature.parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    assert (
+        str(signature)
+        == "(*, kind: Optional[Literal['a', 'b']] = 'a', width: int | None = 7, rate: float = 0.5)"
+    )
+    with pytest.raises(TypeError):
+        Large("a")
+
+
+def test_what_scikit_learn_and_pickle_need() -> None:
+    method = Large(kind="b").set_params(rate=0.25)
+    assert (
+        repr(method)
+        == repr(clone(method))
+        == repr(pickle.loads(pickle.dumps(method)))
+        == "Large(kind='b', rate=0.25)"
+    )
+    assert repr(Small(width=np.int64(3))) == "Small(width=np.int64(3))"
+
+
+@pytest.mark.parametrize("make", [Large, Large().set_params])
+def test_an_unknown_former_or_removed_name_gets_one_sentence(make: Callable[..., Any]) -> None:
+    with pytest.raises(
+        InputError, match="unknown parameter of Large 'widht'; did you mean 'width'"
+    ) as caught:
+        make(widht=1)
+    assert isinstance(caught.value, TypeError)
+    with pytest.raises(InputError, match=r"^`columns` of Large is called `width` now$"):
+        make(columns=1)
+    with pytest.raises(InputError, match=r"^`speed` of Large is gone: it changed nothing; leave it out$"):
+        make(speed=1)
+
+
+def test_the_docstring_has_the_parameters_in_their_place() -> None:
+    assert Small.__doc__ == "\n".join(
+        [
+            *("A small one.", "", "Parameters", "----------"),
+            *("width : int or None, default None", "    Columns; None means 5."),
+            *("rate : float, default 0.5", "    Step.", "", "Notes", "-----", "Something to note."),
+        ]
+    )
+    assert 'kind : {"a", "b", None}, default \'a\'\n    Kind.' in str(Large.__doc__)
+    assert "Columns; None means 500." in str(Large.__doc__)
+
+
+def test_a_declaration_without_a_meaning_is_refused() -> None:
+    with pytest.raises(TypeError, match="`rate` needs exactly one meaning in its annotation, it has 0"):
+        Parameter.declared("rate", float, 1.0)
+    with pytest.raises(TypeError, match="it has 2"):
+        Parameter.declared("rate", Annotated[float, "One.", "Two."], 1.0)
+
+
+INTEGER, OPEN, SHARE = (
+    Allowed.of(int, Limits(1)),
+    Allowed.of(float, Limits(0, open_low=True)),
+    Allowed.of(float, Limits(0, 0.9)),
+)
+OPTIONAL, CHOICE = Allowed.of(int | None, Limits(0)), Allowed.of(Literal["auto"] | bool)
+MANY, NAMES = Allowed.of(Sequence[int], Limits(1)), Allowed.of(Literal["auto"] | tuple[str, ...])
+READOUT = Allowed.of(Literal["mean", "median"] | Callable[[Any], Any])
+SEED = Allowed.of(int | np.random.Generator | None, Limits(0))
+CALLED = Allowed.of(Iterable[Callable[[Any], Any]] | None)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "text", "numpydoc"),
+    [
+        (INTEGER, "an integer of at least 1", "int"),
+        (OPEN, "a number above 0", "float"),
+        (SHARE, "a number of at least 0 and at most 0.9", "float"),
+        (OPTIONAL, "an integer of at least 0, or None", "int or None"),
+        (CHOICE, "one of 'auto', True, False", '{"auto", True, False}'),
+        (Allowed.of(bool), "one of True, False", "bool"),
+        (Allowed.of(Literal["a", "b"] | None), "one of 'a', 'b', None", '{"a", "b", None}'),
+        (MANY, "a tuple, each entry of which is an integer of at least 1", "tuple of int"),
+        (NAMES, "one of 'auto' or a tuple, each entry of which is a text", '{"auto"} or tuple of str'),
+        (READOUT, "one of 'mean', 'median' or a function", '{"mean", "median"} or function'),
+        (SEED, "an integer of at least 0, a Generator, or None", "int or Generator or None"),
+        (CALLED, "an iterable, or None", "iterable or None"),
+    ],
+)
+def test_what_is_allowed_is_told_in_words(allowed: Allowed, text: str, numpydoc: str) -> None:
+    assert (str(allowed), allowed.numpydoc) == (text, numpydoc)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "inside", "outside"),
+    [
+        (
+            INTEGER,
+            [1, np.int64(2), 10**12],
+            [0, -1, 1.0, 1.5, NAN, math.inf, True, np.True_, "1", None, [1], (), 1j],
+        ),
+        (
+            OPEN,
+            [1, math.nextafter(0, 1), np.float32(0.5)],
+            [0, -1, math.inf, -math.inf, NAN, np.float64(NAN), "1", None],
+        ),
+        (SHARE, [0, 0.9, 0.0], [math.nextafter(0, -1), math.nextafter(0.9, 1), 1, np.float32(-1), True]),
+        (OPTIONAL, [None, 0], [-1, 0.0, False, "none"]),
+        (CHOICE, ["auto", True, False], ["x", "", 1, 0, None, NAN, b"auto", []]),
+        (MANY, [(), [], (1,), [8, np.int64(2)]], [5, "88", (8, 0), ((8,),), (1.0,), None]),
+        (NAMES, ["auto", ("plain/near",), ()], ["plain/near", (1,), None, 3]),
+        (READOUT, ["mean", "median", len, np.mean], ["mode", None, 3, ()]),
+        (SEED, [None, 0, np.random.default_rng()], [-1, 1.5, "today", True, np.random]),
+        (CALLED, [None, [len], (len,)], [3, len]),
+    ],
+)
+def test_the_ends_are_accepted_and_what_is_beyond_is_not(
+    allowed: Allowed, inside: list[Any], outside: list[Any]
+) -> None:
+    assert [value for value in inside if not allowed.accepts(value)] == []
+    assert [value for value in outside if allowed.accepts(value)] == []
+
+
+def test_a_value_beyond_the_limits_is_refused_by_name_when_it_is_checked() -> None:
+    with pytest.raises(InputError, match=r"^`rate` of Large must be a number above 0 and at most 1, got 2$"):
+        Large(rate=2).check_params()
+    with pytest.raises(
+        InputError, match=r"^`width` of Large must be an integer of at least 2, or None, got 1$"
+    ):
+        Large(width=1).check_params()
+    Small(width=1).check_params()
+
+
+@pytest.mark.parametrize(
+    ("allowed", "text", "value"),
+    [
+        (INTEGER, "12", 12),
+        (OPEN, "1e-3", 0.001),
+        (OPTIONAL, "None", None),
+        (OPTIONAL, "none", None),
+        (CHOICE, "auto", "auto"),
+        (CHOICE, "true", True),
+        (CHOICE, "False", False),
+        (MANY, "64, 32", (64, 32)),
+        (MANY, "64", (64,)),
+        (MANY, "", ()),
+        (NAMES, "auto", "auto"),
+        (NAMES, "plain/near,weighted/far", ("plain/near", "weighted/far")),
+        (READOUT, "median", "median"),
+        (SEED, "3", 3),
+    ],
+)
+def test_the_command_line_reads_every_type(allowed: Allowed, text: str, value: Any) -> None:
+    assert allowed.parse(text) == value
+    assert type(allowed.parse(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "text"),
+    [
+        *((INTEGER, text) for text in ("0", "ten", "1.0", "", "nan")),
+        *((OPEN, text) for text in ("0", "inf", "nan", "x")),
+        *((CHOICE, text) for text in ("Auto", "1", "yes")),
+        *((MANY, text) for text in ("64,,32", "64;32", "0", "64,x")),
+        (READOUT, "len"),
+        (CALLED, "print"),
+    ],
+)
+def test_what_the_command_line_cannot_read_is_refused_with_what_is_allowed(
+    allowed: Allowed, text: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        Parameter("it", None, None, allowed, "Something.").parse(text, "RECT")
+    assert str(caught.value) == f"`it` of RECT must be {allowed}, got {text!r}"
+
+
+def test_a_type_checker_knows_the_constructor(tmp_path: Path) -> None:
+    (tmp_path / "example.py").write_text(
+        "from typing import Annotated, ClassVar\nfrom unseen.params import Declared, Limits\n\n"
+        "class Small(Declared):\n    name: ClassVar[str] = 'small'\n"
+        "    width: Annotated[int, Limits(1), 'Columns.'] = 3\n\n"
+        "class Large(Small):\n    rate: Annotated[float, 'Step.'] = 0.5\n\n"
+        "Large(width=2, rate=1)\nLarge(width='2')\nLarge(widht=2)\nLarge(name='x')\nLarge(2)\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--no-incremental",
+        "--follow-imports=silent",
+        "example.py",
+    ]
+    source = Path(inspect.getfile(Declared)).parents[1]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env={"MYPYPATH": str(source)}, check=False
+    )
+    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert [line.split(":")[1] for line in errors] == ["12", "13", "14", "15"], done.stdout
