@@ -17,7 +17,7 @@ ROOT = SOURCE.parent.parent
 LAYERS = [
     {"errors", "ids", "randomness", "params", "graph", "labels", "splits", "embedding"},
     {"io", "data"},
-    {"linalg", "comm"},
+    {"linalg", "comm", "engine"},
     {"methods"},
     {"evaluation"},
     {"scale", "discovery", "explorer"},

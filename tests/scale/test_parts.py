@@ -15,6 +15,7 @@ import scipy.sparse as sp
 import unseen
 from unseen.comm import Comm
 from unseen.comm.graph_part import GraphPart
+from unseen.engine.partition import partition
 from unseen.errors import UnsupportedError
 from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
 from unseen.linalg.products import spmm
@@ -22,7 +23,6 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.keeping import kept_by
 from unseen.scale.checkpoints import Checkpoints
 from unseen.scale.load import load_parts
-from unseen.scale.partition import partition
 
 from .conftest import on_ranks
 

@@ -22,13 +22,14 @@ def partition(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the parts.", show_default=False)],
     memory: Annotated[
-        str, typer.Option(help="Memory to work with, beside the program's own 200 MB.", metavar="SIZE")
+        str, typer.Option(help="Memory to work with, beside the program's own 300 MB.", metavar="SIZE")
     ] = "2GB",
+    threads: options.Threads = None,
     files: GraphFiles,
     messages: options.Messages,
 ) -> None:
     """Cut a graph that need not fit in memory into row parts of equal work, for `python -m unseen.scale`."""
-    from unseen.scale.partition import partition as cut
+    from unseen.engine.partition import partition as cut
     from unseen.scale.sizes import parse_size
 
     meta = cut(
@@ -37,14 +38,20 @@ def partition(
         parts=parts,
         nodes=files.nodes,
         features=files.features,
-        labels=files.label_file,
+        labels=files.labels,
         header=files.header,
         delimiter=options.character(files.delimiter),
         symmetrize=files.symmetrize,  # type: ignore[arg-type]  # checked by partition
         drop_negative=files.drop_negative,
         memory=parse_size(memory),
+        threads=threads,
     )
     if messages.json:
         rows = [{key: value for key, value in asdict(part).items() if key != "files"} for part in meta.parts]
-        told = {"output": str(output), "nodes": meta.n_nodes, "edges": meta.n_edges, "classes": meta.classes}
-        print_json({**told, "parts": rows})
+        summary = {
+            "output": str(output),
+            "nodes": meta.n_nodes,
+            "edges": meta.n_edges,
+            "classes": meta.classes,
+        }
+        print_json({**summary, "parts": rows})

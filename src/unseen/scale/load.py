@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from unseen.comm.graph_part import GraphPart
 from unseen.comm.group import Comm
 from unseen.comm.halo import Layout, halo_matrix
+from unseen.engine.parts import Meta, part_folder, read_meta, verify_part
 from unseen.errors import InputError
 from unseen.graph import Features, Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import Labels
-from unseen.scale.layout import Meta, part_folder, read_meta, verify_part
 
 Array = npt.NDArray[Any]
 
@@ -32,7 +32,7 @@ def load_parts(
     Parameters
     ----------
     folder : Path
-        Written by :func:`unseen.scale.partition.partition`.
+        Written by :func:`unseen.engine.partition.partition`.
     comm : Comm
         The processes; one alone gets the whole graph.
     verify : bool
@@ -42,7 +42,7 @@ def load_parts(
     --------
     >>> import tempfile
     >>> from unseen.comm import SOLO
-    >>> from unseen.scale.partition import partition
+    >>> from unseen.engine.partition import partition
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "edges.csv").write_text("src,dst\na,b\nb,c\n")
     >>> _ = partition(folder / "edges.csv", folder / "parts", parts=2)

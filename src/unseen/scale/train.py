@@ -16,13 +16,13 @@ import numpy as np
 import unseen
 from unseen.comm.group import Comm
 from unseen.embedding import Embedding
+from unseen.engine.parts import Meta, read_meta, verify_part
 from unseen.errors import InputError, UnseenError, logger
 from unseen.methods.base import Method
 from unseen.methods.keeping import kept_by
 from unseen.methods.registry import make_method
 from unseen.scale.checkpoints import Checkpoints, together
 from unseen.scale.estimate import Sizes, check_fits, free_memory, sizes_of
-from unseen.scale.layout import Meta, read_meta, verify_part
 from unseen.scale.load import load_parts, shares
 from unseen.scale.sizes import peak_bytes, shown_size
 from unseen.scale.vectors import CHECKPOINTS, check_output, write_vectors
@@ -75,7 +75,7 @@ def train(
     --------
     >>> import tempfile
     >>> from unseen.comm import SOLO
-    >>> from unseen.scale.partition import partition
+    >>> from unseen.engine.partition import partition
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "edges.csv").write_text("src,dst\na,b\nb,c\n")
     >>> _ = partition(folder / "edges.csv", folder / "parts", parts=2)

@@ -94,7 +94,7 @@ def _own_megabytes() -> float:
 
 def cut(path: str, memory: int, parts: int = 4) -> Callable[[], int]:
     """Prepare the partition of an edge file with so much memory."""
-    from unseen.scale.partition import partition
+    from unseen.engine.partition import partition
 
     def work() -> int:
         with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:

@@ -48,7 +48,7 @@ def write_parts(folder: Path, nodes: int, *, parts: int) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from unseen.scale.partition import partition
+    from unseen.engine.partition import partition
 
     ends = np.random.default_rng(0).integers(0, nodes, (2, 2 * nodes))
     edges, labels = folder / f"edges-{nodes}.parquet", folder / f"labels-{nodes}.parquet"

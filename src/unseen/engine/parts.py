@@ -1,4 +1,4 @@
-"""The partition on disk: META.json with the counts and a checksum of every file, one folder a part.
+"""The partition on disk: META.json with the counts and a checksum of every file, one folder per part.
 
 ``part-00000/`` holds plain numpy arrays: ``indptr``, ``indices`` and ``weights`` are the rows of the adjacency in CSR
 form. Column k below the number of own rows is row k of the part; the others are the nodes in ``halo``, by their
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.data.files import atomic_path
 from unseen.errors import InputError
-from unseen.io.files import atomic_path
 
 META = "META.json"
 KIND = "unseen partition"
@@ -100,27 +100,26 @@ def read_meta(folder: Path) -> Meta:
         msg = f"{str(folder)!r} is no partition: {what}; make one with unseen partition EDGES --parts N -o {folder}"
         raise InputError(msg)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found.pop("kind") != KIND:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("kind") != KIND:
             msg = f"{str(path)!r} does not describe a partition; make one with unseen partition"
             raise InputError(msg)
-        version = found.pop("version")
+        version = content.pop("version")
         if version != VERSION:
             msg = f"{str(path)!r} has version {version} and this unseen reads {VERSION}; partition the graph again"
             raise InputError(msg)
-        parts = [_part(part) for part in found.pop("parts")]
-        meta = Meta(parts=parts, **found)
+        parts = [_part(part) for part in content.pop("parts")]
+        return Meta(parts=parts, **content)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         msg = f"{str(path)!r} is damaged ({error}); partition the graph again"
         raise InputError(msg) from None
-    return meta
 
 
-def _part(found: dict[str, Any]) -> PartMeta:
-    files = {name: (int(size), str(digest)) for name, (size, digest) in found.pop("files").items()}
-    return PartMeta(files=files, **found)
+def _part(content: dict[str, Any]) -> PartMeta:
+    files = {name: (int(size), str(digest)) for name, (size, digest) in content.pop("files").items()}
+    return PartMeta(files=files, **content)
 
 
 def checksum(path: Path) -> tuple[int, str]:
@@ -144,13 +143,10 @@ def verify_part(folder: Path, number: int, part: PartMeta) -> None:
                 f"{str(path)!r} is missing though {META} lists it; copy the whole folder, or partition again"
             )
             raise InputError(msg)
-        found = checksum(path)
-        if found != (size, digest):
-            how = (
-                f"it has {found[0]} bytes instead of {size}"
-                if found[0] != size
-                else "its content has changed"
-            )
+        actual = checksum(path)
+        if actual != (size, digest):
+            changed = f"it has {actual[0]} bytes instead of {size}"
+            how = "its content has changed" if actual[0] == size else changed
             msg = f"{str(path)!r} is damaged: {how}; copy it again, or partition again"
             raise InputError(msg)
 

@@ -15,14 +15,11 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.comm import SOLO
+from unseen.engine.partition import partition
+from unseen.engine.parts import checksum, part_folder, read_meta, verify_part
 from unseen.errors import InputError, OutputError
-from unseen.scale.hashing import id_keys
-from unseen.scale.layout import part_folder, read_meta, verify_part
 from unseen.scale.load import load_parts
-from unseen.scale.numbering import Numbering
-from unseen.scale.partition import Budget, partition
 from unseen.scale.sizes import parse_size
-from unseen_paper.bench.isolated import measure
 
 rng = np.random.default_rng(0)
 
@@ -56,10 +53,8 @@ def test_parquet_gives_the_rows_of_the_graph(tmp_path: Path, strings: bool, symm
     _assert_same(tmp_path / "parts", expected, 3)
 
 
-def test_many_buckets_and_small_batches_change_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Budget, "of", classmethod(lambda cls, memory: cls(batch=500, bucket=2000)))
+def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.engine.partition.BATCH", 500)
     pq.write_table(_edges(), tmp_path / "edges.parquet")
     partition(tmp_path / "edges.parquet", tmp_path / "parts", parts=5)
     _assert_same(tmp_path / "parts", unseen.read_graph(tmp_path / "edges.parquet"), 5)
@@ -67,7 +62,8 @@ def test_many_buckets_and_small_batches_change_nothing(
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_text_is_read_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
-    monkeypatch.setattr(Budget, "of", classmethod(lambda cls, memory: cls(batch=60, bucket=2000)))
+    monkeypatch.setattr("unseen.engine.partition.BATCH", 60)
+    monkeypatch.setattr("unseen.data.text._HEAD", 60)
     lines = [
         "# comment",
         "from\tto",
@@ -122,7 +118,7 @@ def test_features_labels_and_isolated_nodes_go_along(tmp_path: Path, kind: str) 
     (tmp_path / "labels.csv").write_text("node,label\n5,red|blue\nalone,green\n7,\nlate,red\n5,red\n")
     sources = {"nodes": tmp_path / "nodes.txt", "labels": tmp_path / "labels.csv"}
     if kind == "columns":
-        with pytest.raises(InputError, match="has no row for the node 'late'"):
+        with pytest.raises(InputError, match="has no row for 1 of the 33 nodes, the first is 'late'"):
             partition(edges, tmp_path / "parts", parts=3, features=path, **sources)
         assert not (tmp_path / "parts").exists()
     sources["labels"].write_text("node,label\n5,red|blue\nalone,green\n7,\n5,red\n")
@@ -157,6 +153,123 @@ def test_parts_are_balanced_and_know_their_halo(tmp_path: Path) -> None:
         assert np.load(part_folder(tmp_path / "parts", k) / "halo.npy").tolist() == foreign.tolist()
         assert part.halo == len(foreign)
         assert part.entries == rows.nnz
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_any_number_of_threads_gives_the_same_bytes(tmp_path: Path) -> None:
+    m = 400_000  # several row groups, so that threads share the work
+    ends, weights = rng.integers(0, 60_000, (2, m)) ** 2 % 60_000, rng.random(m)
+    ends[:, :2000] = [[1], [2]]  # a sum whose last bits depend on the order
+    names = pa.array([f"n{k}" for k in range(60_000)])
+    table = pa.table(
+        {"src": names.take(pa.array(ends[0])), "dst": names.take(pa.array(ends[1])), "weight": weights}
+    )
+    pq.write_table(table, tmp_path / "edges.parquet")
+    pq.write_table(
+        pa.table({"node": names, "x": list(rng.random((60_000, 3)))}), tmp_path / "features.parquet"
+    )
+    pq.write_table(pa.table({"node": names, "label": weights[:60_000] > 0.5}), tmp_path / "labels.parquet")
+    for threads in (1, 2):
+        partition(
+            tmp_path / "edges.parquet",
+            tmp_path / f"parts-{threads}",
+            parts=3,
+            features=tmp_path / "features.parquet",
+            labels=tmp_path / "labels.parquet",
+            symmetrize="sum",
+            threads=threads,
+        )
+    one, two = (_contents(tmp_path / f"parts-{threads}") for threads in (1, 2))
+    assert one.keys() == two.keys()
+    assert all(one[name] == two[name] for name in one)
+    expected = unseen.read_graph(
+        tmp_path / "edges.parquet", features=tmp_path / "features.parquet", symmetrize="sum"
+    )
+    graph, _, _ = load_parts(tmp_path / "parts-1", SOLO)
+    assert (graph.adjacency != expected.adjacency).nnz == 0  # the very bits
+
+
+def test_what_was_left_out_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst,weight\na,b,1\nb,c,-1\nc,d,-2\nd,a,0\nb,a,2\nc,c,1\n")
+    with caplog.at_level("INFO", logger="unseen"):
+        meta = partition(tmp_path / "edges.csv", tmp_path / "parts", parts=2, drop_negative=True)
+    assert (meta.n_nodes, meta.n_edges) == (4, 2)
+    assert "2 edges of negative weight left out, 1 edge of weight 0 left out" in caplog.text
+    assert "4 nodes, 2 edges, 1 repeat, 1 self-loop" in caplog.text
+    assert "2 parts of 2 to 2 rows" in caplog.text
+
+
+def test_labels_of_several_files_add_up(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
+    (tmp_path / "one.csv").write_text("a,red\nb,blue\n")
+    (tmp_path / "two.csv").write_text("node,label\na,blue\nd,red\n")
+    labels = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    meta = partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, labels=labels)
+    _, found, _ = load_parts(tmp_path / "parts", SOLO)
+    assert meta.n_labelled == 3
+    assert found is not None
+    assert found.indicator.toarray().tolist() == [[True, True], [True, False], [False, False], [False, True]]
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_features_that_do_not_fit_the_nodes_are_refused(tmp_path: Path, repeated: bool) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
+    np.save(tmp_path / "features.npy", np.ones((2, 2)))
+    path, message = tmp_path / "features.npy", "its 2 rows belong to the nodes 0 to 1"
+    if repeated:
+        path, message = (
+            tmp_path / "features.csv",
+            r"features\.csv', line 5: the node 'a' has features already",
+        )
+        path.write_text("a,1\nb,2\n\nc,3\na,4\n")
+    with pytest.raises(InputError, match=message):
+        partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, features=path)
+
+
+def test_features_without_ids_follow_the_node_list(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
+    (tmp_path / "nodes.txt").write_text("c\nb\na\n")
+    np.save(tmp_path / "features.npy", np.arange(6.0).reshape(3, 2))
+    sources = {"nodes": tmp_path / "nodes.txt", "features": tmp_path / "features.npy"}
+    partition(tmp_path / "edges.csv", tmp_path / "parts", parts=2, **sources)
+    graph, _, _ = load_parts(tmp_path / "parts", SOLO)
+    assert graph.node_ids.tolist() == ["c", "b", "a"]
+    assert np.array_equal(np.asarray(graph.features), np.arange(6.0).reshape(3, 2))
+
+
+def test_an_interrupted_partition_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unseen.engine.rows.RowFiles.write", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        partition(tmp_path / "edges.csv", tmp_path / "new" / "parts", parts=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]
+
+
+def test_parts_of_the_first_version_load(tmp_path: Path) -> None:
+    part = tmp_path / "part-00000"
+    part.mkdir()
+    arrays = {"indptr": [0, 1, 3, 4], "indices": [1, 0, 2, 1], "weights": [1.0, 1.0, 2.0, 2.0], "halo": []}
+    for name, values in arrays.items():
+        dtype = {"indices": np.int32, "weights": np.float64}.get(name, np.int64)
+        np.save(part / f"{name}.npy", np.array(values, dtype=dtype))
+    pq.write_table(pa.table({"node": ["a", "b", "c"]}), part / "nodes.parquet")
+    files = {path.name: checksum(path) for path in part.iterdir()}
+    rows = {"start": 0, "stop": 3, "entries": 4, "halo": 0, "labelled": 0, "files": files}
+    meta = {"kind": "unseen partition", "version": 2, "n_nodes": 3, "n_edges": 2, "integer_ids": False}
+    (tmp_path / "META.json").write_text(
+        json.dumps({**meta, "parts": [rows], "features": None, "classes": []})
+    )
+    graph, labels, _ = load_parts(tmp_path, SOLO)
+    assert labels is None
+    assert graph.node_ids.tolist() == ["a", "b", "c"]
+    assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 
 
 def test_damage_is_found_and_named(tmp_path: Path) -> None:
@@ -203,7 +316,7 @@ def test_a_partition_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> N
     [
         ({"parts": 0}, "`parts` must be at least 1"),
         ({"parts": 4}, "only 3 nodes"),
-        ({"parts": 1, "memory": 1000}, "the least is 64.0 MB"),
+        ({"parts": 1, "memory": 1000}, "the least is 256 MB"),
         ({"parts": 1, "symmetrize": "error"}, "the pair a - b is listed more than once"),
         ({"parts": 1, "symmetrize": "mean"}, "symmetrize"),
     ],
@@ -212,34 +325,6 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, options: dict[str, Any], me
     (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\nb,a\n")
     with pytest.raises(InputError, match=message):
         partition(tmp_path / "edges.csv", tmp_path / "parts", **options)
-
-
-def test_two_ids_with_one_key_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unseen.scale.numbering.id_keys", lambda ids: id_keys(ids) & np.uint64(1))
-    numbering = Numbering(tmp_path, integer=False, buckets=1)
-    numbering.see(pa.array(["a", "b", "c"], pa.large_string()))
-    numbering.see(pa.array(["d", "e"], pa.large_string()))
-    with pytest.raises(InputError, match="have the same 64-bit key by chance"):
-        numbering.finish()
-
-
-def test_keys_depend_on_the_text_alone() -> None:
-    texts = ["", "a", "a\0", "abcdefgh", "abcdefghi", "ü" * 50, "x" * 1000]
-    array = pa.array(["pad", *texts, "pad"], pa.large_string())
-    keys = id_keys(array)
-    assert len(set(keys[1:-1].tolist())) == len(texts)
-    assert (id_keys(array.slice(1, len(texts))) == keys[1:-1]).all()
-    assert id_keys(pa.array(["a"])).tolist() == [keys[2]]
-
-
-def test_memory_stays_within_its_bound(tmp_path: Path) -> None:
-    m = 1_200_000
-    ends = np.random.default_rng(0).integers(0, m // 2, (2, m))
-    path = tmp_path / "edges.parquet"
-    pq.write_table(pa.table({"src": ends[0], "dst": ends[1]}), path, row_group_size=50_000)
-    found = measure("unseen_paper.bench.outofcore", "cut", path=str(path), memory=64_000_000)
-    assert found.result == len(np.unique(ends))
-    assert found.megabytes < 200 + 64  # unbounded, it takes far more
 
 
 def test_sizes_are_read() -> None:

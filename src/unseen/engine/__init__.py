@@ -1,0 +1,1 @@
+"""One engine for numbers: where and how computation runs."""

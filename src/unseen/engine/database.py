@@ -1,0 +1,126 @@
+"""DuckDB behind a few calls: tables larger than memory, sorted and joined within a bound.
+
+A query runs on a thread of its own, so that Ctrl-C reaches Python while the engine works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from unseen.errors import InputError, OutputError, UnsupportedError
+
+T = TypeVar("T")
+
+PIECE = 1 << 18
+"""Rows that come out of the database together."""
+
+
+class Database:
+    """A database that lives as long as the block; what memory does not hold waits in `folder`.
+
+    Parameters
+    ----------
+    folder : Path
+        For what does not fit.
+    memory : int
+        Bytes that the engine may take.
+    threads : int
+        How many threads it may use.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with Database(Path(tempfile.mkdtemp()), memory=10**8, threads=1) as database:
+    ...     database.run("create table nodes (id bigint)")
+    ...     database.insert("nodes", pa.table({"id": [7, 3]}))
+    ...     [piece["id"].to_pylist() for piece in database.rows("select id from nodes order by id")]
+    [[3, 7]]
+    """
+
+    def __init__(self, folder: Path, *, memory: int, threads: int) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            msg = 'the partition needs DuckDB, which is not installed; pip install "unseen[scale]"'
+            raise UnsupportedError(msg) from None
+        self._errors = duckdb
+        self._folder = folder
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="unseen-database")
+        config: dict[str, Any] = {
+            "memory_limit": f"{memory}B",
+            "threads": threads,
+            "temp_directory": str(folder / "spill"),
+            "preserve_insertion_order": False,  # every query whose order counts says which
+            "arrow_large_buffer_size": True,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        self._connection = duckdb.connect(":memory:", config=config)
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._worker.shutdown()
+        self._connection.close()
+
+    def run(self, statement: str) -> None:
+        """Run a statement that returns nothing."""
+        self._wait(lambda: self._connection.execute(statement))
+
+    def row(self, query: str) -> tuple[Any, ...]:
+        """Return the first row of a query."""
+        return self._wait(lambda: tuple(self._connection.execute(query).fetchall()[0]))
+
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Append rows whose columns are in the order of the table's."""
+
+        def work() -> None:
+            self._connection.register("arriving", rows)
+            self._connection.execute(f"insert into {table} select * from arriving")
+            self._connection.unregister("arriving")
+
+        self._wait(work)
+
+    def rows(self, query: str, size: int = PIECE) -> Iterator[pa.Table]:
+        """Yield what a query returns, `size` rows at a time: no piece depends on how many threads worked."""
+        reader = self._wait(lambda: self._connection.sql(query).to_arrow_reader(size))
+        waiting = reader.schema.empty_table()
+        while (batch := self._wait(lambda: next(reader, None))) is not None:
+            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch])])
+            while len(waiting) >= size:
+                yield waiting.slice(0, size).combine_chunks()
+                waiting = waiting.slice(size)
+        if len(waiting):
+            yield waiting.combine_chunks()
+
+    def _wait(self, work: Callable[[], T]) -> T:
+        task = self._worker.submit(work)
+        try:
+            return task.result()
+        except self._errors.OutOfMemoryException as error:
+            if "max_temp_directory_size" in str(error):
+                raise self._disk_full() from None
+            msg = "`memory` (--memory) is too small for this graph; give more, or fewer threads"
+            raise InputError(msg) from None
+        except self._errors.IOException as error:
+            if "No space left" in str(error) or "disk full" in str(error).lower():
+                raise self._disk_full() from None
+            msg = f"cannot write {self._folder}: {str(error).splitlines()[0]}"
+            raise OutputError(msg) from None
+        except BaseException:  # Ctrl-C: the query must end before its files are removed
+            self._connection.interrupt()
+            task.exception()
+            raise
+
+    def _disk_full(self) -> OutputError:
+        msg = f"cannot write {self._folder}: the disk is full; free some space or choose another disk"
+        return OutputError(msg)

@@ -1,0 +1,255 @@
+"""A graph as tables of a database: ids become numbers, edges become sorted rows, attributes find their nodes.
+
+Each row has its place: nodes, edges, features and labels, in the order in which :func:`unseen.read_graph` numbers
+their ids. A node's number is the rank of its first place. Nothing depends on the number of threads: every query whose
+order counts says which, and weights are added in the order of their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from unseen.data.ids import is_string
+from unseen.data.sources import Role
+from unseen.engine.database import Database
+from unseen.engine.rows import RowFiles
+from unseen.errors import InputError
+from unseen.graph import Symmetrize
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+ROLES: tuple[Role, ...] = ("nodes", "edges", "features", "labels")
+"""Sources in the order in which their ids are numbered."""
+APART = 1 << 60
+"""Between the places of two sources."""
+
+
+class Tables:
+    """The tables of one graph, filled by :meth:`add`, of use after :meth:`number`.
+
+    Parameters
+    ----------
+    database : Database
+        Holds them.
+
+    Attributes
+    ----------
+    n_nodes, n_edges, repeats, self_loops : int
+        What was counted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with Database(folder, memory=10**8, threads=1) as database:
+    ...     tables = Tables(database)
+    ...     _ = tables.add("edges", pa.array(["b", "a"]), pa.array(["c", "b"]))
+    ...     tables.number()
+    ...     [ids.to_pylist() for ids in tables.ids(0, 3)]
+    [['b', 'c', 'a']]
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rows = dict.fromkeys(ROLES, 0)
+        self._text: set[Role] = set()
+        self.n_nodes = self.n_edges = self.repeats = self.self_loops = 0
+        for role in ROLES:
+            ids = "src bigint, dst bigint, weight double" if role == "edges" else "id bigint"
+            database.run(f"create table {role} ({ids}, place bigint)")
+        database.run("create table classes (place bigint, name varchar)")
+
+    def reserve(self, role: Role) -> int:
+        """Return the number of a row that is filled later, if at all: a first line that waits."""
+        self._rows[role] += 1
+        return self._rows[role] - 1
+
+    def add(self, role: Role, *ids: pa.Array, weight: Any = None, row: int | None = None) -> Ints:
+        """Append rows of ids (or fill the reserved `row`), and return their places."""
+        count, first = len(ids[0]), self._rows[role] if row is None else row
+        places = ROLES.index(role) * APART + len(ids) * np.arange(first, first + count)
+        if row is None:
+            self._rows[role] += count
+        if not count:
+            return places
+        names = ("src", "dst") if role == "edges" else ("id",)
+        if role not in self._text and any(is_string(column.type) for column in ids):
+            self._text.add(role)
+            for name in names:
+                self._database.run(f"alter table {role} alter {name} type varchar")
+        kind = pa.large_string() if role in self._text else pa.int64()
+        columns = {name: column.cast(kind) for name, column in zip(names, ids, strict=True)}
+        if role == "edges":
+            columns["weight"] = pa.nulls(count, pa.float64()) if weight is None else pa.array(weight)
+        self._database.insert(role, pa.table({**columns, "place": places}))
+        return places
+
+    def add_classes(self, places: Ints, names: pa.Array) -> None:
+        """Append the names of classes, given the places of the rows of labels that they stand in."""
+        self._database.insert("classes", pa.table({"place": places, "name": names}))
+
+    def number(self) -> None:
+        """Give nodes their numbers, in the order of first appearance, and edges those of their ends."""
+        ids = " union all ".join(self._ids(role) for role in ROLES)
+        self._database.run(
+            f"""create table numbers as
+            select id, row_number() over (order by place) - 1 as number
+            from (select id, min(place) as place from ({ids}) group by id)"""
+        )
+        (self.n_nodes,) = self._database.row("select count(*) from numbers")
+        src, dst = (f"cast({end} as {self._kind})" for end in ("src", "dst"))
+        self._database.run(
+            f"""create table pairs as
+            select one.number as i, other.number as j, weight, place
+            from edges join numbers one on one.id = {src} join numbers other on other.id = {dst}
+            where weight is null or weight > 0"""
+        )
+        self._database.run("drop table edges")
+
+    @property
+    def text(self) -> bool:
+        """Whether ids are texts; integers and texts meet as texts."""
+        return bool(self._text)
+
+    @property
+    def _kind(self) -> str:
+        return "varchar" if self.text else "bigint"
+
+    def _ids(self, role: Role) -> str:
+        """Return the query for all ids of a source and their places."""
+        if role != "edges":
+            return f"select cast(id as {self._kind}) as id, place from {role}"
+        ends = (("src", 0), ("dst", 1))
+        return " union all ".join(
+            f"select cast({end} as {self._kind}) as id, place + {k} as place from edges" for end, k in ends
+        )
+
+    def stands(self, name: str) -> bool:
+        """Return whether an id stands in any row of any source, before they are numbered."""
+        ids = " union all ".join(self._ids(role) for role in ROLES)
+        quoted = name.replace("'", "''")
+        return bool(
+            self._database.row(
+                f"select exists (select 1 from ({ids}) where cast(id as varchar) = '{quoted}')"
+            )[0]
+        )
+
+    def listed_nodes(self) -> pa.Array:
+        """Return the ids of the node list, in its order."""
+        pieces = [
+            piece["id"].chunk(0) for piece in self._database.rows("select id from nodes order by place")
+        ]
+        return pa.concat_arrays(pieces or [pa.array([], pa.int64())])
+
+    def strangers(self, role: Role) -> int:
+        """Return how many rows of a source name a node that no other source names."""
+        others = " union all ".join(self._ids(other) for other in ROLES if other != role)
+        query = (
+            f"select count(*) from ({self._ids(role)}) own anti join ({others}) other on own.id = other.id"
+        )
+        return int(self._database.row(query)[0])
+
+    def sorted_rows(self, folder: Path, symmetrize: Symmetrize) -> RowFiles:
+        """Write the rows of the adjacency, both directions of every edge, repeated pairs combined."""
+        (weighted,) = self._database.row("select count(weight) > 0 from pairs")
+        weight = ", coalesce(weight, 1::double) as weight" if weighted else ""
+        order = "i, j, place" if weighted and symmetrize == "sum" else "i, j"
+        query = f"""select i, j{weight}
+            from (from pairs union all select j, i, weight, place from pairs where i <> j) order by {order}"""
+        rows = RowFiles(folder, self.n_nodes, weighted=weighted or symmetrize == "sum")
+        waiting = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+        for piece in self._database.rows(query):
+            new = [column.to_numpy() for column in piece.columns]
+            new += [] if weighted else [np.ones(len(piece))]
+            i, j, values = (np.concatenate(both) for both in zip(waiting, new, strict=True))
+            last = int(np.searchsorted(i, i[-1]))
+            last += int(np.searchsorted(j[last:], j[-1]))  # the last pair may go on in the next piece
+            self._append(rows, i[:last], j[:last], values[:last], symmetrize)
+            waiting = i[last:], j[last:], values[last:]
+        self._append(rows, *waiting, symmetrize)
+        rows.finish()
+        self._database.run("drop table pairs")
+        return rows
+
+    def _append(self, rows: RowFiles, i: Ints, j: Ints, weights: Floats, symmetrize: Symmetrize) -> None:
+        if not len(i):
+            return
+        new = np.r_[True, (i[1:] != i[:-1]) | (j[1:] != j[:-1])]
+        starts = np.flatnonzero(new)
+        if symmetrize == "error" and len(starts) < len(i):
+            again = int(np.argmin(new))
+            one, other = (self.id_of(int(end)) for end in (i[again], j[again]))
+            msg = f"the pair {one} - {other} is listed more than once; say what to do with symmetrize='max' or 'sum'"
+            raise InputError(msg)
+        with np.errstate(over="ignore"):
+            merged = (np.add if symmetrize == "sum" else np.maximum).reduceat(weights, starts)
+        if not np.isfinite(merged).all():
+            msg = "the weights of a pair that is listed several times add up to infinity; scale the weights down"
+            raise InputError(msg)
+        upper = i <= j
+        self.n_edges += int(upper[starts].sum())
+        self.repeats += int(upper.sum()) - int(upper[starts].sum())
+        self.self_loops += int((i == j)[starts].sum())
+        rows.append(i[starts], j[starts], merged)
+
+    def id_of(self, number: int) -> object:
+        """Return one id by its number."""
+        return self._database.row(f"select id from numbers where number = {number}")[0]
+
+    def ids(self, start: int, stop: int) -> Iterator[pa.Array]:
+        """Yield the ids of nodes in the order of their numbers, in pieces."""
+        query = f"select id from numbers where number >= {start} and number < {stop} order by number"
+        for piece in self._database.rows(query):
+            yield piece["id"].chunk(0)
+
+    def feature_rows(self, start: int, stop: int) -> Iterator[Ints]:
+        """Yield where the features of a range of nodes are listed, in pieces; -1 is a first line that waited."""
+        query = f"""select place - {ROLES.index("features") * APART} - 1 as row
+            from features join numbers on numbers.id = cast(features.id as {self._kind})
+            where number >= {start} and number < {stop} order by number"""
+        for piece in self._database.rows(query):
+            yield piece["row"].to_numpy()
+
+    def repeated_features(self) -> tuple[int, object] | None:
+        """Return the first row of the features whose node has one already, and that node; or None."""
+        query = "select id, place, row_number() over (partition by id order by place) as nth from features"
+        place, node = self._database.row(
+            f"select min(place), arg_min(id, place) from ({query}) where nth > 1"
+        )
+        return None if place is None else (int(place) - ROLES.index("features") * APART, node)
+
+    def without_features(self) -> tuple[int, object]:
+        """Return how many nodes have no features, and the first of them."""
+        query = f"""select count(*), arg_min(id, number)
+            from numbers anti join features on numbers.id = cast(features.id as {self._kind})"""
+        count, first = self._database.row(query)
+        return int(count), first
+
+    def number_classes(self) -> list[str]:
+        """Give classes their numbers, and return their names, sorted."""
+        self._database.run(
+            "create table class_numbers as select name, row_number() over (order by name) - 1 as number "
+            "from (select distinct name from classes)"
+        )
+        pieces = self._database.rows("select name from class_numbers order by number")
+        return [name for piece in pieces for name in piece["name"].to_pylist()]
+
+    def label_rows(self, start: int, stop: int) -> tuple[Ints, Ints]:
+        """Return rows and classes of the labels of a range of nodes, each once, in order."""
+        query = f"""select distinct numbers.number as node, class_numbers.number as class
+            from classes join labels using (place) join class_numbers using (name)
+            join numbers on numbers.id = cast(labels.id as {self._kind})
+            where numbers.number >= {start} and numbers.number < {stop} order by node, class"""
+        pieces = list(self._database.rows(query))
+        nodes, classes = (
+            np.concatenate([np.empty(0, dtype=np.int64), *(piece[name].to_numpy() for piece in pieces)])
+            for name in ("node", "class")
+        )
+        return nodes - start, classes

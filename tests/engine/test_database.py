@@ -1,0 +1,65 @@
+"""The database keeps to its memory, ends when it is interrupted, and says what is missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from unseen.engine.database import Database
+from unseen.errors import InputError, OutputError, UnsupportedError
+
+LONG = "create table x as select count(*) from range(100000000) a, range(1000) b where (a.range * b.range) % 7 = 3"
+
+
+def test_what_memory_does_not_hold_waits_in_the_folder(tmp_path: Path) -> None:
+    with Database(tmp_path, memory=100_000_000, threads=1) as database:
+        database.run("create table x as select range as a, hash(range) as b from range(12000000)")
+        assert any((tmp_path / "spill").iterdir())
+        assert database.row("select count(*), sum(a) from x") == (12_000_000, 12_000_000 * 11_999_999 // 2)
+        with pytest.raises(InputError, match=r"`memory` \(--memory\) is too small"):
+            database.run("create table y as select list(b) from x")
+
+
+def test_pieces_have_the_size_that_was_asked_for(tmp_path: Path) -> None:
+    with Database(tmp_path, memory=10**8, threads=2) as database:
+        database.run("create table x (a bigint)")
+        for start in range(0, 9000, 3000):
+            database.insert("x", pa.table({"a": range(start, start + 3000)}))
+        pieces = list(database.rows("select a from x order by a", 2500))
+        assert [len(piece) for piece in pieces] == [2500, 2500, 2500, 1500]
+        assert pa.concat_tables(pieces)["a"].to_pylist() == list(range(9000))
+
+
+def test_ctrl_c_ends_a_query_at_once(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with Database(tmp_path, memory=10**8, threads=1) as database:
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                database.run(LONG)
+            assert database.row("select 1") == (1,)  # it would still be busy otherwise
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Database(tmp_path, memory=100_000_000, threads=1) as database:
+        database.run("set max_temp_directory_size = '1MB'")
+        with pytest.raises(OutputError, match="the disk is full"):
+            database.run("create table x as select range as a, hash(range) as b from range(12000000)")
+
+
+def test_without_duckdb_the_line_that_installs_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(UnsupportedError, match=r'pip install "unseen\[scale\]"'):
+        Database(tmp_path, memory=10**8, threads=1)
