@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.datasets import Counts, Dataset
-from unseen.data.download import fetch, read_members
+from unseen.data.download import fetch
 from unseen.data.files import atomic_path
 from unseen.data.folders import (
     FEATURES_FILE,
@@ -285,8 +286,10 @@ def _linked_pages(name: str, features: Source, key: str) -> Callable[[Contents],
     archive = RSDNE_ZIP.file
 
     def listed(contents: Contents) -> ListedGraph:
-        members = read_members(contents[archive], [f"{name}/graph.txt", f"{name}/group.txt"], archive)
-        graph, group = (content.decode("ascii", "replace") for content in members.values())
+        # The checksum of the archive was compared: it is the published one, whose members are known.
+        with zipfile.ZipFile(io.BytesIO(contents[archive])) as members:
+            files = (members.read(f"{name}/{file}") for file in (GRAPH_FILE, GROUP_FILE))
+            graph, group = (content.decode("ascii", "replace") for content in files)
         return ListedGraph(
             parse_pairs(graph, f"{archive}/{name}/graph.txt"),
             parse_groups(group, f"{archive}/{name}/group.txt"),
