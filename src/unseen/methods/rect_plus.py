@@ -11,7 +11,7 @@ RECT's idea, class-semantic knowledge of the seen classes beside the structure o
    minimum of RECT-L's squared error over maps near the identity. How far, is chosen on folds whose labels the
    map has not seen, and it stays zero unless that is clearly better.
 
-`docs/method.md` has what was tried and measured.
+What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
 
 from __future__ import annotations
