@@ -2,9 +2,9 @@
 
 Row i of A V is the sum of the rows j of V with the weights A_ij: a weighted bag of rows, for which torch has a
 vectorised, prefetching kernel (``embedding_bag``). Called for some thousand rows at a time by one thread each, and
-written to memory that is there already, it was the fastest of what was measured (``paper/docs/notes/performance.md``): scipy
-alone and on threads, torch's CSR product, and a loop compiled by numba. It exists in float32; in float64 the blocks
-are multiplied by scipy.
+written to memory that is there already, it was the fastest of what was measured
+(``paper/docs/notes/performance.md``): scipy alone and on threads, torch's CSR product, and a loop compiled by numba.
+It exists in float32; in float64 the blocks are multiplied by scipy.
 
 Every row is summed by one thread in the order of its entries, so the number of threads changes no bit.
 """

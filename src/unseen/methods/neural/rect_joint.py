@@ -34,7 +34,8 @@ PROBES = 32
 class RECTJoint(SemanticMethod):
     """One encoder for what the labels say and how the graph is built.
 
-    It is shorter than RECT's vectors and one training instead of two; ``paper/docs/notes/performance.md`` says where it is better.
+    It is shorter than RECT's vectors and one training instead of two; where it is better is in
+    ``paper/docs/notes/performance.md``.
     Without any label it is RECT-N, and a warning says so.
 
     Attributes
