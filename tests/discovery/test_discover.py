@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -246,7 +248,7 @@ class Spy(unseen.SmoothFeats):
     """Says that it learns from labels, and notes which classes it was shown."""
 
     uses_labels = True
-    shown: list = []  # noqa: RUF012  # clones share it
+    shown: ClassVar[list] = []  # copies share it
 
     def _fit(self, graph, labels, rng):
         Spy.shown.append((labels.classes, len(labels.labelled)))

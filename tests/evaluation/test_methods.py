@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -19,9 +19,7 @@ class Spy(Method):
     uses_labels: ClassVar[bool] = True
     shown: ClassVar[list[unseen.Labels]] = []
 
-    def __init__(self, *, cheat: float = 0.0, random_state: Any = None) -> None:
-        self.cheat = cheat
-        self.random_state = random_state
+    cheat: Annotated[float, "Share of the labels in the vectors."] = 0.0
 
     def _fit(self, graph: unseen.Graph, labels: unseen.Labels, rng: np.random.Generator) -> Any:
         Spy.shown.append(labels)
