@@ -50,7 +50,7 @@ def rebuild(folder: Path) -> None:
 
 def filled(page: str, folder: Path) -> str:
     """Return the page with every marked table made anew from the csv files of `folder`."""
-    return MARKED.sub(lambda found: f"{found[1]}{section(found[2], folder).strip()}\n{found[4]}", page)
+    return MARKED.sub(lambda match: f"{match[1]}{section(match[2], folder).strip()}\n{match[4]}", page)
 
 
 def section(name: str, folder: Path) -> str:
@@ -94,7 +94,7 @@ def state(folder: Path) -> str:
 
 def below(folder: Path) -> str:
     """Return the figures that are more than 1.5 points below the paper's, the farthest first."""
-    found = []
+    figures = []
     for row in _paper_rows(folder):
         for score in ("micro_f1", "macro_f1"):
             lead = row[score] - row[f"paper_{score}"]
@@ -102,9 +102,9 @@ def below(folder: Path) -> str:
                 figure = score.replace("_f1", " F1")
                 cells = [row["dataset"], f"{row['label_rate']:.0%}", row["method"], figure]
                 scores = [f"{row[score]:.4f}", f"{row[f'paper_{score}']:.4f}", f"{lead:+.4f}"]
-                found.append((lead, [*cells, *scores, str(row["n_splits"])]))
+                figures.append((lead, [*cells, *scores, str(row["n_splits"])]))
     header = ["data set", "labels", "method", "figure", "ours", "paper", "diff", "splits"]
-    return render(header, [cells for _, cells in sorted(found)], style="markdown", left=4)
+    return render(header, [cells for _, cells in sorted(figures)], style="markdown", left=4)
 
 
 def claims(folder: Path) -> str:
@@ -120,8 +120,8 @@ def overview(folder: Path) -> str:
     methods = dict.fromkeys([*TITLES, *(method for _, method, _ in rows)])
 
     def scores(dataset: str, method: str, score: str = "micro_f1") -> list[float]:
-        found = [rows.get((dataset, method, rate), {}).get(score) for rate in RATES]
-        return [] if None in found else found
+        values = [rows.get((dataset, method, rate), {}).get(score) for rate in RATES]
+        return [] if None in values else values
 
     def cell(values: list[float], best: list[float] | None = None) -> str:
         text = " / ".join(f"{value:.3f}".removeprefix("0") for value in values)

@@ -52,7 +52,7 @@ def test_it_finds_rare_classes_with_fewer_questions_than_chance():
     labels = unseen.Labels(small.labels.indicator[rows], small.labels.classes)
     data = unseen.Dataset("rare", graph, labels)
     asked = {
-        how: [questions(data, how, 3, 0.1, 120, seed).asked for seed in (1, 2)]
+        how: [questions(data, how, 3, 0.1, 120, seed).count for seed in (1, 2)]
         for how in ("suggest", "random")
     }
     assert np.mean(asked["suggest"]) < np.mean(asked["random"])

@@ -52,7 +52,7 @@ def test_shares_count_own_class_and_other_hidden_classes() -> None:
     shares = neighbour_shares(mixed, labels, ["b", "c"], k=1)
     assert shares["unseen_mixed"] == 0.75  # three of four: the last one sits with class a
     told = neighbour_shares(
-        np.array([[0.0], [9.0], [5.0], [5.1], [9.1], [9.2], [0]]), labels, ["b"], told=[1], k=1
+        np.array([[0.0], [9.0], [5.0], [5.1], [9.1], [9.2], [0]]), labels, ["b"], train=[1], k=1
     )
     assert told["seen_purity"] == pytest.approx(1 / 3, abs=1e-4), "node 1 is not asked"
 

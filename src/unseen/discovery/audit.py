@@ -122,6 +122,7 @@ def make_audit(
         expected,
         tuple(warnings),
         places.gathered,
+        places.corner,
     )
 
 

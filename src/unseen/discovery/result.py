@@ -207,6 +207,8 @@ class LabelAudit:
         One sentence each.
     gathered : float or None
         0 where labelled nodes have as many labelled neighbours as any node has, 1 where all theirs are labelled.
+    corner : float
+        How likely the labels come from one corner of their classes, from 0 to 1.
 
     Examples
     --------
@@ -223,6 +225,7 @@ class LabelAudit:
     expected_unseen: float
     warnings: tuple[str, ...]
     gathered: float | None = None
+    corner: float = 0.0
 
     @property
     def coverage(self) -> float:

@@ -52,8 +52,8 @@ def cca_ssg(graph: Graph, *, n_components: int = 512, epochs: int = EPOCHS, seed
         optimizer.step()
     with torch.no_grad():
         vectors = _encoded(X, _as_torch(gcn_normalized(graph.adjacency)), first, second)
-    made: npt.NDArray[np.float32] = l2_rows(vectors.numpy())
-    return Embedding(made, graph.node_ids, "cca-ssg", {"n_components": n_components, "epochs": epochs})
+    unit: npt.NDArray[np.float32] = l2_rows(vectors.numpy())
+    return Embedding(unit, graph.node_ids, "cca-ssg", {"n_components": n_components, "epochs": epochs})
 
 
 def _weights(rows: int, columns: int, generator: torch.Generator) -> Tensor:

@@ -88,8 +88,8 @@ def _class_after_class(vectors: Dense, truth: Dense, C: float | None) -> tuple[D
     """Do with LinearSVC what `train_linear` does: folds, candidates, final fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        chosen = _chosen(vectors, truth) if C is None else C
-        return _fitted(vectors, truth, chosen), chosen
+        best = _chosen(vectors, truth) if C is None else C
+        return _fitted(vectors, truth, best), best
 
 
 def _fitted(vectors: Dense, truth: Dense, C: float) -> Dense:

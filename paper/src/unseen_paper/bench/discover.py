@@ -87,21 +87,21 @@ def run(
     for name in methods or ():
         if name not in TABLES:
             raise unknown_name("table of the benchmark", name, TABLES)
-    chosen = [name for name in TABLES if methods is None or name in methods]
-    wanted = tuple(dict.fromkeys([*HIDDEN, *QUESTIONS])) if set(chosen) - {"time"} else ()
-    data = {name: found for name in (graphs or wanted) if (found := _loaded(name)) is not None}
-    single = {name: found for name, found in data.items() if name in HIDDEN}
-    vectors = {name: _vectors(found) for name, found in single.items()}
+    tables = [name for name in TABLES if methods is None or name in methods]
+    wanted = tuple(dict.fromkeys([*HIDDEN, *QUESTIONS])) if set(tables) - {"time"} else ()
+    data = {name: graph for name in (graphs or wanted) if (graph := _loaded(name)) is not None}
+    single = {name: graph for name, graph in data.items() if name in HIDDEN}
+    vectors = {name: _vectors(graph) for name, graph in single.items()}
     make: dict[str, Callable[[], Table]] = {
         "probability": lambda: probability_table(single, vectors, repeats),
         "number": lambda: count_table(single, vectors, repeats),
         "groups": lambda: group_table(single, vectors, min(repeats, CLUSTER_DRAWS)),
         "questions": lambda: question_table(
-            {name: found for name, found in data.items() if name in QUESTIONS}, repeats
+            {name: graph for name, graph in data.items() if name in QUESTIONS}, repeats
         ),
         "time": lambda: time_table(sizes),
     }
-    return [make[name]() for name in chosen]
+    return [make[name]() for name in tables]
 
 
 def probability_table(data: dict[str, Dataset], vectors: dict[str, Embedding], repeats: int) -> Table:
@@ -163,12 +163,12 @@ def group_table(data: dict[str, Dataset], vectors: dict[str, Embedding], repeats
         for seed, hidden in _hidden_sets(data[name], HIDDEN[name], repeats):
             labels = draw_labels(data[name], "random", 0.3, hidden, seed)
             for title, k in (("discover", None), ("discover, number of classes given", HIDDEN[name])):
-                found = discover(
+                discovery = discover(
                     data[name].graph, labels, method=vectors[name], n_classes=k, random_state=seed
                 )
-                scores.setdefault(title, []).append(compare(found, data[name].labels))
-            for title, made in _baselines(data[name], labels, seed):
-                scores.setdefault(title, []).append(_clustered(data[name], labels, made, seed))
+                scores.setdefault(title, []).append(compare(discovery, data[name].labels))
+            for title, embedding in _baselines(data[name], labels, seed):
+                scores.setdefault(title, []).append(_clustered(data[name], labels, embedding, seed))
         for title, done in scores.items():
             parts = ("accuracy_seen", "accuracy_unseen", "accuracy_all", "nmi", "ari")
             rows.append((name, title, *(_mean(getattr(one, part) for one in done) for part in parts)))
@@ -184,20 +184,20 @@ def group_table(data: dict[str, Dataset], vectors: dict[str, Embedding], repeats
 def question_table(data: dict[str, Dataset], repeats: int) -> Table:
     """Return how many nodes have to be labelled until every class has a label."""
     rows = []
-    for name, found in data.items():
+    for name, dataset in data.items():
         for strategy in STRATEGIES:
             done = [
-                questions(found, strategy, QUESTIONS[name], 0.05, MOST_QUESTIONS, FIRST_SEED + k)
+                questions(dataset, strategy, QUESTIONS[name], 0.05, MOST_QUESTIONS, FIRST_SEED + k)
                 for k in range(repeats)
             ]
-            asked = np.array([one.asked for one in done])
+            counts = np.array([one.count for one in done])
             rows.append(
                 (
                     name,
                     strategy,
                     str(QUESTIONS[name]),
-                    f"{asked.mean():.1f}",
-                    f"{np.median(asked):.0f}",
+                    f"{counts.mean():.1f}",
+                    f"{np.median(counts):.0f}",
                     f"{np.mean([one.after_20 for one in done]):.2f}",
                     f"{np.mean([one.finished for one in done]):.2f}",
                 )
@@ -232,11 +232,11 @@ def _draws(
 ) -> Iterator[Draw]:
     for seed, names in _hidden_sets(data, hidden, repeats):
         labels = draw_labels(data, world, rate, names, seed)
-        found = discover(data.graph, labels, method=vectors, random_state=seed)
-        truth = compare(found, data.labels)
-        inside = found.count.low <= truth.n_classes <= found.count.high
-        warned = any("one corner" in warning for warning in found.audit.warnings)
-        yield Draw(labels, truth, found.self_test.auroc, warned, found.count.best, inside)
+        discovery = discover(data.graph, labels, method=vectors, random_state=seed)
+        truth = compare(discovery, data.labels)
+        inside = discovery.count.low <= truth.n_classes <= discovery.count.high
+        warned = discovery.audit.corner > 0
+        yield Draw(labels, truth, discovery.self_test.auroc, warned, discovery.count.best, inside)
 
 
 def _baselines(data: Dataset, labels: Labels, seed: int) -> Iterator[tuple[str, Embedding]]:
@@ -245,14 +245,14 @@ def _baselines(data: Dataset, labels: Labels, seed: int) -> Iterator[tuple[str, 
     yield "k-means on GCN vectors", make_method("gcn", random_state=seed).fit_transform(data.graph, labels)
 
 
-def _clustered(data: Dataset, labels: Labels, made: Embedding, seed: int) -> Agreement:
+def _clustered(data: Dataset, labels: Labels, embedding: Embedding, seed: int) -> Agreement:
     """Cluster the unlabelled nodes by k-means and match the clusters with all classes at once."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
     rows = np.setdiff1d(np.arange(data.graph.n_nodes), labels.labelled)
-    vectors: Any = made.vectors[rows]
+    vectors: Any = embedding.vectors[rows]
     if sp.issparse(vectors):  # scikit-learn takes 32-bit indices alone
         vectors.indices, vectors.indptr = vectors.indices.astype(np.int32), vectors.indptr.astype(np.int32)
     codes = data.labels.codes[rows]

@@ -27,9 +27,9 @@ def time_table(sizes: Sequence[int] = SIZES) -> Table:
     for n in sizes:
         for command in COMMANDS:
             cost = measure("unseen_paper.bench.discover_time", f"{command}_job", n=n)
-            told = (f"{cost.seconds:.0f}", f"{cost.processor:.0f}", f"{cost.megabytes:.0f}", cost.result)
-            rows.append((command, f"{n:,}", *told))
-            logger.info("%s, %d nodes: %s s", command, n, told[0])
+            cells = (f"{cost.seconds:.0f}", f"{cost.processor:.0f}", f"{cost.megabytes:.0f}", cost.result)
+            rows.append((command, f"{n:,}", *cells))
+            logger.info("%s, %d nodes: %s s", command, n, cells[0])
     notes = (
         f"Planted partition of {N_CLASSES} classes with 1,500 words, {RATE:.0%} of the nodes labelled, "
         f"{len(HIDDEN)} classes hidden. suggest and explore include discover; explore draws 50,000 of the nodes.",

@@ -47,8 +47,8 @@ def measure(module: str, function: str, **arguments: Any) -> Measured:
         why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         msg = f"the measurement of {module}.{function} failed: {why}"
         raise UnseenError(msg)
-    found = json.loads(done.stdout.splitlines()[-1])
-    return Measured(found["seconds"], found["megabytes"], found["added"], found["result"], found["processor"])
+    facts = json.loads(done.stdout.splitlines()[-1])
+    return Measured(facts["seconds"], facts["megabytes"], facts["added"], facts["result"], facts["processor"])
 
 
 def nothing(answer: int) -> Any:
@@ -64,14 +64,14 @@ def main(module: str, function: str, arguments: str) -> None:
     result = work()
     seconds, processor = time.perf_counter() - start, time.process_time() - used
     peak = peak_bytes() / 1e6
-    found = {
+    facts = {
         "seconds": seconds,
         "processor": processor,
         "megabytes": peak,
         "added": peak - held,
         "result": result,
     }
-    sys.stdout.write(json.dumps(found) + "\n")
+    sys.stdout.write(json.dumps(facts) + "\n")
 
 
 if __name__ == "__main__":

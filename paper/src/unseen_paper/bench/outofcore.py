@@ -25,17 +25,17 @@ def run(*, sizes: Sequence[int] = SIZES, epochs: int = 3) -> list[Table]:
 
     rows = []
     for n in sizes:
-        foreseen = estimate("rect-n", Sizes(n, 4 * n, COLUMNS, epochs, source="identity"))
-        assert foreseen is not None
+        expected = estimate("rect-n", Sizes(n, 4 * n, COLUMNS, epochs, source="identity"))
+        assert expected is not None
         for on_disk in (False, True) if n < LARGE else (True,):
-            found = measure("unseen_paper.bench.outofcore", "fit", n=n, epochs=epochs, on_disk=on_disk)
-            needed = foreseen.n_bytes - (foreseen.movable if on_disk else 0.0)
-            times = found.seconds, found.processor, foreseen.seconds
-            sizes_found = found.result["own"], found.megabytes, needed / 1e6
+            cost = measure("unseen_paper.bench.outofcore", "fit", n=n, epochs=epochs, on_disk=on_disk)
+            needed = expected.n_bytes - (expected.movable if on_disk else 0.0)
+            times = cost.seconds, cost.processor, expected.seconds
+            sizes_in_mb = cost.result["own"], cost.megabytes, needed / 1e6
             what = "half on disk" if on_disk else "in memory"
-            cells = *(f"{cell:.1f}" for cell in times), *(f"{cell:.0f}" for cell in sizes_found)
+            cells = *(f"{cell:.1f}" for cell in times), *(f"{cell:.0f}" for cell in sizes_in_mb)
             rows.append((f"{n:,}", what, *cells))
-            logger.info("%d nodes, %s: %.1f s, peak %.0f MB", n, what, found.seconds, found.megabytes)
+            logger.info("%d nodes, %s: %.1f s, peak %.0f MB", n, what, cost.seconds, cost.megabytes)
     header = ("nodes", "arrays", "seconds", "processor s", "estimated s", "own MB", "peak MB", "estimated MB")
     note = (
         "Own memory is the process's alone; the peak has pages of files on disk too, which the system takes back "

@@ -135,15 +135,15 @@ def _splits(data: Dataset, rate: float, count: int) -> list[Split]:
 def _there(names: Sequence[str]) -> list[str]:
     from unseen.errors import DatasetError
 
-    found = []
+    available = []
     for name in names:
         try:
             load_dataset(name)
         except DatasetError as error:
             logger.warning("%s is left out: %s", name, error)
         else:
-            found.append(name)
-    return found
+            available.append(name)
+    return available
 
 
 def _new(name: str) -> Dataset:
@@ -157,15 +157,15 @@ def digits(n_neighbors: int = 10) -> Dataset:
     from sklearn.datasets import load_digits
     from sklearn.neighbors import kneighbors_graph
 
-    found = load_digits()
-    near = sp.csr_array(kneighbors_graph(found.data, n_neighbors))
-    graph = Graph(sp.csr_array(near.maximum(near.T)), found.data, np.arange(len(found.data)))
+    bunch = load_digits()
+    near = sp.csr_array(kneighbors_graph(bunch.data, n_neighbors))
+    graph = Graph(sp.csr_array(near.maximum(near.T)), bunch.data, np.arange(len(bunch.data)))
     return Dataset(
-        "digits", graph, Labels.from_values([str(digit) for digit in found.target], graph.node_ids)
+        "digits", graph, Labels.from_values([str(digit) for digit in bunch.target], graph.node_ids)
     )
 
 
 def heterophilous() -> Dataset:
     """Return a planted graph whose edges mostly join different classes."""
-    made = planted_partition(1500, 5, degree_within=1.0, degree_between=8.0, random_state=7)
-    return Dataset("heterophilous", made.graph, made.labels)
+    planted = planted_partition(1500, 5, degree_within=1.0, degree_between=8.0, random_state=7)
+    return Dataset("heterophilous", planted.graph, planted.labels)

@@ -41,8 +41,8 @@ def write_parts(folder: Path, nodes: int, *, parts: int) -> Path:
     Examples
     --------
     >>> import tempfile
-    >>> made = write_parts(Path(tempfile.mkdtemp()), 1000, parts=2)
-    >>> sorted(path.name for path in made.iterdir())
+    >>> parts = write_parts(Path(tempfile.mkdtemp()), 1000, parts=2)
+    >>> sorted(path.name for path in parts.iterdir())
     ['META.json', 'part-00000', 'part-00001']
     """
     import pyarrow as pa
@@ -143,11 +143,11 @@ def worker_ids(launcher: int) -> list[int]:
 
 
 def _children(process: int) -> list[int]:
-    found: list[int] = []
+    children: list[int] = []
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            found += [int(child) for child in task.read_text().split()]
-    return sorted(found)
+            children += [int(child) for child in task.read_text().split()]
+    return sorted(children)
 
 
 def _is_worker(process: int) -> bool:

@@ -24,15 +24,15 @@ BATCH = 5
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """What one run took: questions until every class had a label, and the share of them found after 20."""
 
-    asked: int
+    count: int
     after_20: float
     finished: bool
 
 
-def questions(data: Dataset, strategy: str, hidden: int, rate: float, most: int, seed: int) -> Asked:
+def questions(data: Dataset, strategy: str, hidden: int, rate: float, most: int, seed: int) -> Questions:
     """Ask for labels, `BATCH` at a time, until no class is missing or `most` questions were asked.
 
     Parameters
@@ -58,23 +58,23 @@ def questions(data: Dataset, strategy: str, hidden: int, rate: float, most: int,
     names = random_unseen_sets(data.labels, hidden, 1, random_state=seed)[0]
     split = completely_imbalanced_split(data.labels, label_rate=rate, unseen=names, random_state=seed)
     truth = data.labels.indicator.toarray()
-    known = split.seen_labels.labelled
+    labelled = split.seen_labels.labelled
     columns = data.labels.class_numbers(names)
     answered = np.zeros_like(truth)
-    answered[known] = truth[known]
+    answered[labelled] = truth[labelled]
     answered[:, columns] = False
     rng = np.random.default_rng(seed)
     vectors = make_method("smoothfeats", random_state=0).fit_transform(data.graph)
     space = make_space(vectors, rng)
-    asked, found = 0, []
-    while asked < most:
+    count, n_found = 0, []
+    while count < most:
         for row in _next(data, vectors, space, answered, strategy, rng):
-            asked += 1
+            count += 1
             answered[row] = truth[row]
-            found.append(int(answered[:, columns].any(axis=0).sum()))
-            if found[-1] == hidden or asked == most:
-                return Asked(asked, found[min(20, asked) - 1] / hidden, found[-1] == hidden)
-    return Asked(asked, found[19] / hidden, False)
+            n_found.append(int(answered[:, columns].any(axis=0).sum()))
+            if n_found[-1] == hidden or count == most:
+                return Questions(count, n_found[min(20, count) - 1] / hidden, n_found[-1] == hidden)
+    return Questions(count, n_found[19] / hidden, False)
 
 
 def _next(
@@ -88,5 +88,5 @@ def _next(
         margin = scores[:, -1] - scores[:, -2] if scores.shape[1] > 1 else scores[:, -1]
         return open_rows[np.argsort(margin, kind="stable")[:BATCH]]
     labels = Labels(answered, data.labels.classes, data.graph.node_ids)  # type: ignore[arg-type]
-    chosen = suggest_from(discover(data.graph, labels, method=vectors, random_state=rng), BATCH)
-    return match_ids(as_ids([one.node for one in chosen]), data.graph.node_ids)
+    suggestions = suggest_from(discover(data.graph, labels, method=vectors, random_state=rng), BATCH)
+    return match_ids(as_ids([one.node for one in suggestions]), data.graph.node_ids)

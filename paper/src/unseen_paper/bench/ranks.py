@@ -59,11 +59,11 @@ def same_vectors(folder: Path, methods: Sequence[str]) -> Table:
         for ranks in RANKS:
             output = folder / f"{method}-{ranks}"
             _train(ranks, parts, output, *job)
-            found = read_vectors(output).vectors
+            vectors = read_vectors(output).vectors
             if alone is None:
-                alone = found
+                alone = vectors
                 continue
-            gap = found.astype(np.float64) - alone
+            gap = vectors.astype(np.float64) - alone
             off = f"{np.linalg.norm(gap) / np.linalg.norm(alone):.1e}", f"{np.abs(gap).max():.1e}"
             rows.append((method, str(ranks), *off))
             logger.info("%s, %d processes: relative difference %s, largest entry %s", method, ranks, *off)
@@ -82,15 +82,17 @@ def costs(folder: Path, sizes: Sequence[int], epochs: int) -> Table:
         for ranks in RANKS:
             job = ["--method", "rect-n", "--dim", str(COLUMNS), "--epochs", str(epochs)]
             before = _processor_seconds()
-            found = _train(ranks, parts, folder / f"cost-{n}-{ranks}", *job, "--param", "features=identity")
+            training = _train(
+                ranks, parts, folder / f"cost-{n}-{ranks}", *job, "--param", "features=identity"
+            )
             used = _processor_seconds() - before
             share = Sizes(
                 n // ranks, 4 * n // ranks, COLUMNS, epochs, source="identity", halo=_halo(n, ranks)
             )
-            foreseen = estimate("rect-n", share, threads=1)
-            assert foreseen is not None
-            cells = found.peak_bytes, foreseen.n_bytes, found.sent_bytes, foreseen.sent
-            times = f"{used:.0f}", f"{ranks * foreseen.seconds:.0f}"
+            expected = estimate("rect-n", share, threads=1)
+            assert expected is not None
+            cells = training.peak_bytes, expected.n_bytes, training.sent_bytes, expected.sent
+            times = f"{used:.0f}", f"{ranks * expected.seconds:.0f}"
             rows.append((f"{n:,}", str(ranks), *times, *(shown_size(cell) for cell in cells)))
             logger.info("%s nodes, %s processes: %s s against %s, %s and %s, %s and %s", *rows[-1])
     header = (

@@ -71,13 +71,13 @@ def run(
     parts : bool
         Whether RECT-N's parts are timed alone, too, where it is among the methods.
     """
-    known = [contestant.name for contestant in contestants]
+    names = [contestant.name for contestant in contestants]
     for name in methods or ():
-        if name not in known:
-            raise unknown_name("method of the scalability test", name, known)
-    chosen = [contestant for contestant in contestants if methods is None or contestant.name in methods]
+        if name not in names:
+            raise unknown_name("method of the scalability test", name, names)
+    selected = [contestant for contestant in contestants if methods is None or contestant.name in methods]
     rows: list[tuple[str, ...]] = []
-    for contestant in chosen:
+    for contestant in selected:
         rows += _rows(contestant, sizes, epochs if contestant.steps == "epochs" else rounds)
     header = ("method", "nodes", "seconds", "of it neighbours", "processor s", "peak MB", "growth exponent")
     note = (
@@ -85,7 +85,7 @@ def run(
         "of the row above: 1 is linear, 2 quadratic. Neighbours: what RSDNE's search for them took."
     )
     tables = [Table("The paper's scalability test", header, rows, (note,))]
-    structure = next((contestant for contestant in chosen if contestant.name == "rect-n"), None)
+    structure = next((contestant for contestant in selected if contestant.name == "rect-n"), None)
     if structure is not None:
         within = [n for n in sizes if n <= structure.largest]
         if parts and within:
@@ -102,7 +102,7 @@ def _rows(contestant: Contestant, sizes: Sequence[int], steps: int) -> list[tupl
         if n > contestant.largest:
             continue
         params = {**contestant.params, contestant.steps: steps}
-        found = measure(
+        cost = measure(
             "unseen_paper.bench.scale",
             "fit",
             name=contestant.name,
@@ -110,28 +110,28 @@ def _rows(contestant: Contestant, sizes: Sequence[int], steps: int) -> list[tupl
             params=params,
             steps=contestant.steps,
         )
-        growth = "" if before is None else f"{_exponent(before, (n, found.processor)):.2f}"
-        search = found.result["neighbour_seconds"]
-        share = "" if search is None else f"{search:.2f} ({search / found.seconds:.0%})"
-        cells = f"{found.seconds:.2f}", share, f"{found.processor:.2f}", f"{found.megabytes:.0f}", growth
+        growth = "" if before is None else f"{_exponent(before, (n, cost.processor)):.2f}"
+        search = cost.result["neighbour_seconds"]
+        share = "" if search is None else f"{search:.2f} ({search / cost.seconds:.0%})"
+        cells = f"{cost.seconds:.2f}", share, f"{cost.processor:.2f}", f"{cost.megabytes:.0f}", growth
         rows.append((contestant.name, f"{n:,}", *cells))
-        before = n, found.processor
-        logger.info("%s, %d nodes: %.2f s, peak %.0f MB", contestant.name, n, found.seconds, found.megabytes)
+        before = n, cost.processor
+        logger.info("%s, %d nodes: %.2f s, peak %.0f MB", contestant.name, n, cost.seconds, cost.megabytes)
     return rows
 
 
 def parts_table(n: int, epochs: int) -> Table:
     """Return RECT-N's time at `n` nodes beside its parts timed alone in the same run."""
-    found = measure("unseen_paper.bench.scale", "whole_and_parts", n=n, epochs=epochs)
-    parts: dict[str, list[float]] = found.result["parts"]
-    whole: list[float] = found.result["whole"]
+    cost = measure("unseen_paper.bench.scale", "whole_and_parts", n=n, epochs=epochs)
+    parts: dict[str, list[float]] = cost.result["parts"]
+    whole: list[float] = cost.result["whole"]
     total = [sum(times) for times in zip(*parts.values(), strict=True)]
     listed = {**parts, "sum of the parts": total, "RECT-N": whole}
     rows = [(what, *(f"{seconds:.1f}" for seconds in times)) for what, times in listed.items()]
     wall, processor = (a / b for a, b in zip(whole, total, strict=True))
     ratio = (
         f"RECT-N takes {wall:.2f} times the sum of its parts, in processor seconds {processor:.2f} times, which other "
-        f"work on the machine disturbs less; peak memory {found.megabytes:.0f} MB."
+        f"work on the machine disturbs less; peak memory {cost.megabytes:.0f} MB."
     )
     title = f"RECT-N, {n:,} nodes, d = 200, {epochs} epochs"
     return Table(title, ("part", "seconds", "processor s"), rows, (ratio,))
@@ -193,12 +193,12 @@ def whole_and_parts(n: int, epochs: int, width: int = 200, tries: int = 3) -> Ca
             "Gram products U(U'U)": (1, lambda: map_blocks(back, blocks_of(U))),
             "optimiser updates": (1, lambda: adam.step([gradient])),
         }
-        found = {}
+        costs = {}
         for what, (times, job) in jobs.items():
             job()
-            taken = _timed(lambda job=job: [job() for _ in range(tries)])  # type: ignore[misc]
-            found[what] = [seconds / tries * times * epochs for seconds in taken]
-        return found
+            times_taken = _timed(lambda job=job: [job() for _ in range(tries)])  # type: ignore[misc]
+            costs[what] = [seconds / tries * times * epochs for seconds in times_taken]
+        return costs
 
     def work() -> dict[str, Any]:
         with threads_for_blocks_only():

@@ -52,11 +52,11 @@ def draw_labels(
     else:
         pools = [np.flatnonzero(codes == k) for k in np.unique(codes[seen])]
     share = rate if world != "one corner" else rate * len(codes) / max(int(seen.sum()), 1)
-    chosen = np.concatenate(
+    rows = np.concatenate(
         [_nearest(walk, degree, pool, max(2, round(share * len(pool))), rng) for pool in pools]
     )
-    few = [name for k, name in enumerate(data.labels.classes) if (codes[chosen] == k).sum() < FEWEST]
-    return data.labels.keep(chosen, without=few)
+    few = [name for k, name in enumerate(data.labels.classes) if (codes[rows] == k).sum() < FEWEST]
+    return data.labels.keep(rows, without=few)
 
 
 def _nearest(

@@ -56,20 +56,20 @@ def bench(
     from unseen_paper.bench.report import machine
 
     run = importlib.import_module(f"unseen_paper.bench.{name}").run
-    asked = {
+    options_given = {
         "repeats": repeats,
         "sizes": None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")],
         "methods": None if methods is None else options.names(methods),
         "epochs": epochs,
         "before": before,
     }
-    given = {key: value for key, value in asked.items() if value is not None}
-    for key in given:
+    arguments = {key: value for key, value in options_given.items() if value is not None}
+    for key in arguments:
         if key not in inspect.signature(run).parameters:
             msg = f"the benchmark {name!r} has no --{key}"
             raise InputError(msg)
     logger.info("%s; this takes minutes", BENCHMARKS[name])
-    tables = run(**given)
+    tables = run(**arguments)
     if json:
         rows = [
             {"title": t.title, "rows": [dict(zip(t.header, row, strict=True)) for row in t.rows]}

@@ -123,9 +123,9 @@ def reproduce(
                     )
                     _tell_left_out(name, choice, [(row["dataset"], row["method"]) for row in rows], alone)
                 else:  # of all experiments, this one has its own methods
-                    asked = choice if alone else Choice()
+                    own = choice if alone else Choice()
                     rows, text = write_scalability(
-                        asked, out, sizes=nodes, style=style, on_progress=move or _tell
+                        own, out, sizes=nodes, style=style, on_progress=move or _tell
                     )
                 _tell_failed(name, [row["error"] for row in rows], out, alone)
                 return rows, text
@@ -140,19 +140,19 @@ def reproduce(
         write_report(kind, all_so_far or results, out)
         return tabulated(kind, results, style=style)
 
-    found = {}
+    rows_of = {}
     for name in [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]:
-        found[name], text = report(name)
+        rows_of[name], text = report(name)
         if not json:
             if experiment == "all":
                 title = EXPERIMENTS[name].title if name in EXPERIMENTS else name
                 sys.stdout.write(TITLE_LINES[style].format(title) + "\n")
             sys.stdout.write(text)
     if json:
-        print_json(found if experiment == "all" else found[experiment])
+        print_json(rows_of if experiment == "all" else rows_of[experiment])
     try:
         logger.info("%s", write_claims(table, choice, out))
-    except UnseenError as error:  # what was asked for is there; a graph that is not at hand shall not hide it
+    except UnseenError as error:  # the results are there; a graph that is not available shall not hide them
         logger.warning("the paper's claims could not be judged: %s", error)
 
 
@@ -163,17 +163,17 @@ def _tell(done: int, total: int) -> None:
 def _tell_left_out(name: str, choice: Choice, pairs: Sequence[tuple[str, str]], alone: bool) -> None:
     """Say which methods an experiment does not run, on which data sets, of those that were asked for."""
     datasets = list(dict.fromkeys([*(choice.datasets or ()), *(dataset for dataset, _ in pairs)]))
-    said = []
+    left_out = []
     for method in choice.methods or ():
         without = [dataset for dataset in datasets if (dataset, method) not in pairs]
         if len(without) == len(datasets):
-            said.append(method)
+            left_out.append(method)
         elif without:
-            said.append(f"{method} on {', '.join(without)}")
-    if not said:
+            left_out.append(f"{method} on {', '.join(without)}")
+    if not left_out:
         return
     msg = (
-        f"{name} leaves out {', '.join(said)}: without the parameter that it varies, or made for "
+        f"{name} leaves out {', '.join(left_out)}: without the parameter that it varies, or made for "
         "one label a node where nodes have several"
     )
     if not pairs and alone:
@@ -190,12 +190,12 @@ def _tell_failed(name: str, errors: Sequence[str], path: Path, alone: bool) -> N
         logger.warning("%s", msg)
 
 
-def _checked(text: str | None, kind: str, known: object) -> list[str] | None:
-    chosen = options.names(text)
-    for name in chosen:
-        if name not in known:  # type: ignore[operator]
-            raise unknown_name(kind, name, known)  # type: ignore[arg-type]
-    return chosen or None
+def _checked(text: str | None, kind: str, names: object) -> list[str] | None:
+    words = options.names(text)
+    for name in words:
+        if name not in names:  # type: ignore[operator]
+            raise unknown_name(kind, name, names)  # type: ignore[arg-type]
+    return words or None
 
 
 def _shares(text: str) -> list[float]:
@@ -208,21 +208,21 @@ def _shares(text: str) -> list[float]:
 
 
 def _teller(move: Callable[..., None] | None) -> Callable[[Progress], None]:
-    told = time.monotonic()
+    last = time.monotonic()
 
     def tell(state: Progress) -> None:
-        nonlocal told
+        nonlocal last
         if move:
             move(state.done, state.total, state.failed)
             return
-        long_ago = time.monotonic() - told > QUIET_SECONDS
+        long_ago = time.monotonic() - last > QUIET_SECONDS
         if (
             logger.isEnabledFor(logging.DEBUG)
             or long_ago
             or state.done % 25 == 0
             or state.done == state.total
         ):
-            told = time.monotonic()
+            last = time.monotonic()
             left = f"{state.seconds_left / 60:.0f} min left" if state.done < state.total else "done"
             logger.info("%d of %d runs, %d failed, %s", state.done, state.total, state.failed, left)
 

@@ -83,8 +83,8 @@ class DenseLayer(torch.nn.Module):
 
     def forward(self, X: torch.Tensor, ahat: torch.Tensor) -> torch.Tensor:
         """Return the outputs of the layer."""
-        made: torch.Tensor = self.prelu(ahat @ (X @ self.W) + self.b)
-        return made
+        output: torch.Tensor = self.prelu(ahat @ (X @ self.W) + self.b)
+        return output
 
 
 def train_rect_n(

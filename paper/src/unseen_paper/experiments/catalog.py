@@ -129,8 +129,8 @@ def _dimension(choice: Choice) -> list[Run]:
     methods = [
         name for name in choice.methods or usual if "n_components" in method_class(name)().get_params()
     ]
-    chosen = Choice(choice.datasets, methods, choice.rates or [0.3], choice.splits)
-    return [run for columns in DIMENSIONS for run in _varied(chosen, methods, {"n_components": columns})]
+    narrowed = Choice(choice.datasets, methods, choice.rates or [0.3], choice.splits)
+    return [run for columns in DIMENSIONS for run in _varied(narrowed, methods, {"n_components": columns})]
 
 
 def _balanced(choice: Choice) -> list[Run]:

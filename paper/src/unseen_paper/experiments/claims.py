@@ -73,7 +73,7 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
     paper = paper_evidence()
     rows = []
     for each in CLAIMS:
-        theirs, found = each.judge(paper), each.judge(ours)
+        theirs, finding = each.judge(paper), each.judge(ours)
         rows.append(
             {
                 "id": each.id,
@@ -82,15 +82,15 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
                 "quotation": each.quotation,
                 "paper": theirs.figures if theirs else "",
                 "paper_verdict": _verdict(theirs, NO_FIGURES),
-                "ours": found.figures if found else "",
-                "verdict": _verdict(found, NOT_RUN),
+                "ours": finding.figures if finding else "",
+                "verdict": _verdict(finding, NOT_RUN),
             }
         )
     return rows
 
 
-def _verdict(found: Finding | None, otherwise: str) -> str:
-    return otherwise if found is None else HOLDS if found.holds else FAILS
+def _verdict(finding: Finding | None, otherwise: str) -> str:
+    return otherwise if finding is None else HOLDS if finding.holds else FAILS
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def compared(
     scores: Iterable[str] = SCORES,
 ) -> list[Comparison]:
     """Return all pairs of the two groups of methods in Tables 3 and 4 that both have a score, over common splits."""
-    found = []
+    comparisons = []
     for dataset in datasets:
         for rate in rates:
             for a in better:
@@ -133,8 +133,8 @@ def compared(
                         for score in scores:
                             k = SCORES.index(score)
                             where = f"{dataset} {rate:.0%} {score}"
-                            found.append(Comparison(where, a, b, pair[0][k], pair[1][k]))
-    return found
+                            comparisons.append(Comparison(where, a, b, pair[0][k], pair[1][k]))
+    return comparisons
 
 
 def always(pairs: list[Comparison]) -> Finding | None:

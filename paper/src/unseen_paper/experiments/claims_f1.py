@@ -34,17 +34,17 @@ def _decline(evidence: Evidence) -> Finding | None:
     steps, texts = [], []
     for method in ("lshm", "gcn"):
         for rate in RATES:
-            found = [evidence.decline.get((method, hidden, rate)) for hidden in (0, 1, 2)]
-            whole, one, two = found
+            pairs = [evidence.decline.get((method, hidden, rate)) for hidden in (0, 1, 2)]
+            whole, one, two = pairs
             if whole is None or one is None or two is None:
                 continue
-            told = []
+            figures = []
             for k, score in enumerate(SCORES):
                 steps += [whole[k] > one[k], one[k] > two[k]]
-                told.append(f"{score} {1 - one[k] / whole[k]:.1%}, {1 - two[k] / whole[k]:.1%}")
+                figures.append(f"{score} {1 - one[k] / whole[k]:.1%}, {1 - two[k] / whole[k]:.1%}")
             one_figure = whole[0] == whole[1]  # the paper prints a single accuracy
-            told = [told[0].removeprefix("micro ")] if one_figure else told
-            texts.append(f"{TITLES[method]} {rate:.0%} " + ", ".join(told))
+            figures = [figures[0].removeprefix("micro ")] if one_figure else figures
+            texts.append(f"{TITLES[method]} {rate:.0%} " + ", ".join(figures))
     if not steps:
         return None
     return Finding("relative decline with one and two unseen: " + "; ".join(texts), all(steps))
@@ -159,9 +159,9 @@ def _semi_supervised_ineffective(evidence: Evidence) -> Finding | None:
         cells = []
         for dataset in DATASETS:
             for rate in RATES:
-                found = [evidence.f1.get((dataset, rate, name)) for name in (method, *plain)]
-                if all(found):
-                    micro = [pair[0] for pair in found if pair]
+                pairs = [evidence.f1.get((dataset, rate, name)) for name in (method, *plain)]
+                if all(pairs):
+                    micro = [pair[0] for pair in pairs if pair]
                     cells.append(micro[0] - max(micro[1:]))
         if cells:
             gains.append(float(np.mean(cells)))

@@ -20,12 +20,12 @@ OURS = ("rsdne", "rsdne-light", "rect-n", "rect-l", "rect")
 
 
 def _panels(evidence: Evidence, number: str, higher: Iterable[str], lower: Iterable[str]) -> list[Comparison]:
-    found = evidence.layouts
+    numbers = evidence.layouts
     return [
-        Comparison(number.replace("_", " "), a, b, found[a][number], found[b][number])
+        Comparison(number.replace("_", " "), a, b, numbers[a][number], numbers[b][number])
         for a in higher
         for b in lower
-        if a in found and b in found
+        if a in numbers and b in numbers
     ]
 
 
@@ -125,12 +125,12 @@ def _mmdw_small_weight(evidence: Evidence) -> Finding | None:
 
 
 def _by_seen(evidence: Evidence, better: str, worse: str, counts: Iterable[int]) -> list[Comparison]:
-    found = []
+    pairs = []
     for count in counts:
         left, right = evidence.seen.get((better, count)), evidence.seen.get((worse, count))
         if left and right:
-            found += _both(f"{count} seen", better, worse, left, right)
-    return found
+            pairs += _both(f"{count} seen", better, worse, left, right)
+    return pairs
 
 
 def _both(where: str, better: str, worse: str, left: Pair, right: Pair) -> list[Comparison]:
@@ -185,12 +185,12 @@ def _rect_l_declines_smoothly(evidence: Evidence) -> Finding | None:
 
 
 def _settings(evidence: Evidence, better: str, worse: str) -> list[Comparison]:
-    found = []
+    pairs = []
     for rate in RATES:
         left, right = evidence.ablation.get((better, rate)), evidence.ablation.get((worse, rate))
         if left and right:
-            found += _both(f"{rate:.0%}", better, worse, left, right)
-    return found
+            pairs += _both(f"{rate:.0%}", better, worse, left, right)
+    return pairs
 
 
 @claim(
@@ -281,13 +281,13 @@ def _rect_over_halves_at_any_dimension(evidence: Evidence) -> Finding | None:
 
 def _behind(evidence: Evidence, method: str, others: Iterable[str]) -> dict[str, float]:
     """Return how far a method's micro F1 is behind the best of the others, a data set each."""
-    found = {}
+    distances = {}
     for dataset in DATASETS:
         own = evidence.balanced.get((dataset, method))
         best = [pair[0] for name in others if (pair := evidence.balanced.get((dataset, name)))]
         if own and best:
-            found[f"{TITLES[method]}, {dataset}"] = max(best) - own[0]
-    return found
+            distances[f"{TITLES[method]}, {dataset}"] = max(best) - own[0]
+    return distances
 
 
 @claim(
@@ -377,8 +377,10 @@ def _dw_faster(evidence: Evidence) -> Finding | None:
     "the GPU implementation of GNN methods can largely accelerate the training speed",
 )
 def _gpu_faster(evidence: Evidence) -> Finding | None:
-    found = [_faster(evidence, (name, "cuda"), (name, "cpu")) for name in ("rect", "rect-dw")]
-    known = [finding for finding in found if finding]
-    if not known:
+    all_findings = [_faster(evidence, (name, "cuda"), (name, "cpu")) for name in ("rect", "rect-dw")]
+    findings = [finding for finding in all_findings if finding]
+    if not findings:
         return None
-    return Finding("; ".join(finding.figures for finding in known), all(finding.holds for finding in known))
+    return Finding(
+        "; ".join(finding.figures for finding in findings), all(finding.holds for finding in findings)
+    )

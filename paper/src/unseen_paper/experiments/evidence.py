@@ -72,8 +72,8 @@ class Evidence:
         Examples
         --------
         >>> a, b = ("cora", 0.1, "rect"), ("cora", 0.1, "gcn")
-        >>> found = {a: {0: (0.5, 0.5), 1: (0.9, 0.9)}, b: {0: (0.25, 0.25)}}
-        >>> Evidence(splits=found).both(a, b)
+        >>> splits = {a: {0: (0.5, 0.5), 1: (0.9, 0.9)}, b: {0: (0.25, 0.25)}}
+        >>> Evidence(splits=splits).both(a, b)
         ((0.5, 0.5), (0.25, 0.25))
         """
         if first in self.splits and second in self.splits:
@@ -109,26 +109,29 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
         Folder of results.
     """
     good = {result.run: result for result in results if not result.error}
-    found = {name: _planned(name, good, choice) for name in EXPERIMENTS}
+    by_experiment = {name: _planned(name, good, choice) for name in EXPERIMENTS}
     ablations = {as_params(params): title for title, params in ABLATIONS.items()}
     n_classes = 6  # Citeseer's, the only graph of that experiment
     return Evidence(
-        f1=_means(found["f1"], lambda r: (r.run.dataset, r.run.label_rate, r.run.method)),
-        splits=_splits(found["f1"]),
-        decline=_means(found["decline"], lambda r: (r.run.method, len(r.run.unseen), r.run.label_rate)),
-        seen=_means(found["seen-classes"], lambda r: (r.run.method, n_classes - len(r.run.unseen))),
-        ablation=_means(found["ablation"], lambda r: (ablations[r.run.params], r.run.label_rate)),
+        f1=_means(by_experiment["f1"], lambda r: (r.run.dataset, r.run.label_rate, r.run.method)),
+        splits=_splits(by_experiment["f1"]),
+        decline=_means(
+            by_experiment["decline"], lambda r: (r.run.method, len(r.run.unseen), r.run.label_rate)
+        ),
+        seen=_means(by_experiment["seen-classes"], lambda r: (r.run.method, n_classes - len(r.run.unseen))),
+        ablation=_means(by_experiment["ablation"], lambda r: (ablations[r.run.params], r.run.label_rate)),
         alpha=_means(
-            found["alpha"], lambda r: (r.run.method, r.run.label_rate, r.run.keywords().get("alpha", 1.0))
+            by_experiment["alpha"],
+            lambda r: (r.run.method, r.run.label_rate, r.run.keywords().get("alpha", 1.0)),
         ),
         dimension=_means(
-            found["dimension"], lambda r: (r.run.method, r.run.keywords().get("n_components", 0))
+            by_experiment["dimension"], lambda r: (r.run.method, r.run.keywords().get("n_components", 0))
         ),
         balanced={
             (row["dataset"], row["method"]): (row["micro_f1"], row["macro_f1"])
-            for row in balanced_rows(found["balanced"])
+            for row in balanced_rows(by_experiment["balanced"])
         },
-        weights=_weights(found["f1"]),
+        weights=_weights(by_experiment["f1"]),
         layouts=_layouts(out / "layouts_numbers.csv"),
         seconds=_seconds(out / "scalability.csv"),
     )
@@ -156,7 +159,7 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
     plans = [Choice(datasets, methods, rates)]
     if choice.splits is not None:
         plans.append(Choice(datasets, methods, rates, choice.splits))
-    chosen: dict[Run, None] = {}
+    planned: dict[Run, None] = {}
     for plan in plans:
         groups: dict[Any, list[Run]] = {}
         for run in EXPERIMENTS[name].runs(plan):
@@ -164,9 +167,9 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
             groups.setdefault(key, []).append(run)
         for runs in groups.values():
             if name in COLLECTED or all(run in good for run in runs):
-                chosen |= dict.fromkeys(runs)
-    found = [good[run] for run in chosen if run in good]
-    return _with_all_rates(found) if name == "balanced" else found
+                planned |= dict.fromkeys(runs)
+    present_results = [good[run] for run in planned if run in good]
+    return _with_all_rates(present_results) if name == "balanced" else present_results
 
 
 def _with_all_rates(results: Iterable[Result]) -> list[Result]:
@@ -187,13 +190,13 @@ def _means(results: Iterable[Result], key: Any) -> dict[Any, Pair]:
 
 
 def _splits(results: Iterable[Result]) -> dict[Cell, dict[int, Pair]]:
-    found: dict[Cell, dict[int, Pair]] = {}
+    cells: dict[Cell, dict[int, Pair]] = {}
     for result in results:
         run = result.run
         if result.micro_f1 is not None and result.macro_f1 is not None:
-            cell = found.setdefault((run.dataset, run.label_rate, run.method), {})
+            cell = cells.setdefault((run.dataset, run.label_rate, run.method), {})
             cell[run.seed] = (result.micro_f1, result.macro_f1)
-    return found
+    return cells
 
 
 def _mean(pairs: Sequence[Pair]) -> Pair:
@@ -204,11 +207,11 @@ def _mean(pairs: Sequence[Pair]) -> Pair:
 def _weights(results: Iterable[Result]) -> dict[str, list[float]]:
     import json
 
-    chosen: dict[str, list[float]] = {}
+    weights: dict[str, list[float]] = {}
     for result in results:
         for value in json.loads(result.setting or "{}").values():
-            chosen.setdefault(result.run.method, []).append(float(value))
-    return chosen
+            weights.setdefault(result.run.method, []).append(float(value))
+    return weights
 
 
 def _layouts(path: Path) -> dict[str, dict[str, float]]:

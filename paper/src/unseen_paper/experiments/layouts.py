@@ -74,8 +74,8 @@ def layout_panels(
         Told how many panels are done, and of how many.
     """
     labels = load_once(dataset).labels
-    chosen = able(methods or list(METHODS), labels)
-    runs = f1_runs(dataset, labels, chosen, [label_rate], 1)
+    names = able(methods or list(METHODS), labels)
+    runs = f1_runs(dataset, labels, names, [label_rate], 1)
     if not runs:
         return {}
     points, numbers = layout_files(dataset, label_rate, out)
@@ -109,7 +109,7 @@ def layout_files(dataset: str, label_rate: float, out: Path) -> tuple[Path, Path
 
 
 def neighbour_shares(
-    vectors: Any, labels: Labels, hidden: Sequence[str], told: Any = (), k: int = NEIGHBOURS
+    vectors: Any, labels: Labels, hidden: Sequence[str], train: Any = (), k: int = NEIGHBOURS
 ) -> dict[str, float]:
     """Return what the nearest neighbours of nodes have in common with them, by Euclidean distance in all columns.
 
@@ -121,8 +121,8 @@ def neighbour_shares(
         All labels, the hidden ones included.
     hidden : sequence of str
         Classes that the method did not see.
-    told : sequence of int
-        Rows whose labels the method was given: they are neighbours, but not asked for theirs.
+    train : sequence of int
+        Rows whose labels the method has seen: they count as neighbours, but not for their own.
     k : int
         Number of neighbours.
 
@@ -143,16 +143,16 @@ def neighbour_shares(
 
     rows = labels.labelled
     has = labels.indicator[rows].toarray()
-    chosen = vectors[rows] if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)[rows]
-    near = NearestNeighbors(n_neighbors=min(k, len(rows) - 1), algorithm="brute").fit(chosen)
-    found = near.kneighbors(return_distance=False)
+    points = vectors[rows] if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)[rows]
+    near = NearestNeighbors(n_neighbors=min(k, len(rows) - 1), algorithm="brute").fit(points)
+    neighbours = near.kneighbors(return_distance=False)
     unseen = np.isin(np.array(labels.classes), list(hidden))
-    same = (has[:, None, :] & has[found]).any(axis=2)
-    other = has[found][:, :, unseen].any(axis=2) & ~same
+    same = (has[:, None, :] & has[neighbours]).any(axis=2)
+    other = has[neighbours][:, :, unseen].any(axis=2) & ~same
     is_hidden = has[:, unseen].any(axis=1)
-    asked = ~is_hidden & ~np.isin(rows, told)
+    is_test = ~is_hidden & ~np.isin(rows, train)
     return {
-        "seen_purity": _mean(same[asked]),
+        "seen_purity": _mean(same[is_test]),
         "unseen_purity": _mean(same[is_hidden]),
         "unseen_mixed": _mean(other[is_hidden]),
     }
@@ -217,7 +217,7 @@ def _kept(run: Run, points: Path, numbers: Path) -> dict[str, Panel]:
     if not (points.exists() and numbers.exists()):
         return {}
     wanted = (run.label_rate, "|".join(run.unseen))
-    found = {
+    about = {
         row["method"]: _numbers(row)
         for row in read_csv(numbers, ABOUT)
         if (float(row["label_rate"]), row["unseen"]) == wanted and row["method"] in ROWS
@@ -225,7 +225,7 @@ def _kept(run: Run, points: Path, numbers: Path) -> dict[str, Panel]:
     rows: dict[str, list[Row]] = {}
     for row in read_csv(points, POINTS):
         rows.setdefault(row["method"], []).append(row)
-    return {name: Panel(rows[name], numbers) for name, numbers in found.items() if name in rows}
+    return {name: Panel(rows[name], numbers) for name, numbers in about.items() if name in rows}
 
 
 def _numbers(row: dict[str, str]) -> Row:

@@ -105,10 +105,10 @@ class ResultTable:
 def _stamp(path: Path) -> tuple[int, ...]:
     """Return what changes when the file does, nothing if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _as_row(result: Result) -> dict[str, str]:

@@ -85,7 +85,7 @@ def run_all(
             logger.warning("%s on %s failed: %s", result.run.method, result.run.dataset, result.error)
         left = (time.monotonic() - start) / done * (len(todo) - done)
         on_progress(Progress(done, failed, len(todo), left))
-    return [found for run in dict.fromkeys(runs) if (found := table.get(run)) is not None]
+    return [entry for run in dict.fromkeys(runs) if (entry := table.get(run)) is not None]
 
 
 def _results(todo: Sequence[Run], n_jobs: int, vectors: Path) -> Iterator[Result]:
@@ -115,9 +115,9 @@ def surviving(
                 yield suspect, None
             continue
         try:
-            for run, made in in_processes(_with_run, [(work, run, vectors) for run in deaths], n_jobs):
+            for run, result in in_processes(_with_run, [(work, run, vectors) for run in deaths], n_jobs):
                 del deaths[run]
-                yield run, made
+                yield run, result
         except WorkerDiedError:
             logger.warning("a worker process died; starting the %d unfinished runs again", len(deaths))
             for run in list(deaths)[: effective_n_jobs(n_jobs)]:
@@ -140,10 +140,10 @@ def in_processes(work: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n
     jobs = (delayed(work)(*each) for each in arguments)
     try:
         with _interrupts() as pressed:
-            for made in Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs):
+            for outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs):
                 if pressed:
                     raise KeyboardInterrupt
-                yield made
+                yield outcome
     except Exception as error:
         # Dask's KilledWorker is known by its name: it need not be installed
         if isinstance(error, TerminatedWorkerError) or type(error).__name__ == "KilledWorker":
@@ -242,9 +242,11 @@ def _shared_vectors(run: Run, data: Dataset, vectors: Path) -> tuple[Embedding, 
         embedding = read_embedding(path)
         return embedding, float(embedding.params["seconds"])
     start = time.perf_counter()
-    made = make_method(run.method, **run.keywords(), random_state=SEED).fit_transform(data.graph)
+    learned = make_method(run.method, **run.keywords(), random_state=SEED).fit_transform(data.graph)
     seconds = time.perf_counter() - start
-    embedding = Embedding(made.vectors, made.node_ids, made.method, {**made.params, "seconds": seconds})
+    embedding = Embedding(
+        learned.vectors, learned.node_ids, learned.method, {**learned.params, "seconds": seconds}
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     embedding.save(path)
     return embedding, seconds

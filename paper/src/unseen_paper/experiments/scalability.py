@@ -46,17 +46,17 @@ def scalability_rows(
     on_progress : callable
         Told how many fits are done, and of how many.
     """
-    chosen = _able(methods or METHODS)
-    plan = [(n, name, device) for n in _checked(sizes) for name in chosen for device in devices(name)]
+    names = _able(methods or METHODS)
+    plan = [(n, name, device) for n in _checked(sizes) for name in names for device in devices(name)]
     done = {(row["n_nodes"], row["method"], row["device"]): row for row in _read(path)}
     for k, key in enumerate(plan, start=1):
         if key not in done or done[key]["error"]:
             try:
-                found = _measured(*key)
+                row = _measured(*key)
             except UnseenError as error:
                 logger.warning("%s, %d nodes, %s: %s", key[1], key[0], key[2], error)
-                found = _row(*key, error=" ".join(str(error).split()))
-            done[key] = found
+                row = _row(*key, error=" ".join(str(error).split()))
+            done[key] = row
             write_csv([done[each] for each in sorted(done)], path)
         on_progress(k, len(plan))
     return [done[key] for key in plan if key in done]
@@ -72,8 +72,8 @@ def devices(name: str) -> tuple[str, ...]:
     """
     import torch
 
-    known = "device" in method_class(name)().get_params()
-    return ("cpu", "cuda") if known and torch.cuda.is_available() else ("cpu",)
+    takes_device = "device" in method_class(name)().get_params()
+    return ("cpu", "cuda") if takes_device and torch.cuda.is_available() else ("cpu",)
 
 
 def _measured(n: int, name: str, device: str) -> Row:
@@ -81,13 +81,13 @@ def _measured(n: int, name: str, device: str) -> Row:
     params = {**contestant.params, contestant.steps: EPOCHS if contestant.steps == "epochs" else ROUNDS}
     if "device" in method_class(name)().get_params():
         params["device"] = device
-    found = measure("unseen_paper.bench.scale", "fit", name=name, n=n, params=params, steps=contestant.steps)
+    cost = measure("unseen_paper.bench.scale", "fit", name=name, n=n, params=params, steps=contestant.steps)
     return _row(
         n,
         name,
         device,
-        seconds=round(found.seconds, 3),
-        megabytes=round(found.megabytes),
+        seconds=round(cost.seconds, 3),
+        megabytes=round(cost.megabytes),
         steps=params[contestant.steps],
     )
 
@@ -107,10 +107,10 @@ def _row(
 
 
 def _able(methods: Sequence[str]) -> list[str]:
-    known = [each.name for each in CONTESTANTS]
+    names = [each.name for each in CONTESTANTS]
     for name in methods:
-        if name not in known:
-            raise unknown_name("method of the scalability test", name, known)
+        if name not in names:
+            raise unknown_name("method of the scalability test", name, names)
     return list(methods)
 
 

@@ -53,7 +53,7 @@ def best_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
             groups.setdefault(key, {}).setdefault(result.run.params, []).append(result)
     rows = []
     for key in sorted(groups, key=_place):
-        row = max((_row(key, found) for found in groups[key].values()), key=lambda row: row["micro_f1"])
+        row = max((_row(key, group) for group in groups[key].values()), key=lambda row: row["micro_f1"])
         tried = len(groups[key]) > 1
         rows.append({**row, "method": f"{key[2]}, best of grid on test nodes"} if tried else row)
     return rows
@@ -104,9 +104,9 @@ def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[d
             key = (run.dataset, run.method, run.params, run.label_rate, len(run.unseen))
             groups.setdefault(key, []).append(result)
     rows = []
-    for (dataset, method, params, rate, hidden), found in groups.items():
-        row = _row((dataset, rate, method), found) | NO_PAPER
-        settings = found[0].run.keywords()
+    for (dataset, method, params, rate, hidden), group in groups.items():
+        row = _row((dataset, rate, method), group) | NO_PAPER
+        settings = group[0].run.keywords()
         rows.append(
             {
                 **row,
@@ -128,8 +128,8 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     Examples
     --------
     >>> from unseen_paper.experiments.plan import Run
-    >>> made = [Result(Run("cora", "rect", rate, 0), 0.6 + rate, 0.5) for rate in (0.1, 0.3)]
-    >>> balanced_rows(made)[0]["micro_f1"], balanced_rows(made)[0]["label_rates"]
+    >>> results = [Result(Run("cora", "rect", rate, 0), 0.6 + rate, 0.5) for rate in (0.1, 0.3)]
+    >>> balanced_rows(results)[0]["micro_f1"], balanced_rows(results)[0]["label_rates"]
     (0.8, '0.1 0.3')
     """
     good = [result for result in results if not result.error]
@@ -139,13 +139,13 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     rows = []
     for (dataset, method), group in groups.items():
         own = [result for result in good if (result.run.dataset, result.run.method) == (dataset, method)]
-        made: dict[str, Any] = {"dataset": dataset, "label_rate": None, "method": method}
+        means: dict[str, Any] = {"dataset": dataset, "label_rate": None, "method": method}
         for score in ("micro_f1", "macro_f1"):
-            made[score] = _rounded(np.mean([each[score] for each in group]))
-            made[f"{score}_std"] = _rounded(_deviation(_by_draw(own, score, len(group))))
+            means[score] = _rounded(np.mean([each[score] for each in group]))
+            means[f"{score}_std"] = _rounded(_deviation(_by_draw(own, score, len(group))))
         rows.append(
             {
-                **made,
+                **means,
                 "n_splits": min(each["n_splits"] for each in group),
                 **NO_PAPER,
                 "seconds": _rounded(np.mean([each["seconds"] for each in group])),
@@ -160,4 +160,4 @@ def _by_draw(results: Iterable[Result], score: str, n_rates: int) -> npt.NDArray
     draws: dict[int, list[float]] = {}
     for result in results:
         draws.setdefault(result.run.seed, []).append(getattr(result, score))
-    return np.array([np.mean(found) for found in draws.values() if len(found) == n_rates], dtype=float)
+    return np.array([np.mean(scores) for scores in draws.values() if len(scores) == n_rates], dtype=float)

@@ -82,11 +82,11 @@ def _draw(name: str, rows: Sequence[Row], path: Path) -> None:
     experiment = EXPERIMENTS[name]
     if experiment.x:
         for dataset in dict.fromkeys(row["dataset"] for row in rows):
-            chosen = [row for row in rows if row["dataset"] == dataset]
+            own = [row for row in rows if row["dataset"] == dataset]
             target = path if dataset == "citeseer" else path.with_name(f"{path.name}-{dataset}")
             save_lines(
-                chosen,
-                line_names(chosen, experiment),
+                own,
+                line_names(own, experiment),
                 x=experiment.x,
                 x_label=AXES[experiment.x],
                 title=f"{experiment.title}, {dataset}",
@@ -117,15 +117,15 @@ def line_names(rows: Sequence[Row], experiment: Experiment) -> list[str]:
 def _with_decline(rows: Sequence[Row]) -> list[Row]:
     """Add the relative decline against no unseen class, and the paper's accuracy and decline."""
     whole = {(r["dataset"], r["method"], r["label_rate"]): r for r in rows if r["unseen_classes"] == 0}
-    found = []
+    declined = []
     for row in rows:
         base = whole.get((row["dataset"], row["method"], row["label_rate"]))
         decline = {
             f"{score}_decline": round(1 - row[score] / base[score], 6) if base and base[score] else ""
             for score in ("micro_f1", "macro_f1")
         }
-        found.append({**row, **decline, **_paper_decline(row)})
-    return found
+        declined.append({**row, **decline, **_paper_decline(row)})
+    return declined
 
 
 def _paper_decline(row: Row) -> Row:

@@ -40,8 +40,8 @@ def write_layouts(
             drawn = [panel for panel in panels.values() if panel.points]
             if drawn:
                 draw_layouts(drawn, layout_files(dataset, rate, out)[0].with_suffix(""))
-            asked = choice.methods or METHODS
-            rows += [panels[name].numbers for name in asked if name in panels]
+            names = choice.methods or METHODS
+            rows += [panels[name].numbers for name in names if name in panels]
     return rows, _table([row for row in rows if not row["error"]], style)
 
 

@@ -57,10 +57,10 @@ def draw_times(rows: Sequence[Row], path: Path) -> None:
     axis.set(xscale="log", yscale="log", xlabel="nodes", ylabel="seconds of training")
     steps = {str(names.get(row["method"], row["method"])): row["steps"] for row in rows}
     counts: dict[int, list[str]] = {}
-    for given, count in steps.items():
-        counts.setdefault(count, []).append(given)
-    said = "; ".join(f"{count} steps of {', '.join(group)}" for count, group in counts.items())
-    axis.set_title(f"n nodes, 2n edges, identity features, one label\n{said}", fontsize="medium")
+    for title, count in steps.items():
+        counts.setdefault(count, []).append(title)
+    subtitle = "; ".join(f"{count} steps of {', '.join(group)}" for count, group in counts.items())
+    axis.set_title(f"n nodes, 2n edges, identity features, one label\n{subtitle}", fontsize="medium")
     axis.grid(alpha=0.3, which="both")
     axis.legend(fontsize="small")
     save_figure(figure, path)
