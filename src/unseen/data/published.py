@@ -30,7 +30,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.datasets import Counts, Dataset
-from unseen.data.download import fetch
 from unseen.data.files import atomic_path
 from unseen.data.folders import (
     FEATURES_FILE,
@@ -255,6 +254,8 @@ def _cached(source: Source, folder: Path) -> bytes | None:
 
 
 def _download(source: Source, base: str, folder: Path) -> bytes:
+    from unseen.data.download import fetch  # the web costs time to import, and the cache is there mostly
+
     url = source.url(base)
     logger.info("downloading %s (%.1f MB)", url, source.size / 1e6)
     content = fetch(url, size=source.size)

@@ -38,7 +38,7 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
-from unseen.labels import Labels
+from unseen.labels import MISSING_WORDS, UNLABELLED, Labels
 
 
 def write_graph(
@@ -303,9 +303,10 @@ def _require_ids(ids: IdArray, path: Path) -> None:
 
 def _require_class_names(labels: Labels, path: Path) -> None:
     for name in labels.classes:
-        if "|" in name or name != name.strip() or name.lower() in ("", "nan", "-1"):
+        if "|" in name or name != name.strip() or name.lower() in UNLABELLED or name in MISSING_WORDS:
+            words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
             msg = (
                 f"{path}: the class name {name!r} would not be read back: | separates classes, blanks at the ends "
-                "are dropped, and '', 'nan' and '-1' mean no label; rename the class"
+                f"are dropped, and {words} mean no label; rename the class"
             )
             raise UnsupportedError(msg)

@@ -50,6 +50,10 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     for values in (pa.array(list(columns), pa.string()), *columns.values()):
         _require_text(values, path)
+    loose = next((name for name in columns if name != name.strip()), None)
+    if loose is not None:
+        msg = f"{path}: text cannot hold the column name {loose!r}, whose blanks at the ends are dropped; use .parquet"
+        raise UnsupportedError(msg)
     names = _quoted(pa.array(list(columns), pa.string())).to_pylist()
     delimiter = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(data_suffix(path), " ")
     if delimiter == " " and names != list(columns):
@@ -214,12 +218,23 @@ def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa
     _require_dense(embedding, path)
     why = "a tab or a line break"
     _require_in_line(embedding.node_ids, path, "a projector file", r"[\t\n\r]", why, ".parquet or .npz")
-    beside = path.with_name(path.name[: -len(".tsv")] + ".metadata.tsv")
+    beside = metadata_path(path)
     ids = id_column(embedding.node_ids, "node_ids").cast(pa.large_string())
     return {
         path: _text_fill(path, lambda: _number_lines(embedding, "\t", with_ids=False)),
         beside: _text_fill(beside, _lines([ids], "\t")),
     }
+
+
+def metadata_path(vectors: Path) -> Path:
+    """Return the name of the projector's file of ids that goes with the file of vectors.
+
+    Examples
+    --------
+    >>> metadata_path(Path("out/cora.tsv")).name
+    'cora.metadata.tsv'
+    """
+    return vectors.with_suffix(".metadata.tsv")
 
 
 def metadata_of(embedding: Embedding) -> dict[str, Any]:
