@@ -63,9 +63,9 @@ def test_download_gives_exactly_the_known_graph(name, data_folder, mirror, cache
 @from_paper
 def test_counts_and_classes_of_the_paper(name, data_folder):
     entry = PAPER_GRAPHS[name]
-    folder = read_folder(data_folder / name, entry.counts)
-    assert folder.listed.counts == folder.counts == entry.counts
-    assert folder.listed.digest == entry.content_sha256
+    listed, counts = read_folder(data_folder / name, entry.counts)
+    assert listed.counts == counts == entry.counts
+    assert listed.digest == entry.content_sha256
     data = unseen.load_dataset(name, data_dir=data_folder)
     assert data.graph.node_ids.dtype == np.int64
     assert data.graph.node_ids.tolist() == list(range(entry.counts.nodes))

@@ -176,10 +176,10 @@ def find_dataset(name: str, entry: Entry | None, data_dir: str | PathLike[str] |
     if entry is not None and (parent is None or not (parent / name).is_dir()):
         return fetch_graph(entry)
     place = Path(name) if parent is None else parent / name
-    folder = read_folder(place, None if entry is None else entry.counts)
-    if entry is not None and folder.listed.digest != entry.content_sha256:
+    listed, counts = read_folder(place, None if entry is None else entry.counts)
+    if entry is not None and listed.digest != entry.content_sha256:
         logger.warning("the data set %r in %s counts right but differs from the published one", name, place)
-    return folder.dataset(name)
+    return listed.dataset(name, counts)
 
 
 def load_debian(path: Path = DEBIAN_FILE) -> Dataset:

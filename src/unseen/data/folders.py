@@ -13,7 +13,6 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,11 +37,13 @@ Pairs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ListedGraph:
-    """Edges and labels in the order listed, and features by node number."""
+    """Edges and labels in the order listed, features by node number, and names where there are any."""
 
     edges: Pairs
     labels: Pairs
     features: sp.csr_array | None = None
+    class_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def counts(self) -> Counts:
@@ -66,40 +67,19 @@ class ListedGraph:
             together.update(np.ascontiguousarray(part, dtype=part.dtype.newbyteorder("<")).data)
         return together.hexdigest()
 
-    def dataset(
-        self,
-        name: str,
-        counts: Counts,
-        class_names: Sequence[str] | None = None,
-        feature_names: Sequence[str] | None = None,
-    ) -> Dataset:
+    def dataset(self, name: str, counts: Counts) -> Dataset:
         """Return the data set, made undirected."""
         n, c = counts.nodes, counts.classes
-        classes = tuple(str(k) for k in range(c)) if class_names is None else tuple(class_names)
-        words = None if feature_names is None else tuple(feature_names)
         adjacency = unweighted_adjacency(self.edges[:, 0], self.edges[:, 1], n)
-        graph = Graph(adjacency, self.features, feature_names=words)
+        graph = Graph(adjacency, self.features, feature_names=self.feature_names)
         marks = np.ones(len(self.labels), dtype=bool)
         indicator = sp.coo_array((marks, (self.labels[:, 0], self.labels[:, 1])), shape=(n, c))
+        classes = self.class_names or tuple(str(k) for k in range(c))
         return Dataset(name, graph, Labels(indicator.tocsr(), classes, graph.node_ids))
 
 
-@dataclass(frozen=True, eq=False)
-class Folder:
-    """What a folder in the authors' format holds."""
-
-    listed: ListedGraph
-    counts: Counts
-    class_names: tuple[str, ...] | None
-    feature_names: tuple[str, ...] | None
-
-    def dataset(self, name: str) -> Dataset:
-        """Return the data set, made undirected."""
-        return self.listed.dataset(name, self.counts, self.class_names, self.feature_names)
-
-
-def read_folder(folder: Path, counts: Counts | None = None) -> Folder:
-    """Return what a folder in the authors' format holds, once its counts are right.
+def read_folder(folder: Path, counts: Counts | None = None) -> tuple[ListedGraph, Counts]:
+    """Return what a folder in the authors' format holds and its counts, once they are right.
 
     Parameters
     ----------
@@ -145,7 +125,7 @@ def read_folder(folder: Path, counts: Counts | None = None) -> Folder:
     if feature_names is not None and len(feature_names) != right.features:
         msg = f"{words} has {len(feature_names)} lines, but there are {right.features} features; one per line is needed"
         raise DatasetError(msg)
-    return Folder(listed, right, class_names, feature_names)
+    return replace(listed, class_names=class_names, feature_names=feature_names), right
 
 
 def stated_counts(folder: Path) -> dict[str, int | None]:

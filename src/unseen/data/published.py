@@ -22,7 +22,7 @@ import io
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +188,7 @@ def fetch_graph(entry: Entry, *, mirror: str | None = None) -> Dataset:
         msg = f"the published files of {entry.name!r} did not give the known graph; please report this"
         raise DatasetError(msg)
     entry.counts.require(listed.counts, entry.name, str(cache_folder()))
-    return listed.dataset(entry.name, entry.counts, entry.class_names)
+    return replace(listed, class_names=entry.class_names).dataset(entry.name, entry.counts)
 
 
 def cache_folder() -> Path:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
+from unseen.data.files import AnyPath
 from unseen.data.write import check_graph_target, write_embedding, write_features, write_graph, write_labels
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph, Symmetrize
@@ -20,7 +21,6 @@ from unseen.io.embeddings import read_embedding
 from unseen.io.embeddings_npz import VECTOR_KEYS, load_arrays
 from unseen.io.embeddings_text import metadata_path
 from unseen.io.features import SVMLIGHT_SUFFIXES, read_features
-from unseen.io.files import AnyPath
 from unseen.io.headers import LABEL_TOO, may_be_edge_header, may_be_label_header, may_be_node_header
 from unseen.io.label_rows import is_group_layout, to_labels
 from unseen.io.matrices import FEATURE_KEYS, GROUP_KEYS, NETWORK_KEYS, mat_names

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 import unseen
+from unseen.data.files import atomic_path
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.io.embeddings_npz import ids_from_arrays, ids_to_arrays, load_arrays
-from unseen.io.files import atomic_path
 from unseen.methods.base import Method
 from unseen.methods.neural.gcn_encoder import Encoder, pick_device
 from unseen.methods.neural.rect_dw import RECTNDW

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.comm.group import Comm
+from unseen.data.files import atomic_path, make_folder
 from unseen.errors import InputError, OutputError, logger
-from unseen.io.files import atomic_path, make_folder
 from unseen.methods.keeping import Arrays
 
 COMMIT = "COMMIT"

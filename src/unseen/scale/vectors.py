@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unseen.comm.group import Comm
+from unseen.data.files import atomic_path, explained, make_folder
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
 from unseen.errors import InputError, OutputError
 from unseen.ids import as_ids
-from unseen.io.files import _explained, atomic_path, make_folder
 from unseen.scale.checkpoints import together
 
 SUCCESS = "_SUCCESS"
@@ -60,7 +60,7 @@ def write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
     path = staging / f"part-{comm.rank:05d}-of-{comm.size:05d}.parquet"
     try:
         make_folder(staging)
-        with _explained(path):
+        with explained(path):
             fill_vectors(embedding, path)
     except OutputError as error:
         problem = error
