@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, fingerprint, is_dataset
+from unseen.cli.inputs import GraphFiles, fingerprint, is_dataset, read_vectors
 from unseen.cli.output import print_json, print_table, progress
 from unseen.errors import InputError, UsageError, logger
 
@@ -50,9 +50,7 @@ def evaluate(
     common: options.Common,
 ) -> None:
     """Score an embedding file by classifying its nodes: micro and macro F1, overall and for hidden classes."""
-    from unseen.io.embeddings import read_embedding
-
-    vectors = read_embedding(embedding)
+    vectors = read_vectors(embedding)
     truth = _labels(labels, embedding, vectors, header, delimiter)
     all_splits = _splits(vectors, truth, unseen, label_rate, splits, common.seed)
 

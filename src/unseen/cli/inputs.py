@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unseen.cli import options
+from unseen.cli import options, skip_pandas
 from unseen.errors import InputError, UsageError, logger, unknown_name
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class GraphFiles:
 
     def load(self, source: str) -> Input:
         """Return the data set of that name, or the graph read from the named files."""
+        skip_pandas()
         if is_dataset(source):
             from unseen.data.datasets import load_dataset
 
@@ -192,15 +193,21 @@ class VectorSource:
             if self.method is not None or self.param:
                 msg = "--embedding brings its own vectors; leave out --method and --param"
                 raise UsageError(msg)
-            from unseen.io.embeddings import read_embedding
-
-            return read_embedding(self.embedding)
+            return read_vectors(self.embedding)
         if self.method is None and not self.param:
             return None
         from unseen.methods.registry import make_method
 
         method = self.method or "smoothfeats"
         return make_method(method, **options.parse_parameters(self.param or [], method), random_state=seed)
+
+
+def read_vectors(path: Path) -> Embedding:
+    """Return the vectors of a file of this or any other tool."""
+    skip_pandas()
+    from unseen.io.embeddings import read_embedding
+
+    return read_embedding(path)
 
 
 def fingerprint(labels: Labels, split: Split) -> str:
