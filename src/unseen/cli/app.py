@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 import unseen
-from unseen.cli import (
-    convert,
-    datasets,
-    demo,
-    discover,
-    embed,
-    evaluate,
-    explore,
-    methods,
-    partition,
-    plugins,
-    suggest,
-)
+from unseen.cli import plugins
 from unseen.cli.output import is_verbose, say, set_level
 from unseen.errors import UnseenError, UsageError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; the last one is what typer and shells make of Ctrl-C."""
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo.demo,
-    "embed": embed.embed,
-    "evaluate": evaluate.evaluate,
-    "partition": partition.partition,
-    "discover": discover.discover,
-    "suggest": suggest.suggest,
-    "explore": explore.explore,
-    "convert": convert.convert,
-    "datasets": datasets.datasets,
-    "methods": methods.methods,
-}
+COMMANDS = (
+    "demo",
+    "embed",
+    "evaluate",
+    "partition",
+    "discover",
+    "suggest",
+    "explore",
+    "convert",
+    "datasets",
+    "methods",
+)
+"""Each is a function in a module of its own name, so that a command imports itself only."""
 
 
 def make_app(word: str | None) -> typer.Typer:
@@ -57,8 +46,8 @@ def make_app(word: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_common)
-    for name, function in COMMANDS.items():
-        app.command(name)(function)
+    for name in [word] if word in COMMANDS else COMMANDS:
+        app.command(name)(getattr(importlib.import_module(f"unseen.cli.{name}"), str(name)))
     if word not in COMMANDS:
         for name, command in plugins.commands(word, COMMANDS).items():
             app.command(name, help=command.help)(command.function)
