@@ -15,17 +15,21 @@ from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids
 
 
+def id_array(ids: IdArray, what: str = "node_ids") -> pa.Array:
+    """Return ids that were checked before as an Arrow array of large strings or int64."""
+    try:
+        return pa.array(ids, type=pa.int64() if ids.dtype == np.int64 else pa.large_string())
+    except UnicodeEncodeError as error:
+        msg = f"`{what}` holds {error.object!r}, which is not valid Unicode text"
+        raise InputError(msg) from None
+
+
 def id_column(values: Any, what: str) -> pa.Array:
     """Return ids as an Arrow array of large strings or int64, without nulls."""
     if isinstance(values, pa.ChunkedArray):
         values = joined(values)
     if not isinstance(values, pa.Array):
-        ids = as_ids(values, what=what)
-        try:
-            return pa.array(ids, type=pa.int64() if ids.dtype == np.int64 else pa.large_string())
-        except UnicodeEncodeError as error:
-            msg = f"`{what}` holds {error.object!r}, which is not valid Unicode text"
-            raise InputError(msg) from None
+        return id_array(as_ids(values, what=what), what)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if values.null_count:

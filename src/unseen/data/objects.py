@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import id_column
+from unseen.data.ids import id_array
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids
@@ -115,7 +115,7 @@ def to_arrow(graph: Graph) -> pa.Table:
     >>> to_arrow(unseen.Graph.from_edges(["a"], ["b"])).to_pylist()
     [{'src': 'a', 'dst': 'b', 'weight': 1.0}]
     """
-    ids = id_column(graph.node_ids, "node_ids")
+    ids = id_array(graph.node_ids)
     upper = sp.triu(graph.adjacency, format="coo")
     ends = [ids.take(pa.array(numbers.astype(np.int64))) for numbers in (upper.row, upper.col)]
     return pa.table({"src": ends[0], "dst": ends[1], "weight": upper.data})
@@ -138,7 +138,7 @@ def features_to_arrow(graph: Graph) -> pa.Table:
     if graph.features is None:
         msg = "the graph has no features to convert"
         raise InputError(msg)
-    ids = id_column(graph.node_ids, "node_ids")
+    ids = id_array(graph.node_ids)
     dense = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
     names = graph.feature_names
     if names is not None and len({"node", *names}) > len(names):
@@ -160,7 +160,7 @@ def labels_to_arrow(labels: Labels) -> pa.Table:
     """
     rows, columns = labels.indicator.nonzero()
     names = pa.array(list(labels.classes), pa.large_string()).take(pa.array(columns))
-    return pa.table({"node": id_column(labels.node_ids, "node_ids").take(pa.array(rows)), "label": names})
+    return pa.table({"node": id_array(labels.node_ids).take(pa.array(rows)), "label": names})
 
 
 def _ids(names: list[Any]) -> IdArray:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.ids import id_column, is_string, text_arrays
+from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import features_to_arrow, labels_to_arrow, to_arrow
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix
 from unseen.embedding import Embedding
@@ -193,7 +193,7 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
 
 def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write the authors' ``group.txt``: a node and its classes per line."""
-    ids = id_column(labels.node_ids, "node_ids").cast(pa.large_string())
+    ids = id_array(labels.node_ids).cast(pa.large_string())
     _require_bare(ids.to_pylist(), path, "id")
     _require_bare(labels.classes, path, "class")
     if not labels.classes:
@@ -219,7 +219,7 @@ def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa
     why = "a tab or a line break"
     _require_in_line(embedding.node_ids, path, "a projector file", r"[\t\n\r]", why, ".parquet or .npz")
     beside = metadata_path(path)
-    ids = id_column(embedding.node_ids, "node_ids").cast(pa.large_string())
+    ids = id_array(embedding.node_ids).cast(pa.large_string())
     return {
         path: _text_fill(path, lambda: _number_lines(embedding, "\t", with_ids=False)),
         beside: _text_fill(beside, _lines([ids], "\t")),
@@ -255,11 +255,7 @@ def _table(value: Any, role: Role) -> pa.Table:
         return table if (table.column("weight").to_numpy() != 1).any() else table.drop_columns("weight")
     if role == "features":
         return features_to_arrow(value)
-    return (
-        labels_to_arrow(value)
-        if role == "labels"
-        else pa.table({"node": id_column(value.node_ids, "node_ids")})
-    )
+    return labels_to_arrow(value) if role == "labels" else pa.table({"node": id_array(value.node_ids)})
 
 
 def _spread(table: pa.Table, path: Path) -> pa.Table:
@@ -285,13 +281,12 @@ def _needs_header(columns: dict[str, pa.Array]) -> bool:
     """Return whether the first edge, without a header above it, could be taken for one."""
     if not len(columns["src"]):
         return True
-    ends = [column[0].as_py() for column in (columns["src"], columns["dst"])]
     if _looks_like_header(columns):
         return True
-    if any(str(end).isdigit() for end in ends):
+    sides = [columns["src"], columns["dst"]]
+    if any(str(side[0].as_py()).isdigit() for side in sides):
         return False
-    others = pa.concat_arrays([columns["src"].slice(1), columns["dst"].slice(1)])
-    return not pc.any(pc.is_in(others, pa.array(ends, others.type)), min_count=0).as_py()
+    return all(pc.index(other.slice(1), side[0]).as_py() < 0 for side in sides for other in sides)
 
 
 def _looks_like_header(columns: dict[str, pa.Array]) -> bool:
