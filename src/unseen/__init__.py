@@ -24,8 +24,10 @@ _HOME = {
     "balanced_split": "splits",
     "unseen_sets": "splits",
     "random_unseen_sets": "splits",
-    "read_graph": "io.read",
-    "read_labels": "io.read",
+    "Data": "data.read",
+    "read": "data.read",
+    "read_graph": "data.read",
+    "read_labels": "data.read",
     "read_embedding": "io.embeddings",
     "evaluate": "evaluation",
     "evaluate_method": "evaluation",
@@ -79,6 +81,10 @@ if TYPE_CHECKING:
     from unseen.data.datasets import load_dataset as load_dataset
     from unseen.data.generators import planted_partition as planted_partition
     from unseen.data.generators import random_graph as random_graph
+    from unseen.data.read import Data as Data
+    from unseen.data.read import read as read
+    from unseen.data.read import read_graph as read_graph
+    from unseen.data.read import read_labels as read_labels
     from unseen.discovery.discover import discover as discover
     from unseen.discovery.result import Discovery as Discovery
     from unseen.discovery.result import Suggestion as Suggestion
@@ -97,8 +103,6 @@ if TYPE_CHECKING:
     from unseen.evaluation import evaluate_method as evaluate_method
     from unseen.graph import Graph as Graph
     from unseen.io.embeddings import read_embedding as read_embedding
-    from unseen.io.read import read_graph as read_graph
-    from unseen.io.read import read_labels as read_labels
     from unseen.labels import Labels as Labels
     from unseen.methods.lde import LDE as LDE
     from unseen.methods.line import LINE as LINE

@@ -130,10 +130,10 @@ class Graph:
         >>> unseen.Graph.from_edges([1, 2, 2], [2, 1, 3], [1.0, 5.0, 1.0]).adjacency.max()
         np.float64(5.0)
         """
-        from unseen.io.edges import graph_from_edges
+        from unseen.data.build import graph_from_edges
 
         with np.errstate(over="ignore"):  # a sum that becomes infinite is refused as such
-            graph, _ = graph_from_edges(
+            graph = graph_from_edges(
                 src,
                 dst,
                 weight,

@@ -34,7 +34,12 @@ def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     if array.ndim != 1:
         msg = f"{what} must be one-dimensional, got an array of shape {array.shape}"
         raise InputError(msg)
-    ids = array.astype(np.int64) if array.dtype.kind == "i" else _from_objects(array.tolist(), what)
+    if array.dtype == object and set(map(type, array)) <= {str}:
+        ids = (
+            array.copy() if array.flags.writeable else array
+        )  # as most ids come; nothing to look at one by one
+    else:
+        ids = array.astype(np.int64) if array.dtype.kind == "i" else _from_objects(array.tolist(), what)
     ids.setflags(write=False)
     return ids
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, unknown_name
+from unseen.errors import InputError, logger, unknown_name
 from unseen.graph import Graph, lock, read_only_csr
 from unseen.ids import IdArray, as_ids, default_ids, match_ids, require_unique
 
@@ -158,6 +158,7 @@ class Labels:
             _by_id(values, ids) if isinstance(values, Mapping) else one_a_node(values, ids, what="values")
         )
         rows = [_names(value) for value in listed]
+        tell_missing_words(_missing_words(listed))
         names = {name for row in rows for name in row}
         if classes is None:
             order = tuple(sorted(names, key=int) if _all_integers(listed) else sorted(names))  # 10 after 2
@@ -236,6 +237,18 @@ def is_unlabelled(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
+def tell_missing_words(count: int) -> None:
+    """Say that so many labels are words such as ``NA``, which count as no label."""
+    if count:
+        logger.warning(
+            "%d label%s taken as missing: they say %s or %s; rename a class that is really called so",
+            count,
+            "" if count == 1 else "s",
+            ", ".join(MISSING_WORDS[:-1]),
+            MISSING_WORDS[-1],
+        )
+
+
 def one_a_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[Any]:
     """Return `values` as a list with as many entries as there are ids, or say why it is none."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
@@ -277,6 +290,11 @@ def _names(value: Any) -> tuple[str, ...]:
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return (str(int(value)),)  # a column of class numbers with gaps arrives as floats
     return (str(value),)
+
+
+def _missing_words(values: Iterable[Any]) -> int:
+    flat = [item for value in values for item in (value if isinstance(value, SEVERAL) else [value])]
+    return sum(isinstance(item, str) and item.strip() in MISSING_WORDS for item in flat)
 
 
 def _all_integers(values: Iterable[Any]) -> bool:

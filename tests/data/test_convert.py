@@ -11,9 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.data.read import read_features
 from unseen.errors import InputError, UnsupportedError
 from unseen.io.convert_files import convert_file, kind_of
-from unseen.io.features import read_features
 
 IDS = ["a", "007", "ü"]
 VECTORS = np.array([[0.5, 1.25, -3], [1e-7, 2, 0], [1 / 3, 0, 1]], dtype=np.float32)

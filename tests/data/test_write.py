@@ -16,11 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from unseen.data.read import read_features, read_graph, read_labels
 from unseen.data.write import write_features, write_graph, write_labels
 from unseen.errors import InputError, OutputError, UnsupportedError
 from unseen.io.convert_files import convert_graph
-from unseen.io.features import read_features
-from unseen.io.read import read_graph, read_labels
 
 TEXT = ("g.csv", "g.tsv", "g.txt", "g.edgelist", "g.csv.gz", "g.txt.gz")
 TARGETS = (*TEXT, "g.parquet", "g.npz", "g.mat", "folder")

@@ -13,10 +13,9 @@ import scipy.io
 import scipy.sparse as sp
 
 import unseen
+from unseen.data.read import read_features, read_graph
 from unseen.data.write import write_features, write_graph, write_labels
 from unseen.errors import InputError, OutputError, UnsupportedError
-from unseen.io.features import read_features
-from unseen.io.read import read_graph
 
 TEXT = ("g.csv", "g.tsv", "g.txt", "g.edgelist", "g.csv.gz", "g.txt.gz")
 

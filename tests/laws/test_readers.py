@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import unseen
 from unseen.comm import SOLO
+from unseen.data.read import read_features
 from unseen.engine.partition import partition
 from unseen.io.convert_files import convert_file
-from unseen.io.features import read_features
 from unseen.scale.load import load_parts
 
 ROUNDS = settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -106,7 +106,7 @@ def test_what_convert_writes_is_read_again(suffix: str, tmp_path: Path) -> None:
     [
         ["a", "b", "c"],
         [7, 8, 9],
-        pytest.param(["a", "b", "c" * 300], marks=pytest.mark.xfail(strict=True, reason="ids are lost")),
+        ["a", "b", "c" * 300],
     ],
 )
 def test_vectors_are_features_to_the_other_reader(ids: list[str] | list[int], tmp_path: Path) -> None:

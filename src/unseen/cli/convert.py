@@ -47,7 +47,7 @@ def convert(
             what=what,  # type: ignore[arg-type]  # checked there, with the known kinds in the message
             nodes=files.nodes,
             features=files.features,
-            labels=files.label_file,
+            labels=files.labels or None,
             header=files.header,
             delimiter=options.character(files.delimiter),
             symmetrize=files.symmetrize,  # type: ignore[arg-type]  # checked by the reader

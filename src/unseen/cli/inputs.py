@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli import options, skip_pandas
+from unseen.data.options import WORDING
 from unseen.errors import InputError, UsageError, logger, unknown_name
 
 if TYPE_CHECKING:
@@ -40,26 +41,14 @@ class GraphFiles:
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
-    symmetrize: Annotated[
-        str,
-        typer.Option(help="What becomes of a pair listed twice: max, sum or error.", metavar="max|sum|error"),
-    ] = "max"
-    drop_negative: Annotated[
-        bool, typer.Option("--drop-negative", help="Leave out edges of negative weight.")
-    ] = False
+    symmetrize: Annotated[str, typer.Option(help=WORDING["symmetrize"], metavar="max|sum|error")] = "max"
+    drop_negative: Annotated[bool, typer.Option("--drop-negative", help=WORDING["drop_negative"])] = False
+    strict: Annotated[bool, typer.Option("--strict", help=WORDING["strict"])] = False
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""
         named = [None if source is None else Path(source), self.nodes, self.features, *(self.labels or [])]
         return [path for path in named if path is not None]
-
-    @property
-    def label_file(self) -> Path | None:
-        """The file of labels, where one at most can be read."""
-        if len(self.labels or []) > 1:
-            msg = "only one --labels can be read here so far; put the labels into one file"
-            raise UsageError(msg)
-        return self.labels[0] if self.labels else None
 
     def refuse(self, *flags: str, why: str) -> None:
         """Raise a `UsageError` if one of these options was given; `why` begins with its name."""
@@ -79,19 +68,20 @@ class GraphFiles:
             data = load_dataset(source)
             logger.info("%s: %s, %s", source, data.graph, data.labels)
             return Input(data.name, data.graph, data.labels)
-        from unseen.io.read import read_graph
+        from unseen.data.read import read
 
-        graph = read_graph(
+        files = read(
             Path(source),
             nodes=self.nodes,
             features=self.features,
-            labels=self.label_file,
+            labels=self.labels or None,
             header=self.header,
             delimiter=options.character(self.delimiter),
-            symmetrize=self.symmetrize,  # type: ignore[arg-type]  # checked by read_graph
+            symmetrize=self.symmetrize,  # type: ignore[arg-type]  # checked by read
             drop_negative=self.drop_negative,
+            strict=self.strict,
         )
-        return Input(Path(source).name, graph, self.read_labels(graph))
+        return Input(Path(source).name, files.graph, files.labels)
 
     def of_vectors(self, path: Path, vectors: Embedding) -> Input:
         """Return what there is without a graph: the nodes of the vectors, and labels where they were given."""
@@ -106,12 +96,12 @@ class GraphFiles:
 
     def read_labels(self, graph: Graph, where: str = "the graph") -> Labels | None:
         """Return the labels of the files given, None without any."""
-        from unseen.io.read import read_labels
+        from unseen.data.read import read_labels
 
-        path, delimiter = self.label_file, options.character(self.delimiter)
-        if path is None:
+        if not self.labels:
             return None
-        return read_labels(path, graph, header=self.header, delimiter=delimiter, where=where)
+        delimiter = options.character(self.delimiter)
+        return read_labels(self.labels, graph, header=self.header, delimiter=delimiter, where=where)
 
 
 @dataclass(frozen=True)

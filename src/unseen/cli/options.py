@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from unseen.cli.output import set_level
+from unseen.data.options import WORDING
 from unseen.errors import InputError
 
 
@@ -53,13 +54,11 @@ LabelFiles = Annotated[
 ]
 Header = Annotated[
     bool | None,
-    typer.Option(
-        "--header/--no-header", help="Whether text files start with a line of names; guessed if not given."
-    ),
+    typer.Option("--header/--no-header", help=WORDING["header"]),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(help="What separates the columns of text files; guessed if not given.", metavar="CHAR"),
+    typer.Option(help=WORDING["delimiter"], metavar="CHAR"),
 ]
 Dim = Annotated[int | None, typer.Option(help="Number of columns of the embedding.", min=1)]
 Epochs = Annotated[int | None, typer.Option(help="Number of training epochs.", min=0)]

@@ -7,7 +7,6 @@ that takes far more room than the file (`File.require_room`).
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import struct
 import tokenize
@@ -22,8 +21,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.columns import listed
+from unseen.data.ids import texts_from_arrays
 from unseen.data.matlab import parse_mat
-from unseen.data.sources import Batches, File, Options, Role
+from unseen.data.options import Options
+from unseen.data.sources import Batches, File, Role
 from unseen.data.tables import Matrix, first_line
 from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids, require_unique
@@ -70,17 +71,14 @@ def read_npz(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     stored = arrays.pop("metadata", None)
     values = _values(arrays, file)
     ids = ids_from_arrays(arrays, file, values.shape[0])
-    names = arrays.get("feature_names")
-    if names is not None and names.shape != values.shape[1:]:
-        msg = f"{file.name} has feature names of shape {names.shape} for {values.shape[1]} columns"
+    names = texts_from_arrays("feature_names", arrays, file.name)
+    if names is None and "feature_names" in arrays:
+        names = [str(name) for name in arrays["feature_names"].ravel().tolist()]
+    if names is not None and len(names) != values.shape[-1]:
+        msg = f"{file.name} has {len(names)} feature names for {values.shape[-1]} columns"
         raise InputError(msg)
-    yield Matrix(
-        file.name,
-        values,
-        ids,
-        None if names is None else tuple(str(name) for name in names.tolist()),
-        {} if stored is None else _metadata(stored),
-    )
+    metadata = {} if stored is None else _metadata(stored)
+    yield Matrix(file.name, values, ids, None if names is None else tuple(names), metadata)
 
 
 def read_npy(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -165,13 +163,9 @@ def pickled(file: File) -> InputError:
 
 def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray | None:
     """Return the ids among `arrays`, each once and none empty, or None where there are none."""
-    if "ids_utf8" in arrays and "ids_offsets" in arrays:
-        text, offsets = arrays["ids_utf8"].tobytes(), arrays["ids_offsets"].tolist()
-        try:
-            ids = as_ids([text[a:b].decode() for a, b in itertools.pairwise(offsets)])
-        except (TypeError, UnicodeDecodeError):
-            msg = f"{file.name}: `ids_utf8` and `ids_offsets` do not make ids; write the file again"
-            raise InputError(msg) from None
+    texts = texts_from_arrays("ids", arrays, file.name)
+    if texts is not None:
+        ids = as_ids(texts)
         shape: tuple[int, ...] = ids.shape
     else:
         by_lower = {key.lower(): key for key in reversed(list(arrays))}

@@ -179,11 +179,8 @@ class Facts:
     strangers: Callable[[], int] | None = None
 
 
-def is_row(first: First, role: Role, facts: Facts, *, quiet: bool = False) -> bool:
-    """Return whether a first line that waited is a row, not a header, and say so where nobody told us.
-
-    `quiet` is for a file whose graph was read with it before.
-    """
+def is_row(first: First, role: Role, facts: Facts) -> bool:
+    """Return whether a first line that waited is a row, not a header; what nobody told us is said."""
     ends = first.cells[: 2 if role == "edges" else 1]
     names = lower(first.cells)
     if any(map(facts.stands, ends)):
@@ -193,12 +190,8 @@ def is_row(first: First, role: Role, facts: Facts, *, quiet: bool = False) -> bo
     digits = [cell.isdigit() for cell in ends]
     above_numbers = role == "edges" and facts.n_rows > 0 and facts.all_numbers and not any(digits)
     if first.told or RULES[role].may_be(names) or above_numbers:
-        if not quiet:
-            _say_dropped(
-                first.place,
-                first.cells,
-                "" if first.told or not above_numbers else "all other ids are numbers",
-            )
+        why = "all other ids are numbers" if above_numbers and not first.told else ""
+        _say_dropped(first.place, first.cells, why)
         return False
     if role == "edges" and facts.n_rows >= _FEW_EDGES:
         logger.warning(
@@ -208,7 +201,7 @@ def is_row(first: First, role: Role, facts: Facts, *, quiet: bool = False) -> bo
             ", ".join(ends),
         )
     stranger = RULES[role].stranger
-    if stranger != "leave" and not quiet and _is_alone(facts):
+    if stranger != "leave" and _is_alone(facts):
         _tell_stranger(first, stranger)
     return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,19 +49,28 @@ def id_column(values: Any, what: str) -> pa.Array:
     raise InputError(msg)
 
 
+@dataclass(frozen=True)
+class Numbering:
+    """All ids in the order of first appearance, and the numbers of each column in it."""
+
+    ids: IdArray
+    before: list[npt.NDArray[np.int64]]
+    columns: list[npt.NDArray[np.int64]]
+    after: list[npt.NDArray[np.int64]]
+
+
 def number_ids(
     columns: Sequence[pa.Array], *, before: Sequence[pa.Array] = (), after: Sequence[pa.Array] = ()
-) -> tuple[IdArray, list[npt.NDArray[np.int64]]]:
-    """Return the ids of all columns in the order of first appearance, and each column's numbers in it.
+) -> Numbering:
+    """Return the numbers of the ids of all columns; integer and string ids meet by string form.
 
-    The `columns` are read row by row side by side, as the lines of a file are. Integer and string
-    ids meet by string form.
+    The `columns` are read row by row side by side, as the lines of a file are.
 
     Examples
     --------
-    >>> ids, (src, dst) = number_ids([pa.array([7, 3]), pa.array([3, 1])])
-    >>> ids.tolist(), src.tolist(), dst.tolist()
-    ([7, 3, 1], [0, 1], [1, 2])
+    >>> numbering = number_ids([pa.array([7, 3]), pa.array([3, 1])], after=[pa.array([9, 7])])
+    >>> numbering.ids.tolist(), [numbers.tolist() for numbers in numbering.columns + numbering.after]
+    ([7, 3, 1, 9], [[0, 1], [1, 2], [3, 0]])
     """
     encoded = stacked([*before, *columns, *after]).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -73,7 +83,10 @@ def number_ids(
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     ids = as_ids(encoded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False))
-    return ids, list(number[middle])
+    parts = [*before, *columns, *after]
+    pieces = np.split(number[codes], np.cumsum([len(part) for part in parts])[:-1])
+    cut = len(before)
+    return Numbering(ids, pieces[:cut], pieces[cut : cut + width], pieces[cut + width :])
 
 
 def stacked(columns: Sequence[pa.Array]) -> pa.Array:

@@ -15,7 +15,7 @@ A weight of 0 is no edge: the ids are nodes all the same, and the report counts 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -25,7 +25,6 @@ import scipy.sparse as sp
 
 from unseen.data.columns import (
     Floats,
-    Ints,
     finite_values,
     float_values,
     id_values,
@@ -47,7 +46,9 @@ from unseen.data.headers import (
     lower,
 )
 from unseen.data.ids import id_column
-from unseen.data.sources import Options, Role, open_source
+from unseen.data.options import Options
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Report
+from unseen.data.sources import Role, open_source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger
 from unseen.graph import Features, symmetric
@@ -57,88 +58,7 @@ from unseen.labels import MISSING_WORDS, UNLABELLED
 _EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
 
 
-@dataclass
-class Report:
-    """What reading found and did; one for all sources of a graph.
-
-    Attributes
-    ----------
-    repeats, self_loops : int
-        Pairs listed again, and nodes with an edge to themselves.
-    dropped_negative, dropped_zero : int
-        Edges left out because of their weight.
-    comments : int
-        Comment lines below the first line of data.
-    missing_words : int
-        Labels such as ``NA`` that were taken as no label.
-    headers : dict
-        For each text file whose first line had to be judged by its ids: its cells if it was a header, else None.
-    """
-
-    repeats: int = 0
-    self_loops: int = 0
-    dropped_negative: int = 0
-    dropped_zero: int = 0
-    comments: int = 0
-    missing_words: int = 0
-    headers: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
-
-    def losses(self) -> list[str]:
-        """Return what was left out, as parts of a sentence."""
-        parts = [
-            (self.dropped_negative, "edge", "of negative weight left out"),
-            (self.dropped_zero, "edge", "of weight 0 left out"),
-            (self.comments, "comment line", "below the first line of data"),
-        ]
-        return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "node"), counted(2000, "edge")
-    ('1 node', '2,000 edges')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The ends and weights of edges as listed, ids as Arrow strings or int64; no weight is negative.
-
-    `nodes` are those that the source itself names, in its order (a matrix does); None: no such list.
-    """
-
-    src: pa.Array
-    dst: pa.Array
-    weight: Floats | None
-    nodes: pa.Array | None = None
-
-
-@dataclass(frozen=True)
-class FeatureRows:
-    """Rows of features, or of vectors; without `ids` row i is node number i."""
-
-    ids: pa.Array | None
-    values: Features
-    names: tuple[str, ...] | None
-    table: Table | Matrix
-
-
-@dataclass(frozen=True)
-class LabelRows:
-    """Labels as listed: the id of each row, and for each label the row it stands in."""
-
-    ids: pa.Array
-    rows: Ints
-    names: pa.Array
-    place: Callable[[int], str]
-    headless: bool = False
-
-
-Piece = TypeVar("Piece")
+Piece = TypeVar("Piece", Edges, NodeRows, FeatureRows, LabelRows)
 
 
 class Reader(Generic[Piece]):
@@ -150,6 +70,8 @@ class Reader(Generic[Piece]):
         A first line that waits to be settled, once the first piece was read.
     n_rows : int
         Rows so far, that line not counted.
+    kept : list
+        The pieces that `load` has read.
     """
 
     role: Role
@@ -159,6 +81,7 @@ class Reader(Generic[Piece]):
         self.report = Report() if report is None else report
         self.source = open_source(source, self.role, self.options)
         self.first: First | None = None
+        self.kept: list[Piece] = []
         self.n_rows, self._all_numbers, self._started = 0, True, False
 
     @property
@@ -173,16 +96,21 @@ class Reader(Generic[Piece]):
                 self.first = batch.first or self.first
                 self.report.comments += batch.comments
             piece = self._piece(batch)
-            self._watch(self._ids(piece))
+            self._watch(piece.id_columns)
             self._started = True
             yield piece
 
+    def load(self) -> None:
+        """Read everything at once and keep it."""
+        self.kept = list(self.pieces())
+
+    @property
+    def columns(self) -> list[pa.Array]:
+        """The columns of ids of the pieces that were kept."""
+        return [column for piece in self.kept for column in piece.id_columns]
+
     def settle(
-        self,
-        stands: Callable[[str], bool],
-        strangers: Callable[[], int] | None = None,
-        *,
-        quiet: bool = False,
+        self, stands: Callable[[str], bool], strangers: Callable[[], int] | None = None
     ) -> Piece | None:
         """Return the first line as a piece if it is a row, else None; what was decided is logged.
 
@@ -192,13 +120,11 @@ class Reader(Generic[Piece]):
             Whether an id stands in another line, or in another source.
         strangers : callable, optional
             How many lines of this source name a node that no other source names; without it there is no other.
-        quiet : bool
-            Say nothing: the graph was read with this file before.
         """
         if self.first is None:
             return None
         first, facts = self.first, Facts(stands, self.n_rows, self._all_numbers, strangers)
-        row = is_row(first, self.role, facts, quiet=quiet)
+        row = is_row(first, self.role, facts)
         self.report.headers[self.name] = None if row else first.cells
         if not row:
             return None
@@ -210,7 +136,7 @@ class Reader(Generic[Piece]):
         return self.report.headers.get(self.name)
 
     def _watch(self, ids: list[pa.Array]) -> None:
-        self.n_rows += len(ids[0])
+        self.n_rows += len(ids[0]) if ids else 0
         if self.first is None or self.role != "edges":
             return
         self._all_numbers = self._all_numbers and all(
@@ -218,9 +144,6 @@ class Reader(Generic[Piece]):
         )
 
     def _piece(self, batch: Table | Matrix) -> Piece:
-        raise NotImplementedError
-
-    def _ids(self, piece: Piece) -> list[pa.Array]:
         raise NotImplementedError
 
     def _say_unused(self, table: Table, used: set[int | None]) -> None:
@@ -244,9 +167,6 @@ class EdgeReader(Reader[Edges]):
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         super().__init__(source, options, report)
         self._kinds: set[Any] = set()
-
-    def _ids(self, piece: Edges) -> list[pa.Array]:
-        return [piece.src, piece.dst]
 
     def _piece(self, batch: Table | Matrix) -> Edges:
         if isinstance(batch, Matrix):
@@ -354,15 +274,12 @@ class EdgeReader(Reader[Edges]):
         return Edges(nodes.take(pa.array(coo.row)), nodes.take(pa.array(coo.col)), weights, nodes)
 
 
-class NodeReader(Reader[pa.Array]):
+class NodeReader(Reader[NodeRows]):
     """A node list: its column `node`, or its only column."""
 
     role: Role = "nodes"
 
-    def _ids(self, piece: pa.Array) -> list[pa.Array]:
-        return [piece]
-
-    def _piece(self, batch: Table | Matrix) -> pa.Array:
+    def _piece(self, batch: Table | Matrix) -> NodeRows:
         if isinstance(batch, Matrix):
             msg = f"{batch.source} holds a matrix; a node list has one column"
             raise InputError(msg)
@@ -375,7 +292,7 @@ class NodeReader(Reader[pa.Array]):
                 f"{batch.source} {have}; a node list has one column, or a header that names the column `node`"
             )
             raise InputError(msg)
-        return id_values(batch, index or 0, "node")
+        return NodeRows(id_values(batch, index or 0, "node"))
 
 
 class FeatureReader(Reader[FeatureRows]):
@@ -383,13 +300,10 @@ class FeatureReader(Reader[FeatureRows]):
 
     role: Role = "features"
 
-    def _ids(self, piece: FeatureRows) -> list[pa.Array]:
-        return [pa.array(default_ids(piece.values.shape[0])) if piece.ids is None else piece.ids]
-
     def _piece(self, batch: Table | Matrix) -> FeatureRows:
         if isinstance(batch, Matrix):
             ids = None if batch.ids is None else id_column(batch.ids, f"ids of {batch.source}")
-            return FeatureRows(ids, _finite_matrix(batch), batch.names, batch)
+            return FeatureRows(batch.source, ids, _finite_matrix(batch), batch.names)
         node = self._node_column(batch)
         values = [k for k in range(len(batch.columns)) if k != node]
         if not values:
@@ -398,13 +312,13 @@ class FeatureReader(Reader[FeatureRows]):
         ids = id_values(batch, node, "node")
         require_single_rows(ids, batch, "features")
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
-            return FeatureRows(ids, _list_matrix(batch, values[0]), None, batch)
+            return FeatureRows(batch.source, ids, _list_matrix(batch, values[0]), None)
         columns = [finite_values(batch, k, _feature_name(batch, k), _FINITE) for k in values]
         matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
         for k, column in enumerate(columns):
             matrix[:, k] = column
         names = None if batch.names is None else tuple(batch.names[k] for k in values)
-        return FeatureRows(ids, matrix, names, batch)
+        return FeatureRows(batch.source, ids, matrix, names)
 
     @staticmethod
     def _node_column(table: Table) -> int:
@@ -462,9 +376,6 @@ class LabelReader(Reader[LabelRows]):
 
     role: Role = "labels"
 
-    def _ids(self, piece: LabelRows) -> list[pa.Array]:
-        return [piece.ids]
-
     def _piece(self, batch: Table | Matrix) -> LabelRows:
         if isinstance(batch, Matrix):
             return self._from_matrix(batch)
@@ -472,7 +383,7 @@ class LabelReader(Reader[LabelRows]):
         ids = id_values(batch, node, "node")
         rows, names = label_values(batch.columns[label], batch.source)
         headless = batch.text and batch.names is None
-        return self._without_missing(LabelRows(ids, rows, names, batch.place, headless))
+        return self._without_missing(LabelRows(batch.source, ids, rows, names, batch.place, headless))
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
@@ -502,11 +413,14 @@ class LabelReader(Reader[LabelRows]):
         if isinstance(values, np.ndarray) and 1 in values.shape:  # one class number, or -1 or NaN, per node
             column = pa.chunked_array([pa.array(values.ravel())])
             rows, names = label_values(column, source)
-            return self._without_missing(LabelRows(pa.array(np.arange(values.size)), rows, names, place))
+            return self._without_missing(
+                LabelRows(source, pa.array(np.arange(values.size)), rows, names, place)
+            )
         coo = sp.coo_array(values)
         kept = coo.data != 0
         names = pa.array(coo.col[kept]).cast(pa.large_string())
-        return LabelRows(pa.array(np.arange(coo.shape[0])), coo.row[kept].astype(np.int64), names, place)
+        ids = pa.array(np.arange(coo.shape[0]))
+        return LabelRows(source, ids, coo.row[kept].astype(np.int64), names, place)
 
     def _without_missing(self, piece: LabelRows) -> LabelRows:
         """Leave out what means "no label": nothing at all, NaN, -1, and words such as ``NA``, which are counted."""
@@ -515,6 +429,4 @@ class LabelReader(Reader[LabelRows]):
         self.report.missing_words += pc.sum(words, min_count=0).as_py()
         missing = pc.or_(pc.or_(nothing, words), piece.names.is_null())
         kept = ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=bool)
-        return LabelRows(
-            piece.ids, piece.rows[kept], piece.names.filter(pa.array(kept)), piece.place, piece.headless
-        )
+        return replace(piece, rows=piece.rows[kept], names=piece.names.filter(pa.array(kept)))

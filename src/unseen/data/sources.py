@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_type_hints
+from typing import IO, TYPE_CHECKING, Any, Literal, cast, get_args
 
+from unseen.data.options import Options
 from unseen.errors import InputError
-from unseen.graph import Symmetrize, check_symmetrize
 
 if TYPE_CHECKING:
     from unseen.data.tables import Matrix, Table
@@ -36,42 +36,6 @@ _GZIP = b"\x1f\x8b"
 _RATIO, _ALWAYS = 200, 256_000_000
 LIMIT_VARIABLE = "UNSEEN_UNPACK_LIMIT"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-
-
-@dataclass(frozen=True)
-class Options:
-    """How sources are read; the same value for every reader and every command.
-
-    The wording of each option stands beside its type; the command line takes it from there (`Options.help`).
-
-    Examples
-    --------
-    >>> Options(delimiter=";").help("drop_negative")
-    'Leave out edges of negative weight.'
-    """
-
-    header: Annotated[
-        bool | None, "Whether text files start with a line of names; recognised if not given."
-    ] = None
-    delimiter: Annotated[str | None, "What separates the columns of text files; guessed if not given."] = None
-    symmetrize: Annotated[Symmetrize, "What becomes of a pair listed twice: max, sum or error."] = "max"
-    drop_negative: Annotated[bool, "Leave out edges of negative weight."] = False
-    strict: Annotated[bool, "Refuse labels of nodes that have no edge and no features."] = False
-
-    def __post_init__(self) -> None:
-        check_symmetrize(self.symmetrize)
-        character = self.delimiter
-        if character is None:
-            return
-        usable = isinstance(character, str) and len(character) == 1 and character.isascii()
-        if not usable or character in '"\n\r\0#':
-            msg = f"`delimiter` must be one character such as ',', ';', ' ' or a tab, got {character!r}"
-            raise InputError(msg)
-
-    @classmethod
-    def help(cls, name: str) -> str:
-        """Return the sentence that describes an option."""
-        return str(get_type_hints(cls, include_extras=True)[name].__metadata__[0])
 
 
 @dataclass(frozen=True)
@@ -458,7 +422,7 @@ def _files_of(path: Path, role: Role) -> tuple[Path, ...]:
         sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(parquet.suffixes))
     )
     if not files:
-        known = f"without a {own}, and without Parquet files" if own else "without Parquet files"
+        known = f"without a {own} and without Parquet files" if own else "without Parquet files"
         msg = f"{str(path)!r} is a folder {known}; `{role}` needs a file, or a folder that has one"
         raise InputError(msg)
     return files

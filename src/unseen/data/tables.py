@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.sources import Batches, File, Options, Role
+from unseen.data.options import Options
+from unseen.data.sources import Batches, File, Role
 from unseen.errors import InputError
 from unseen.graph import Features
 from unseen.ids import IdArray
@@ -130,8 +131,7 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
         with pq.ParquetFile(file.binary(), buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
             metadata = _parquet_metadata(parquet)
             if n_bytes is None:
-                file.require_room(_decoded_bytes(parquet))
-                yield from_arrow(parquet.read(), file.name, metadata=metadata)
+                yield from_arrow(_whole(parquet, file), file.name, metadata=metadata)
                 return
             step = _batch_rows(parquet, n_bytes)
             for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
@@ -158,11 +158,17 @@ def _parquet_metadata(parquet: ParquetFile) -> dict[str, Any]:
     }
 
 
-def _decoded_bytes(parquet: ParquetFile) -> int:
-    """Return what the columns take once read: at least 8 bytes for each value, however well they are packed."""
-    groups = [parquet.metadata.row_group(k) for k in range(parquet.metadata.num_row_groups)]
-    values = sum(g.column(k).num_values for g in groups for k in range(g.num_columns))
-    return int(max(sum(g.total_byte_size for g in groups), 8 * values))
+def _whole(parquet: ParquetFile, file: File) -> pa.Table:
+    """Return all rows, read in steps so that a small file cannot fill the memory before it is noticed."""
+    schema = parquet.schema_arrow
+    widths = [field.type.list_size if pa.types.is_fixed_size_list(field.type) else 1 for field in schema]
+    file.require_room(8 * parquet.metadata.num_rows * sum(widths))
+    batches, total = list[pa.RecordBatch](), 0
+    for batch in parquet.iter_batches(batch_size=1 << 12):
+        total += batch.nbytes
+        file.require_room(total)
+        batches.append(batch)
+    return pa.Table.from_batches(batches, schema=schema)
 
 
 def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:

@@ -23,8 +23,9 @@ import pyarrow.csv
 
 from unseen.data.headers import RULES, id_position, judge
 from unseen.data.ids import joined
+from unseen.data.options import Options
 from unseen.data.sniff import BLANK, NEVER, cuts_all, sniff_delimiter, split_line
-from unseen.data.sources import Batches, File, Options, Role
+from unseen.data.sources import Batches, File, Role
 from unseen.data.tables import First, Table, first_line
 from unseen.errors import InputError
 
@@ -239,14 +240,16 @@ def _records(data: bytes, size: int) -> list[tuple[int, str]]:
     return found
 
 
-_ANY_QUOTED = re.compile(rb'(?:^|(?<=[,;\t |]))"[^"]*+(?:""[^"]*+)*+"', re.MULTILINE)
+_OPENING = re.compile(rb'(?:^|(?<=[,;\t |]))"', re.MULTILINE)
+_QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
 
 
 def _record_end(data: bytes, start: int, end: int) -> int:
     """Return where a record ends that begins at `start`; its first line ends at `end`."""
     at = start
-    while (match := _ANY_QUOTED.search(data, at)) is not None and match.start() < end:
-        at = match.end()
+    while (opening := _OPENING.search(data, at, end)) is not None:
+        quoted = _QUOTED.match(data, opening.start())
+        at = opening.end() if quoted is None else quoted.end()
         if at > end:
             end = data.find(b"\n", at)
             end = len(data) if end < 0 else end

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from unseen.data.headers import may_be_edge_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import features_to_arrow, labels_to_arrow, to_arrow
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix
@@ -27,7 +28,6 @@ from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph
 from unseen.ids import IdArray, default_ids, match_ids
-from unseen.io.headers import may_be_edge_header
 from unseen.labels import Labels
 
 Fill = Callable[[Path], None]

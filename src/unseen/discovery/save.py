@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.data.files import AnyPath, atomic_path, refuse_overwriting, require_writable
+from unseen.data.sources import data_suffix
 from unseen.errors import InputError
-from unseen.io.sources import data_suffix
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery, Suggestion

@@ -20,8 +20,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unseen.data.files import staged_folder
-from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Reader, Report, counted
-from unseen.data.sources import Options, Role, shown_bytes
+from unseen.data.options import Options
+from unseen.data.pieces import Report, counted
+from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Reader
+from unseen.data.sources import Role, shown_bytes
 from unseen.data.tables import Table
 from unseen.engine.database import Database
 from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
@@ -97,6 +99,7 @@ def partition(
     _check_target(target)
     report = Report()
     several = [labels] if labels is None or isinstance(labels, (str, Path)) else labels
+    given: list[tuple[type[Reader[Any]], Any]]
     given = [(NodeReader, nodes), (EdgeReader, edges), (FeatureReader, features)]
     given += [(LabelReader, source) for source in several]
     readers = [kind(source, options, report) for kind, source in given if source is not None]
@@ -146,6 +149,7 @@ class _Job:
         if beside is not None:
             for piece in NodeReader(beside).pieces(self._n_bytes):
                 self._add("nodes", piece)
+        waiting.sort(key=lambda pair: pair[0].role != "edges")  # their ids speak for all others
         for reader, row in waiting:
             if reader.role == "features" and self._unnamed:
                 self.tables.add("features", self._row_ids(self._unnamed))
@@ -158,7 +162,7 @@ class _Job:
 
     def _add(self, role: Role, piece: Any, row: int | None = None) -> None:
         if role == "nodes":
-            self.tables.add("nodes", piece, row=row)
+            self.tables.add("nodes", piece.ids, row=row)
         elif role == "edges":
             if piece.nodes is not None:
                 self.tables.add("nodes", piece.nodes)

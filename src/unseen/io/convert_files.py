@@ -11,20 +11,21 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from unseen.data.files import AnyPath
+from unseen.data.options import Options
+from unseen.data.read import read, read_features, read_label_list
 from unseen.data.write import check_graph_target, write_embedding, write_features, write_graph, write_labels
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import as_ids, default_ids
+from unseen.ids import default_ids
 from unseen.io.columns import LABEL, id_position
 from unseen.io.edge_sources import GRAPH_FILE, GROUP_FILE
 from unseen.io.embeddings import read_embedding
 from unseen.io.embeddings_npz import VECTOR_KEYS, load_arrays
 from unseen.io.embeddings_text import metadata_path
-from unseen.io.features import SVMLIGHT_SUFFIXES, read_features
+from unseen.io.features import SVMLIGHT_SUFFIXES
 from unseen.io.headers import LABEL_TOO, may_be_edge_header, may_be_label_header, may_be_node_header
-from unseen.io.label_rows import is_group_layout, to_labels
+from unseen.io.label_rows import is_group_layout
 from unseen.io.matrices import FEATURE_KEYS, GROUP_KEYS, NETWORK_KEYS, mat_names
-from unseen.io.read import read_graph, read_label_rows, read_labels
 from unseen.io.sources import TEXT_SUFFIXES, data_suffix, existing, is_path
 from unseen.io.tables import first_line
 from unseen.io.text import first_rows
@@ -94,9 +95,7 @@ def convert_file(
         rows = default_ids(matrix.shape[0]) if ids is None else ids
         write_features(Graph(_no_edges(len(rows)), matrix, rows, names), to)
         return [to]
-    found = read_label_rows(path, header=header, delimiter=delimiter)
-    listed = as_ids(found.ids.unique().to_numpy(zero_copy_only=False))
-    write_labels(to_labels(found, Graph(_no_edges(len(listed)), None, listed)), to)
+    write_labels(read_label_list(path, Options(header, delimiter)), to)
     return [to]
 
 
@@ -317,11 +316,8 @@ def convert_graph(
         labels = found_labels if labels is None else labels
         features = found_features if features is None else features
     text: dict[str, Any] = {"header": header, "delimiter": delimiter}
-    graph = read_graph(
-        source, nodes, features, labels, symmetrize=symmetrize, drop_negative=drop_negative, **text
-    )
-    known = None if labels is None else read_labels(labels, graph, **text)
-    return write_graph(graph, target, labels=known)
+    data = read(source, nodes, features, labels, symmetrize=symmetrize, drop_negative=drop_negative, **text)
+    return write_graph(data.graph, target, labels=data.labels)
 
 
 def _own_parts(source: Path) -> tuple[Path | None, Path | None]:

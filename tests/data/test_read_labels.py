@@ -51,10 +51,23 @@ def test_text(tmp_path: Path, name: str, content: str) -> None:
     assert labels.node_ids.tolist() == ["a", "b", "c", "d d"]
 
 
-def test_names_that_only_look_like_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "l.csv"
-    path.write_text("node,label\na,NA\nb,None\nc,0\nd d,null\n")
-    assert unseen.read_labels(path, GRAPH).classes == ("0", "NA", "None", "null")
+@pytest.mark.parametrize("kind", ["text", "parquet", "pandas", "values"])
+def test_words_for_missing_values_are_no_classes_and_that_is_said(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = {"node": ["a", "b", "c", "d d"], "label": ["NA", "None", "0", "null"]}
+    if kind == "values":
+        assert unseen.Labels.from_values(rows["label"]).classes == ("0",)
+    else:
+        (tmp_path / "l.csv").write_text("node,label\na,NA\nb,None\nc,0\nd d,null\n")
+        pq.write_table(pa.table(rows), tmp_path / "l.parquet")
+        source = {
+            "text": tmp_path / "l.csv",
+            "parquet": tmp_path / "l.parquet",
+            "pandas": pd.DataFrame(rows),
+        }[kind]
+        assert unseen.read_labels(source, GRAPH).classes == ("0",)
+    assert "3 labels taken as missing: they say NA" in caplog.text
 
 
 def test_group_txt(tmp_path: Path) -> None:

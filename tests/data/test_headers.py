@@ -24,7 +24,7 @@ def ids(graph: unseen.Graph) -> list[str]:
 def test_less_usual_names_of_ends(tmp_path: Path, names: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "unseen")
     assert ids(unseen.read_graph(write(tmp_path / "e.csv", f"{names}\na,b\nb,c\n"))) == ["a", "b", "c"]
-    assert f"the first line ({names.replace(',', ', ')}) was taken as a header" in caplog.text
+    assert f"line 1 ({names.replace(',', ', ')}) was taken as a header" in caplog.text
 
 
 def test_less_usual_names_with_weight_and_order(tmp_path: Path) -> None:
@@ -53,6 +53,19 @@ def test_an_edge_of_its_own_in_line_one_gets_a_warning(
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
+@pytest.mark.parametrize("names", ["id_1,id_2", "id1,id2", "node_1,node_2", "node_id node_id", "#a b"])
+def test_any_names_above_numbers_only_are_a_header(
+    tmp_path: Path, names: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    gap = "," if "," in names else " "
+    path = write(tmp_path / "e.txt", f"{names}\n1{gap}2\n2{gap}3\n")
+    assert ids(unseen.read_graph(path)) == ["1", "2", "3"]
+    assert "was taken as a header: all other ids are numbers" in caplog.text
+    assert ids(unseen.read_graph(path, nodes=names.replace(",", " ").split()[:1]))[-1] != "3"
+    assert unseen.read_graph(path, header=False).n_edges == 3
+
+
 EDGES = "a b\nb c\nc a\n"
 
 
@@ -68,7 +81,7 @@ def test_names_of_labels_are_known(tmp_path: Path) -> None:
 def test_a_header_of_labels_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "unseen")
     labels = write(tmp_path / "p.csv", "name,category\na,x\nb,y\n")
-    unseen.read_labels(labels, unseen.read_graph(write(tmp_path / "p.txt", EDGES), labels=labels))
+    unseen.read(write(tmp_path / "p.txt", EDGES), labels=labels)
     assert caplog.text.count("was taken as a header") == 1
 
 
@@ -114,13 +127,13 @@ def test_header_told_for_one_of_two_files(tmp_path: Path, caplog: pytest.LogCapt
     labels = write(tmp_path / "p.csv", "paper,subject\na,x\nb,y\nc,x\n")
     graph = unseen.read_graph(edges, labels=labels, header=True)
     assert (ids(graph), graph.n_edges) == (["a", "b", "c", "d"], 2)
-    assert "p.csv': the first line (paper, subject) was taken as a header" in caplog.text
-    assert "p.txt': the first line (a, b) was kept as an edge, though header=True" in caplog.text
+    assert "p.csv', line 1 (paper, subject) was taken as a header" in caplog.text
+    assert "p.txt', line 1 (a, b) was kept as a row, though header=True" in caplog.text
     other = write(tmp_path / "e.csv", "person,friend\na,b\nb,c\n")
     rows = write(tmp_path / "l.csv", "a,x\nb,y\n")
     assert ids(unseen.read_graph(other, labels=rows, header=True)) == ["a", "b", "c"]
-    assert "e.csv': the first line (person, friend) was taken as a header" in caplog.text
-    assert "l.csv': the first line (a, x) was kept as a row" in caplog.text
+    assert "e.csv', line 1 (person, friend) was taken as a header" in caplog.text
+    assert "l.csv', line 1 (a, x) was kept as a row" in caplog.text
     graph = unseen.read_graph(other, header=True)
     assert unseen.read_labels(rows, graph, header=True).classes == ("x", "y")
 

@@ -1,0 +1,49 @@
+"""How sources are read: one value for every reader and every command, worded once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unseen.errors import InputError
+
+if TYPE_CHECKING:
+    from unseen.graph import Symmetrize
+
+WORDING = {
+    "header": "Whether text files start with a line of names; recognised if not given.",
+    "delimiter": "What separates the columns of text files; guessed if not given.",
+    "symmetrize": "What becomes of a pair listed twice: max, sum or error.",
+    "drop_negative": "Leave out edges of negative weight.",
+    "strict": "Refuse labels of nodes that have no edge and no features.",
+}
+"""What each option means, in one sentence; the command line's help says the same."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sources are read; `WORDING` says what each option means.
+
+    Examples
+    --------
+    >>> Options(delimiter=";").symmetrize
+    'max'
+    """
+
+    header: bool | None = None
+    delimiter: str | None = None
+    symmetrize: Symmetrize = "max"
+    drop_negative: bool = False
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        from unseen.graph import check_symmetrize
+
+        check_symmetrize(self.symmetrize)
+        character = self.delimiter
+        if character is None:
+            return
+        usable = isinstance(character, str) and len(character) == 1 and character.isascii()
+        if not usable or character in '"\n\r\0#':
+            msg = f"`delimiter` must be one character such as ',', ';', ' ' or a tab, got {character!r}"
+            raise InputError(msg)

@@ -1,0 +1,184 @@
+"""What the readers hand over: pieces of edges, nodes, features and labels, and the report of what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from unseen.data.columns import Floats, Ints
+from unseen.data.ids import stacked
+from unseen.errors import InputError
+from unseen.graph import Features
+
+
+@dataclass
+class Report:
+    """What reading found and did; one for all sources of a graph.
+
+    Attributes
+    ----------
+    repeats, self_loops : int
+        Pairs listed again, and nodes with an edge to themselves.
+    dropped_negative, dropped_zero : int
+        Edges left out because of their weight.
+    comments : int
+        Comment lines below the first line of data.
+    missing_words : int
+        Labels such as ``NA`` that were taken as no label.
+    headers : dict
+        For each text file whose first line had to be judged by its ids: its cells if it was a header, else None.
+    """
+
+    repeats: int = 0
+    self_loops: int = 0
+    dropped_negative: int = 0
+    dropped_zero: int = 0
+    comments: int = 0
+    missing_words: int = 0
+    headers: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+
+    def losses(self) -> list[str]:
+        """Return what was left out, as parts of a sentence."""
+        parts = [
+            (self.dropped_negative, "edge", "of negative weight left out"),
+            (self.dropped_zero, "edge", "of weight 0 left out"),
+            (self.comments, "comment line", "below the first line of data"),
+        ]
+        return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "node"), counted(2000, "edge")
+    ('1 node', '2,000 edges')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The ends and weights of edges as listed, ids as Arrow strings or int64; no weight is negative.
+
+    `nodes` are those that the source itself names, in its order (a matrix does); None: no such list.
+    """
+
+    src: pa.Array
+    dst: pa.Array
+    weight: Floats | None
+    nodes: pa.Array | None = None
+
+    @property
+    def id_columns(self) -> list[pa.Array]:
+        """Both columns of ids."""
+        return [self.src, self.dst]
+
+    @classmethod
+    def joined(cls, pieces: Sequence[Edges]) -> Edges:
+        """Return pieces as one."""
+        if len(pieces) == 1:
+            return pieces[0]
+        weight: Floats | None = None
+        if any(piece.weight is not None for piece in pieces):
+            weight = np.concatenate([np.ones(len(p.src)) if p.weight is None else p.weight for p in pieces])
+        return cls(stacked([p.src for p in pieces]), stacked([p.dst for p in pieces]), weight)
+
+
+@dataclass(frozen=True)
+class NodeRows:
+    """Ids of a node list."""
+
+    ids: pa.Array
+
+    @property
+    def id_columns(self) -> list[pa.Array]:
+        """The one column of ids."""
+        return [self.ids]
+
+
+@dataclass(frozen=True)
+class FeatureRows:
+    """Rows of features, or of vectors; without `ids` row i is node number i."""
+
+    source: str
+    ids: pa.Array | None
+    values: Features
+    names: tuple[str, ...] | None
+
+    @property
+    def id_columns(self) -> list[pa.Array]:
+        """The one column of ids; none for numbered rows."""
+        return [] if self.ids is None else [self.ids]
+
+    @classmethod
+    def joined(cls, pieces: Sequence[FeatureRows], header: tuple[str, ...] | None) -> FeatureRows:
+        """Return pieces of one source as one; `header` is a first line that was settled to be one."""
+        source, names = pieces[-1].source, pieces[-1].names
+        if names is None and header is not None:
+            names = header[1:]
+        full = [piece for piece in pieces if piece.values.shape[0]] or pieces[:1]
+        if len(full) == 1:
+            return replace(full[0], names=names)
+        widths = sorted({piece.values.shape[1] for piece in full})
+        if len(widths) > 1:
+            msg = (
+                f"{source} has rows of {' and of '.join(map(str, widths))} features; all need the same number"
+            )
+            raise InputError(msg)
+        ids = stacked([column for piece in full for column in piece.id_columns])
+        encoded = ids.dictionary_encode()
+        if len(encoded.dictionary) != len(ids):
+            counts = np.bincount(encoded.indices.to_numpy(zero_copy_only=False))
+            node = encoded.dictionary[int(np.argmax(counts > 1))].as_py()
+            msg = f"{source}: the node {node!r} has features twice; one row per node is allowed"
+            raise InputError(msg)
+        dense = [piece.values for piece in full if isinstance(piece.values, np.ndarray)]
+        if len(dense) == len(full):
+            return cls(source, ids, np.concatenate(dense), names)
+        return cls(source, ids, sp.vstack([piece.values for piece in full], format="csr"), names)
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """Labels as listed: the id of each row, and for each label the row it stands in.
+
+    `headless` says that the first row may be a header that nobody announced.
+    """
+
+    source: str
+    ids: pa.Array
+    rows: Ints
+    names: pa.Array
+    place: Callable[[int], str]
+    headless: bool = False
+
+    @property
+    def id_columns(self) -> list[pa.Array]:
+        """The one column of ids."""
+        return [self.ids]
+
+    @classmethod
+    def joined(cls, pieces: Sequence[LabelRows]) -> LabelRows:
+        """Return pieces of one source as one."""
+        if len(pieces) == 1:
+            return pieces[0]
+        starts = np.cumsum([0, *(len(piece.ids) for piece in pieces)])
+
+        def place(row: int) -> str:
+            k = int(np.searchsorted(starts, row, side="right")) - 1
+            return pieces[k].place(row - int(starts[k]))
+
+        return cls(
+            pieces[0].source,
+            stacked([piece.ids for piece in pieces]),
+            np.concatenate([piece.rows + start for piece, start in zip(pieces, starts[:-1], strict=True)]),
+            pa.concat_arrays([piece.names for piece in pieces]),
+            place,
+            pieces[0].headless,
+        )

@@ -1,0 +1,414 @@
+"""The one door: sources are read, first lines settled, ids numbered, and out come a graph, its labels and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.data.build import combined
+from unseen.data.columns import Ints
+from unseen.data.ids import Numbering, id_column, number_ids, stacked
+from unseen.data.labels import labels_of, refuse_unknown
+from unseen.data.options import Options
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, Report, counted
+from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Piece, Reader
+from unseen.data.sources import is_path
+from unseen.errors import InputError, logger
+from unseen.graph import Features, Graph, Symmetrize
+from unseen.ids import IdArray, as_ids, default_ids, match_ids
+from unseen.labels import Labels, tell_missing_words
+
+
+@dataclass(frozen=True)
+class Data:
+    """What :func:`unseen.read` returns.
+
+    Attributes
+    ----------
+    graph : Graph
+        Every id that any source names is a node of it.
+    labels : Labels or None
+        For the nodes of the graph; None where no labels were given.
+    report : Report
+        Counts of what was found and left out.
+    """
+
+    graph: Graph
+    labels: Labels | None
+    report: Report
+
+
+def read(
+    edges: Any,
+    nodes: Any = None,
+    features: Any = None,
+    labels: Any = None,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    symmetrize: Symmetrize = "max",
+    drop_negative: bool = False,
+    strict: bool = False,
+) -> Data:
+    r"""Read a graph and its labels; each source is opened once, and every id that one of them names is a node.
+
+    Nodes come in the order of first appearance: `nodes`, `edges`, `features`, `labels`. Ids of text
+    files are strings (``007`` stays ``007``), other formats may hold integers; where both meet, they
+    meet as strings. One notice on the logger ``unseen`` says what was read and done.
+
+    Parameters
+    ----------
+    edges : path, table or scipy matrix
+        Text (``src, dst`` and perhaps ``weight``, with or without header, also ``.gz``), Parquet (a file, or a
+        folder of files), a scipy ``.npz`` (an array ``ids`` in it may name the rows), a ``.mat`` with
+        ``network``, a ``graph.txt`` or the folder that holds it; anything with the Arrow interface (pandas,
+        polars, pyarrow) with the columns ``src, dst[, weight]``; a scipy matrix.
+    nodes : path, table or sequence of ids, optional
+        A node list: names isolated nodes, and fixes the order.
+    features : path, table or matrix, optional
+        Text, Parquet or a table with ``node`` and one column per feature (or one column of lists), ``.npz``,
+        ``.npy``, ``.mat`` (``attributes``), svmlight, a matrix. Every node needs a row. A matrix without ids
+        has one row per node number, or rows in the order of `nodes` (or of the adjacency matrix)
+        where ids are not the numbers 0 ... n - 1.
+    labels : path, table, or a list of these, optional
+        Text, Parquet or a table with ``node, label``, a ``group.txt`` (node, then its classes) or the folder
+        that holds it, a ``.mat`` with ``group``. Several labels of a node are repeated rows, or stand in one
+        cell with ``|`` between them; several sources add up. An empty cell, NaN and -1 mean no label.
+    header : bool, optional
+        Whether text files begin with column names; recognised when not given. With True, a first line whose
+        ids stand elsewhere too is kept, and a notice names those dropped.
+    delimiter : str, optional
+        The character between the columns of `edges`, and of the other text files where every line has
+        it; found out when not given.
+    symmetrize : {"max", "sum", "error"}
+        What becomes of a pair that is listed more than once, in either direction.
+    drop_negative : bool
+        Leave out edges of negative weight instead of refusing them.
+    strict : bool
+        Refuse labels of nodes that have no edge and no features, instead of warning of them.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, unseen
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("src,dst,weight\n007,a b,2\na b,ü,1\n", encoding="utf-8")
+    >>> _ = (folder / "labels.csv").write_text("node,label\n007,red\n", encoding="utf-8")
+    >>> data = unseen.read(folder / "edges.csv", nodes=["alone"], labels=folder / "labels.csv")
+    >>> data.graph, data.labels
+    (Graph(4 nodes, 2 edges, no features), Labels(4 nodes, 1 labelled, 1 classes, single-label))
+    >>> data.graph.node_ids.tolist()
+    ['alone', '007', 'a b', 'ü']
+    """
+    options = Options(header, delimiter, symmetrize, drop_negative, strict)
+    return _Intake(edges, nodes, features, _several(labels), options).data()
+
+
+def read_graph(
+    edges: Any,
+    nodes: Any = None,
+    features: Any = None,
+    labels: Any = None,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    symmetrize: Symmetrize = "max",
+    drop_negative: bool = False,
+    strict: bool = False,
+) -> Graph:
+    r"""Read a graph: :func:`unseen.read` without the labels, whose ids are nodes all the same.
+
+    Parameters
+    ----------
+    edges, nodes, features, labels, header, delimiter, symmetrize, drop_negative, strict
+        As for :func:`unseen.read`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, unseen
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "edges.csv"
+    >>> _ = path.write_text("src,dst\n007,a b\na b,ü\n", encoding="utf-8")
+    >>> unseen.read_graph(path)
+    Graph(3 nodes, 2 edges, no features)
+    """
+    options = Options(header, delimiter, symmetrize, drop_negative, strict)
+    return _Intake(edges, nodes, features, _several(labels), options).data().graph
+
+
+def read_labels(
+    source: Any,
+    graph: Graph,
+    *,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    where: str = "the graph",
+) -> Labels:
+    """Read labels for the nodes of `graph`; an id that it does not have is an error.
+
+    Several labels of a node are repeated rows, or stand in one cell with ``|`` between them. An empty
+    cell, NaN and -1 mean no label. The classes are sorted.
+
+    Parameters
+    ----------
+    source : path, table, or a list of these
+        As the `labels` of :func:`unseen.read`.
+    graph : Graph
+        The graph whose nodes are labelled; nodes without a row are unlabelled.
+    header, delimiter : optional
+        For text, as in :func:`unseen.read`.
+    where : str
+        What a message says an unknown id is missing from.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, unseen
+    >>> graph = unseen.Graph.from_edges(["a", "b"], ["b", "c"])
+    >>> unseen.read_labels(pa.table({"node": ["a", "c"], "label": ["red", "red|blue"]}), graph)
+    Labels(3 nodes, 2 labelled, 2 classes, multi-label)
+    """
+    options, report = Options(header, delimiter), Report()
+    own = id_column(graph.node_ids, "node_ids")
+    readers = [LabelReader(one, options, report) for one in _several(source)]
+    rows = [LabelRows.joined(_alone(reader, [own])) for reader in readers]
+    numbers = [match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids) for piece in rows]
+    for piece, row_of in zip(rows, numbers, strict=True):
+        refuse_unknown(piece, row_of, where)
+    tell_missing_words(report.missing_words)
+    return labels_of(rows, numbers, graph.node_ids)
+
+
+def read_label_list(source: Any, options: Options | None = None) -> Labels:
+    """Return labels without a graph: their own ids, in the order of first appearance, are the nodes."""
+    report = Report()
+    rows = LabelRows.joined(_alone(LabelReader(source, options, report)))
+    numbering = number_ids([rows.ids])
+    tell_missing_words(report.missing_words)
+    return labels_of([rows], numbering.columns, numbering.ids)
+
+
+def read_features(
+    source: Any, *, header: bool | None = None, delimiter: str | None = None
+) -> tuple[IdArray | None, Features, tuple[str, ...] | None]:
+    """Read node features: return the ids of the rows (None: row i is node number i), the matrix, the column names.
+
+    Parameters
+    ----------
+    source : path, table or matrix
+        As the `features` of :func:`unseen.read`.
+    header, delimiter : optional
+        For text, as in :func:`unseen.read`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ids, matrix, names = read_features(pa.table({"node": ["a", "b"], "tall": [1.0, 0.5]}))
+    >>> ids.tolist(), matrix.tolist(), names
+    (['a', 'b'], [[1.0], [0.5]], ('tall',))
+    """
+    reader = FeatureReader(source, Options(header, delimiter))
+    rows = FeatureRows.joined(_alone(reader), reader.header())
+    ids = None if rows.ids is None else as_ids(rows.ids.to_numpy(zero_copy_only=False))
+    return ids, rows.values, rows.names
+
+
+def _alone(reader: Reader[Piece], others: Sequence[pa.Array] = ()) -> list[Piece]:
+    """Return all pieces of one source; its first line is settled by its own ids and those of `others`."""
+    reader.load()
+    piece = reader.settle(_among([*reader.columns, *others]))
+    if piece is not None:
+        reader.kept.insert(0, piece)
+    return reader.kept
+
+
+class _Intake:
+    """All sources of one graph on their way in."""
+
+    def __init__(
+        self, edges: Any, nodes: Any, features: Any, labels: Sequence[Any], options: Options
+    ) -> None:
+        self.options, self.report = options, Report()
+        given = (options, self.report)
+        # Every source is looked at before the first is read: a wrong path costs no time.
+        self.edges = EdgeReader(edges, *given)
+        self.nodes = None if nodes is None else NodeReader(nodes, *given)
+        self.features = None if features is None else FeatureReader(features, *given)
+        self.labels = [LabelReader(source, *given) for source in labels]
+        optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
+        self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
+
+    def data(self) -> Data:
+        """Read everything and put it together."""
+        self._read()
+        self._settle()
+        edges = Edges.joined(self.edges.kept)
+        before = [piece.ids for piece in self.nodes.kept] if self.nodes is not None else []
+        before += [*self.beside, *(piece.nodes for piece in self.edges.kept if piece.nodes is not None)]
+        table = None
+        if self.features is not None:
+            table = FeatureRows.joined(self.features.kept, self.features.header())
+        rows = [LabelRows.joined(reader.kept) for reader in self.labels]
+        feature_ids = [] if table is None else [id_column(_feature_ids(table, before), "features")]
+        numbering = number_ids(
+            [edges.src, edges.dst], before=before, after=[*feature_ids, *(piece.ids for piece in rows)]
+        )
+        self._require_nodes(numbering)
+        label_numbers = numbering.after[len(feature_ids) :]
+        self._tell_label_only(numbering, rows, label_numbers)
+        first, second = numbering.columns
+        adjacency = combined(first, second, edges.weight, numbering.ids, self.options.symmetrize, self.report)
+        values = None if table is None else self._features(table, numbering)
+        graph = Graph(adjacency, values, numbering.ids, None if table is None else table.names)
+        labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
+        tell_missing_words(self.report.missing_words)
+        logger.info(self._notice(graph, labels))
+        return Data(graph, labels, self.report)
+
+    def _read(self) -> None:
+        for reader in self.readers:
+            reader.load()
+        self.beside: list[pa.Array] = []
+        beside = self.edges.source.beside
+        if beside is not None:  # isolated nodes stand only there; as labels it was read already
+            own: Reader[Any] | None = next((r for r in self.labels if beside in r.source.files), None)
+            if own is None:
+                own = NodeReader(beside, self.options)
+                own.load()
+            self.beside = own.columns
+
+    def _settle(self) -> None:
+        """Settle first lines that wait, source by source; a line that is kept speaks for those after it."""
+        for reader in self.readers:
+            everything = [column for other in self.readers for column in other.columns]
+            others = [
+                column
+                for other in self.readers
+                if other is not reader and other not in self.labels
+                for column in other.columns
+            ]
+            piece = reader.settle(
+                _among([*everything, *self.beside]), _stranger_count(reader.columns, [*others, *self.beside])
+            )
+            if piece is not None:
+                reader.kept.insert(0, piece)
+
+    def _require_nodes(self, numbering: Numbering) -> None:
+        if not len(numbering.ids):
+            msg = f"{self.edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
+            raise InputError(msg)
+
+    def _tell_label_only(self, numbering: Numbering, rows: list[LabelRows], numbers: list[Ints]) -> None:
+        """Say which labels name nodes that nothing else does: misspelt ids would become new nodes in silence."""
+        if not rows:
+            return
+        named = np.zeros(len(numbering.ids), dtype=bool)
+        features = numbering.after[: len(numbering.after) - len(rows)]
+        for part in (*numbering.before, *numbering.columns, *features):
+            named[part] = True
+        count = int(np.count_nonzero(~named))
+        if not count:
+            return
+        piece, row_of = next((p, r) for p, r in zip(rows, numbers, strict=True) if not named[r].all())
+        row = int(np.flatnonzero(~named[row_of])[0])
+        lack = "no edge" if self.features is None else "no edge and no features"
+        more = f"; {count} nodes in all stand in labels only" if count > 1 else ""
+        sentence = (
+            f"{piece.place(row)}: the label names {piece.ids[row].as_py()!r}, a node that has {lack}{more}"
+        )
+        if self.features is not None:
+            msg = f"{sentence}; correct the id, or add a row of features"
+            raise InputError(msg)
+        if self.options.strict:
+            msg = f"{sentence}; correct the id, or name it in `nodes` (--nodes)"
+            raise InputError(msg)
+        logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)", sentence)
+
+    def _features(self, table: FeatureRows, numbering: Numbering) -> Features:
+        """Return the rows of features in the order of the nodes."""
+        rows = np.full(len(numbering.ids), -1, dtype=np.int64)
+        rows[numbering.after[0]] = np.arange(table.values.shape[0])
+        missing = np.flatnonzero(rows < 0)
+        if len(missing):
+            n = table.values.shape[0]
+            remedy = (
+                f"it names no nodes, so that its {n} rows belong to the nodes 0 to {n - 1}: "
+                "give the ids with the features, or `nodes` in the order of the rows"
+                if table.ids is None
+                else "add rows for them (zeros, if nothing is known) or remove these nodes"
+            )
+            msg = (
+                f"{table.source} has no row for {len(missing)} of the {len(numbering.ids)} nodes, "
+                f"the first is {numbering.ids[missing[0]]!r}; {remedy}"
+            )
+            raise InputError(msg)
+        return table.values[rows]
+
+    def _notice(self, graph: Graph, labels: Labels | None) -> str:
+        kept = "the larger weight kept" if self.options.symmetrize == "max" else "their weights added"
+        parts = [
+            counted(graph.n_nodes, "node"),
+            counted(graph.n_edges, "edge"),
+            counted(self.report.repeats, "repeat") + (f" ({kept})" if self.report.repeats else ""),
+            counted(self.report.self_loops, "self-loop"),
+            counted(int(graph.isolated.sum()), "isolated node"),
+        ]
+        if labels is not None:
+            parts.append(counted(graph.n_nodes - len(labels.labelled), "unlabelled node"))
+        sentence = ", ".join([*parts, *self.report.losses()])
+        return f"read {self.edges.name}: {sentence}; edges taken as undirected"
+
+
+def _several(labels: Any) -> list[Any]:
+    if labels is None:
+        return []
+    listed = isinstance(labels, (list, tuple)) and all(
+        is_path(one) or hasattr(one, "columns") for one in labels
+    )
+    return list(labels) if listed and labels else [labels]
+
+
+def _among(columns: Sequence[pa.Array]) -> Callable[[str], bool]:
+    """Return the test whether an id stands in one of these columns, by string form."""
+
+    def stands(value: str) -> bool:
+        for column in columns:
+            if pa.types.is_integer(column.type):
+                number = int(value) if value.lstrip("-").isdecimal() and str(int(value)) == value else None
+                scalar = None if number is None or abs(number) >= 2**63 else pa.scalar(number, pa.int64())
+            else:
+                scalar = pa.scalar(value, pa.large_string())
+            if scalar is not None and pc.index(column, scalar).as_py() >= 0:
+                return True
+        return False
+
+    return stands
+
+
+def _stranger_count(own: list[pa.Array], others: list[pa.Array]) -> Callable[[], int] | None:
+    """Return the number of own rows whose id stands in no other source; None where there is no other."""
+    if not any(map(len, others)):
+        return None
+
+    def count() -> int:
+        known = stacked(others).cast(pa.large_string())
+        return sum(
+            int(pc.sum(pc.invert(pc.is_in(c.cast(pa.large_string()), known)), min_count=0).as_py())
+            for c in own
+        )
+
+    return count
+
+
+def _feature_ids(table: FeatureRows, before: list[pa.Array]) -> pa.Array | IdArray:
+    """Return the ids of feature rows; without any, node numbers, or the order that is already fixed."""
+    if table.ids is not None:
+        return table.ids
+    numbers = default_ids(table.values.shape[0])
+    if before and len(before[0]) == len(numbers):
+        order = as_ids(before[0].to_numpy(zero_copy_only=False))
+        if (match_ids(order, numbers) < 0).any():
+            return order
+    return numbers
