@@ -10,14 +10,14 @@ const probability = page.probability === null ? null : numbers(Uint16Array, page
 const colourings = page.colourings.map((c) => ({ ...c, codes: numbers(Uint16Array, c.codes), hidden: new Set() }));
 const byKey = Object.fromEntries(colourings.map((c) => [c.key, c]));
 
-/** Lists of different lengths, one a node, kept in two arrays. */
+/** Lists of different lengths, one per node, stored in two arrays. */
 function lists(counts, values) {
   const start = new Uint32Array(counts.length + 1);
   counts.forEach((count, i) => { start[i + 1] = start[i] + count; });
   return (i) => values.subarray(start[i], start[i + 1]);
 }
 const none = new Uint32Array(0);
-const listsOf = (kept) => (kept === null ? () => none : lists(numbers(Uint32Array, kept.counts), numbers(Uint32Array, kept.values)));
+const listsOf = (stored) => (stored === null ? () => none : lists(numbers(Uint32Array, stored.counts), numbers(Uint32Array, stored.values)));
 
 const labelsOf = listsOf(page.labels);
 const truthOf = listsOf(page.truth);

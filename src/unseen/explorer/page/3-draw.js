@@ -46,8 +46,8 @@ function distance(shape, x, y) {
 function hasGraphicsCard() {
   const probe = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
   if (!probe) return false;
-  const told = probe.getExtension("WEBGL_debug_renderer_info");
-  const name = String(probe.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : probe.RENDERER));
+  const extension = probe.getExtension("WEBGL_debug_renderer_info");
+  const name = String(probe.getParameter(extension ? extension.UNMASKED_RENDERER_WEBGL : probe.RENDERER));
   const lose = probe.getExtension("WEBGL_lose_context");
   if (lose) lose.loseContext();
   return !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);

@@ -52,23 +52,23 @@ function places(colouring) {
     const grid = grids[source.codes[i]];
     if (!grid) continue;
     const cell = Math.floor(px[i] * (cells - 1)) * cells + Math.floor(py[i] * (cells - 1));
-    const kept = grid.get(cell) ?? [0, 0, 0];
-    grid.set(cell, [kept[0] + 1, kept[1] + px[i], kept[2] + py[i]]);
+    const cellSum = grid.get(cell) ?? [0, 0, 0];
+    grid.set(cell, [cellSum[0] + 1, cellSum[1] + px[i], cellSum[2] + py[i]]);
   }
-  const found = [];
+  const labels = [];
   grids.forEach((grid, code) => {
     if (!grid || !grid.size) return;
     let best = null;
-    for (const [cell, kept] of grid) {
-      let near = kept[0];
+    for (const [cell, cellSum] of grid) {
+      let near = cellSum[0];
       for (let right = -2; right <= 2; right += 1) for (let down = -2; down <= 2; down += 1) near += (grid.get(cell + right * cells + down) ?? [0])[0];
-      if (best === null || near > best.near) best = { near, x: kept[1] / kept[0], y: kept[2] / kept[0] };
+      if (best === null || near > best.near) best = { near, x: cellSum[1] / cellSum[0], y: cellSum[2] / cellSum[0] };
     }
     const of = source.categories[code];
-    found.push({ ...best, of, text: short(of.caption ? `${of.name}: ${of.caption}` : of.name, 44), size: source.counts[code] });
+    labels.push({ ...best, of, text: short(of.caption ? `${of.name}: ${of.caption}` : of.name, 44), size: source.counts[code] });
   });
   // Found classes are named before all others.
-  return found.sort((a, b) => !!b.of.caption - !!a.of.caption || b.size - a.size).slice(0, 40);
+  return labels.sort((a, b) => !!b.of.caption - !!a.of.caption || b.size - a.size).slice(0, 40);
 }
 
 // t-SNE keeps neighbourhoods, not distances, so a map may be a little wider than tall, or taller than wide.

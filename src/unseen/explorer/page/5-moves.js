@@ -96,8 +96,8 @@ function hover(i, x, y) {
   stage.classList.toggle("pointing", i >= 0);
   tip.hidden = i < 0;
   if (i >= 0) {
-    const p = chance(i), told = [named(now(), i), p === null ? "" : `hidden class: ${percent(p)}`].filter(Boolean).join(" · ");
-    tip.replaceChildren(make("strong", { class: "id" }, short(idOf(i), 80)), told);
+    const p = chance(i), text = [named(now(), i), p === null ? "" : `hidden class: ${percent(p)}`].filter(Boolean).join(" · ");
+    tip.replaceChildren(make("strong", { class: "id" }, short(idOf(i), 80)), text);
     tip.style.left = `${Math.max(4, Math.min(x + 14, size.width - tip.offsetWidth - 6))}px`;
     tip.style.top = `${y + 20 + tip.offsetHeight > size.height ? y - tip.offsetHeight - 10 : y + 16}px`;
   }

@@ -65,28 +65,28 @@ function fillNode() {
 
 /** What speaks for and against a hidden class, the strongest first, then what the neighbours are. */
 function reasons(i) {
-  const found = [];
+  const ranked = [];
   if (page.evidence) {
     const parts = page.evidence.parts;
-    parts.forEach((part, k) => { const rank = ranks[i * parts.length + k]; if (rank !== 255) found.push([rank / 254, part]); });
+    parts.forEach((part, k) => { const rank = ranks[i * parts.length + k]; if (rank !== 255) ranked.push([rank / 254, part]); });
   }
-  found.sort((a, b) => Math.abs(b[0] - 0.5) - Math.abs(a[0] - 0.5));
-  const said = found.map(([rank, part]) => `${rank >= 0.5 ? part.strong : part.weak} (more so than for ${Math.min(99, Math.floor(100 * Math.max(rank, 1 - rank)))} % of the unlabelled nodes)`);
+  ranked.sort((a, b) => Math.abs(b[0] - 0.5) - Math.abs(a[0] - 0.5));
+  const sentences = ranked.map(([rank, part]) => `${rank >= 0.5 ? part.strong : part.weak} (more so than for ${Math.min(99, Math.floor(100 * Math.max(rank, 1 - rank)))} % of the unlabelled nodes)`);
   const near = [...neighboursOf(i)].filter((j) => j !== i);
   if (page.labels && page.edges && chance(i) !== null) {
     const labelled = near.filter((j) => labelsOf(j).length), likely = near.filter((j) => (chance(j) ?? 0) >= 0.5);
-    if (!near.length) said.push("it has no neighbours");
-    else said.push(`of ${count(near.length, "neighbour", "neighbours")}, ${labelled.length || "none"} ${labelled.length === 1 ? "has" : "have"} a label and ${likely.length || "none"} probably belong${likely.length === 1 ? "s" : ""} to a hidden class`);
+    if (!near.length) sentences.push("it has no neighbours");
+    else sentences.push(`of ${count(near.length, "neighbour", "neighbours")}, ${labelled.length || "none"} ${labelled.length === 1 ? "has" : "have"} a label and ${likely.length || "none"} probably belong${likely.length === 1 ? "s" : ""} to a hidden class`);
   }
-  return said.map((text) => text[0].toUpperCase() + text.slice(1));
+  return sentences.map((text) => text[0].toUpperCase() + text.slice(1));
 }
 
 function words(i) {
-  const { names, means } = page.features, chosen = featuresOf(i), values = page.features.numbers === null ? null : featureNumbers(i);
-  if (!chosen.length) return make("p", { class: "soft" }, "none");
-  const told = (k, at) => (values ? ` ${brief(values[at])}${means ? ` (mean ${brief(means[k])})` : ""}` : "");
-  const chips = Array.from(chosen, (k, at) => make("span", { class: "chip id" }, names[k], make("span", { class: "value" }, told(k, at))));
-  const left = featureTotals[i] - chosen.length;
+  const { names, means } = page.features, features = featuresOf(i), values = page.features.numbers === null ? null : featureNumbers(i);
+  if (!features.length) return make("p", { class: "soft" }, "none");
+  const valueOf = (k, at) => (values ? ` ${brief(values[at])}${means ? ` (mean ${brief(means[k])})` : ""}` : "");
+  const chips = Array.from(features, (k, at) => make("span", { class: "chip id" }, names[k], make("span", { class: "value" }, valueOf(k, at))));
+  const left = featureTotals[i] - features.length;
   return make("div", { class: "chips" }, ...chips, left > 0 ? make("span", { class: "soft small" }, `and ${left} more`) : null);
 }
 
@@ -107,16 +107,16 @@ function fillFound() {
   panel.replaceChildren(make("h2", { class: "lead" }, lead), ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
 }
 
-function card(found) {
-  const code = byKey.group.categories.findIndex((of) => !of.quiet && of.name === found.name), of = byKey.group.categories[code];
-  const facts = [count(found.size, "node", "nodes"), `mean probability ${percent(found.probability)}`];
-  if (found.nearest) facts.push(`most like ${found.nearest}`);
-  if (found.edgeRatio !== null) facts.push(`${percent(found.edgeRatio)} of its edges stay inside`);
+function card(group) {
+  const code = byKey.group.categories.findIndex((of) => !of.quiet && of.name === group.name), of = byKey.group.categories[code];
+  const facts = [count(group.size, "node", "nodes"), `mean probability ${percent(group.probability)}`];
+  if (group.nearest) facts.push(`most like ${group.nearest}`);
+  if (group.edgeRatio !== null) facts.push(`${percent(group.edgeRatio)} of its edges stay inside`);
   const show = make("button", { type: "button", class: "link", onclick: () => { colourBy("group"); byKey.group.hidden.clear(); byKey.group.categories.forEach((other, k) => { if (k !== code) byKey.group.hidden.add(k); }); refresh(); } }, "Show only these");
-  return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, found.name),
-    make("div", { class: "chips", "aria-label": found.captionKind, role: "group" }, ...found.caption.map((word) => make("span", { class: "chip id" }, word))),
+  return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, group.name),
+    make("div", { class: "chips", "aria-label": group.captionKind, role: "group" }, ...group.caption.map((word) => make("span", { class: "chip id" }, word))),
     make("p", { class: "small soft" }, facts.join(" · ")),
-    make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...found.members.map((i) => link(i)), show));
+    make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...group.members.map((i) => link(i)), show));
 }
 
 /** Bars of how well each number of classes fits, without the long tail of those that do not. */

@@ -38,55 +38,55 @@ function fillLegend() {
 
 // Search: a list that opens under the field, by the keys of the combobox pattern.
 const field = byId("search"), matches = byId("matches");
-let lowered = null, found = [], active = -1;
+let lowered = null, hits = [], active = -1;
 
 function search() {
-  const wanted = field.value.trim().toLowerCase();
+  const query = field.value.trim().toLowerCase();
   lowered ??= page.ids.map((text) => text.toLowerCase());
-  found = [];
-  if (wanted) {
+  hits = [];
+  if (query) {
     const inside = [];
-    for (let i = 0; i < n && found.length < 12; i += 1) {
-      const at = lowered[i].indexOf(wanted);
-      if (lowered[i] === wanted) found.unshift(i);
-      else if (at === 0) found.push(i);
+    for (let i = 0; i < n && hits.length < 12; i += 1) {
+      const at = lowered[i].indexOf(query);
+      if (lowered[i] === query) hits.unshift(i);
+      else if (at === 0) hits.push(i);
       else if (at > 0 && inside.length < 12) inside.push(i);
     }
     // An exact hit may come after twelve that only begin alike.
-    const exact = lowered.indexOf(wanted);
-    if (exact >= 0 && !found.includes(exact)) found.unshift(exact);
-    found = [...found, ...inside].slice(0, 12);
-    say(found.length ? count(found.length, "node found", "nodes found") : "No node has this in its id");
+    const exact = lowered.indexOf(query);
+    if (exact >= 0 && !hits.includes(exact)) hits.unshift(exact);
+    hits = [...hits, ...inside].slice(0, 12);
+    say(hits.length ? count(hits.length, "node found", "nodes found") : "No node has this in its id");
   }
-  active = found.length ? 0 : -1;
+  active = hits.length ? 0 : -1;
   showMatches();
 }
 
 function showMatches() {
-  const open = found.length > 0;
+  const open = hits.length > 0;
   matches.hidden = !open;
   field.setAttribute("aria-expanded", open);
-  matches.replaceChildren(...found.map((i, k) => make("li", { role: "option", id: `match-${k}`, class: "id", "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); choose(k); } }, short(idOf(i), 120))));
+  matches.replaceChildren(...hits.map((i, k) => make("li", { role: "option", id: `match-${k}`, class: "id", "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); choose(k); } }, short(idOf(i), 120))));
   if (open) field.setAttribute("aria-activedescendant", `match-${active}`);
   else field.removeAttribute("aria-activedescendant");
 }
 
 function choose(k) {
-  const i = found[k];
+  const i = hits[k];
   field.value = page.ids[i];
-  found = [];
+  hits = [];
   showMatches();
   if (!isShown(i)) { now().hidden.delete(now().codes[i]); refresh(); }
   select(i, { move: true });
 }
 
 field.addEventListener("input", search);
-field.addEventListener("blur", () => { found = []; showMatches(); });
+field.addEventListener("blur", () => { hits = []; showMatches(); });
 field.addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step && found.length) { event.preventDefault(); active = (active + step + found.length) % found.length; showMatches(); }
-  else if (event.key === "Enter" && active >= 0 && found.length) { event.preventDefault(); choose(active); }
-  else if (event.key === "Escape") { found = []; showMatches(); }
+  if (step && hits.length) { event.preventDefault(); active = (active + step + hits.length) % hits.length; showMatches(); }
+  else if (event.key === "Enter" && active >= 0 && hits.length) { event.preventDefault(); choose(active); }
+  else if (event.key === "Escape") { hits = []; showMatches(); }
 });
 
 function setTheme(name) {
