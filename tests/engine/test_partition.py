@@ -118,7 +118,10 @@ def test_features_labels_and_isolated_nodes_go_along(tmp_path: Path, kind: str) 
     (tmp_path / "labels.csv").write_text("node,label\n5,red|blue\nalone,green\n7,\nlate,red\n5,red\n")
     sources = {"nodes": tmp_path / "nodes.txt", "labels": tmp_path / "labels.csv"}
     if kind == "columns":
-        with pytest.raises(InputError, match="has no row for 1 of the 33 nodes, the first is 'late'"):
+        with pytest.raises(
+            InputError,
+            match=r"labels\.csv', line 5: the label names 'late', a node that has no edge and no features",
+        ):
             partition(edges, tmp_path / "parts", parts=3, features=path, **sources)
         assert not (tmp_path / "parts").exists()
     sources["labels"].write_text("node,label\n5,red|blue\nalone,green\n7,\n5,red\n")
@@ -214,19 +217,37 @@ def test_labels_of_several_files_add_up(tmp_path: Path) -> None:
     assert found.indicator.toarray().tolist() == [[True, True], [True, False], [False, False], [False, True]]
 
 
-@pytest.mark.parametrize("repeated", [False, True])
-def test_features_that_do_not_fit_the_nodes_are_refused(tmp_path: Path, repeated: bool) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "its 2 rows belong to the nodes 0 to 1"),
+        ("a,1\nb,2\nc,3\na,4\n", r"features\.csv': the node 'a' has features twice"),
+        ("a,1\nb,2\n", r"features\.csv' has no row for 1 of the 3 nodes, the first is 'c'; add rows"),
+    ],
+)
+def test_features_that_do_not_fit_the_nodes_are_refused(
+    tmp_path: Path, text: str | None, message: str
+) -> None:
     (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
-    np.save(tmp_path / "features.npy", np.ones((2, 2)))
-    path, message = tmp_path / "features.npy", "its 2 rows belong to the nodes 0 to 1"
-    if repeated:
-        path, message = (
-            tmp_path / "features.csv",
-            r"features\.csv', line 5: the node 'a' has features already",
-        )
-        path.write_text("a,1\nb,2\n\nc,3\na,4\n")
+    path = tmp_path / ("features.npy" if text is None else "features.csv")
+    if text is None:
+        np.save(path, np.ones((2, 2)))
+    else:
+        path.write_text(text)
     with pytest.raises(InputError, match=message):
         partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, features=path)
+
+
+def test_labels_of_nodes_without_edges_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
+    (tmp_path / "one.csv").write_text("node,label\na,red\n")
+    (tmp_path / "two.csv").write_text("node,label\na,red\n\nbb,blue\ncc,blue\nbb,red\n")
+    sources = {"parts": 1, "labels": [tmp_path / "one.csv", tmp_path / "two.csv"]}
+    sentence = r"two\.csv', line 4: the label names 'bb', a node that has no edge; 2 nodes in all"
+    with pytest.raises(InputError, match=sentence):
+        partition(tmp_path / "edges.csv", tmp_path / "parts", strict=True, **sources)  # type: ignore[arg-type]
+    assert partition(tmp_path / "edges.csv", tmp_path / "parts", **sources).n_nodes == 5  # type: ignore[arg-type]
+    assert "two.csv', line 4: the label names 'bb'" in caplog.text
 
 
 def test_features_without_ids_follow_the_node_list(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def read(
     ['alone', '007', 'a b', 'ü']
     """
     options = Options(header, delimiter, symmetrize, drop_negative, strict)
-    return _Intake(edges, nodes, features, _several(labels), options).data()
+    return Intake(edges, nodes, features, several(labels), options).data()
 
 
 def read_graph(
@@ -136,7 +136,7 @@ def read_graph(
     Graph(3 nodes, 2 edges, no features)
     """
     options = Options(header, delimiter, symmetrize, drop_negative, strict)
-    return _Intake(edges, nodes, features, _several(labels), options).data().graph
+    return Intake(edges, nodes, features, several(labels), options).data().graph
 
 
 def read_labels(
@@ -172,7 +172,7 @@ def read_labels(
     """
     options, report = Options(header, delimiter), Report()
     own = id_column(graph.node_ids, "node_ids")
-    readers = [LabelReader(one, options, report) for one in _several(source)]
+    readers = [LabelReader(one, options, report) for one in several(source)]
     rows = [LabelRows.joined(_alone(reader, [own])) for reader in readers]
     numbers = [match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids) for piece in rows]
     for piece, row_of in zip(rows, numbers, strict=True):
@@ -224,8 +224,8 @@ def _alone(reader: Reader[Piece], others: Sequence[pa.Array] = ()) -> list[Piece
     return reader.kept
 
 
-class _Intake:
-    """All sources of one graph on their way in."""
+class Intake:
+    """All sources of one graph on their way in, opened but not yet read."""
 
     def __init__(
         self, edges: Any, nodes: Any, features: Any, labels: Sequence[Any], options: Options
@@ -245,17 +245,20 @@ class _Intake:
         self._read()
         self._settle()
         edges = Edges.joined(self.edges.kept)
-        before = [piece.ids for piece in self.nodes.kept] if self.nodes is not None else []
+        before = [] if self.nodes is None else [stacked(self.nodes.columns)]
         before += [*self.beside, *(piece.nodes for piece in self.edges.kept if piece.nodes is not None)]
         table = None
         if self.features is not None:
             table = FeatureRows.joined(self.features.kept, self.features.header())
         rows = [LabelRows.joined(reader.kept) for reader in self.labels]
-        feature_ids = [] if table is None else [id_column(_feature_ids(table, before), "features")]
+        feature_ids = []
+        if table is not None:
+            ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
+            feature_ids = [id_column(ids, "features")]
         numbering = number_ids(
             [edges.src, edges.dst], before=before, after=[*feature_ids, *(piece.ids for piece in rows)]
         )
-        self._require_nodes(numbering)
+        self.require_nodes(len(numbering.ids))
         label_numbers = numbering.after[len(feature_ids) :]
         self._tell_label_only(numbering, rows, label_numbers)
         first, second = numbering.columns
@@ -295,8 +298,9 @@ class _Intake:
             if piece is not None:
                 reader.kept.insert(0, piece)
 
-    def _require_nodes(self, numbering: Numbering) -> None:
-        if not len(numbering.ids):
+    def require_nodes(self, n: int) -> None:
+        """Raise the error for a graph without nodes."""
+        if not n:
             msg = f"{self.edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
             raise InputError(msg)
 
@@ -313,11 +317,13 @@ class _Intake:
             return
         piece, row_of = next((p, r) for p, r in zip(rows, numbers, strict=True) if not named[r].all())
         row = int(np.flatnonzero(~named[row_of])[0])
+        self.tell_label_only(piece.place(row), piece.ids[row].as_py(), count)
+
+    def tell_label_only(self, place: str, node: object, count: int) -> None:
+        """Say that `count` nodes stand in labels only, and where the first does; refuse it if it must be."""
         lack = "no edge" if self.features is None else "no edge and no features"
         more = f"; {count} nodes in all stand in labels only" if count > 1 else ""
-        sentence = (
-            f"{piece.place(row)}: the label names {piece.ids[row].as_py()!r}, a node that has {lack}{more}"
-        )
+        sentence = f"{place}: the label names {node!r}, a node that has {lack}{more}"
         if self.features is not None:
             msg = f"{sentence}; correct the id, or add a row of features"
             raise InputError(msg)
@@ -332,18 +338,9 @@ class _Intake:
         rows[numbering.after[0]] = np.arange(table.values.shape[0])
         missing = np.flatnonzero(rows < 0)
         if len(missing):
-            n = table.values.shape[0]
-            remedy = (
-                f"it names no nodes, so that its {n} rows belong to the nodes 0 to {n - 1}: "
-                "give the ids with the features, or `nodes` in the order of the rows"
-                if table.ids is None
-                else "add rows for them (zeros, if nothing is known) or remove these nodes"
-            )
-            msg = (
-                f"{table.source} has no row for {len(missing)} of the {len(numbering.ids)} nodes, "
-                f"the first is {numbering.ids[missing[0]]!r}; {remedy}"
-            )
-            raise InputError(msg)
+            rows_of_numbers = table.values.shape[0] if table.ids is None else 0
+            first = numbering.ids[missing[0]]
+            raise missing_features(table.source, len(missing), len(numbering.ids), first, rows_of_numbers)
         return table.values[rows]
 
     def _notice(self, graph: Graph, labels: Labels | None) -> str:
@@ -361,7 +358,21 @@ class _Intake:
         return f"read {self.edges.name}: {sentence}; edges taken as undirected"
 
 
-def _several(labels: Any) -> list[Any]:
+def missing_features(source: str, missing: int, n_nodes: int, first: object, numbered: int) -> InputError:
+    """Return the error for nodes without features; `numbered` is the number of rows where they name no nodes."""
+    remedy = (
+        f"it names no nodes, so that its {numbered} rows belong to the nodes 0 to {numbered - 1}: "
+        "give the ids with the features, or `nodes` in the order of the rows"
+        if numbered
+        else "add rows for them (zeros, if nothing is known) or remove these nodes"
+    )
+    return InputError(
+        f"{source} has no row for {missing} of the {n_nodes} nodes, the first is {first!r}; {remedy}"
+    )
+
+
+def several(labels: Any) -> list[Any]:
+    """Return sources of labels as a list, given none, one or several."""
     if labels is None:
         return []
     listed = isinstance(labels, (list, tuple)) and all(
@@ -402,13 +413,11 @@ def _stranger_count(own: list[pa.Array], others: list[pa.Array]) -> Callable[[],
     return count
 
 
-def _feature_ids(table: FeatureRows, before: list[pa.Array]) -> pa.Array | IdArray:
-    """Return the ids of feature rows; without any, node numbers, or the order that is already fixed."""
-    if table.ids is not None:
-        return table.ids
-    numbers = default_ids(table.values.shape[0])
-    if before and len(before[0]) == len(numbers):
-        order = as_ids(before[0].to_numpy(zero_copy_only=False))
+def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:
+    """Return the ids of `n` rows that name none: node numbers, or those of the first list if it has `n` others."""
+    numbers = default_ids(n)
+    if listed and len(listed[0]) == n:
+        order = as_ids(listed[0].to_numpy(zero_copy_only=False))
         if (match_ids(order, numbers) < 0).any():
             return order
     return numbers

@@ -76,9 +76,9 @@ class Database:
         """Run a statement that returns nothing."""
         self._wait(lambda: self._connection.execute(statement))
 
-    def row(self, query: str) -> tuple[Any, ...]:
-        """Return the first row of a query."""
-        return self._wait(lambda: tuple(self._connection.execute(query).fetchall()[0]))
+    def row(self, query: str, *values: object) -> tuple[Any, ...]:
+        """Return the first row of a query; each `?` in it stands for one of the values."""
+        return self._wait(lambda: tuple(self._connection.execute(query, list(values)).fetchall()[0]))
 
     def insert(self, table: str, rows: pa.Table) -> None:
         """Append rows whose columns are in the order of the table's."""

@@ -20,18 +20,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unseen.data.files import staged_folder
+from unseen.data.ids import id_column
+from unseen.data.labels import say_missing_words
 from unseen.data.options import Options
-from unseen.data.pieces import Report, counted
-from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Reader
+from unseen.data.pieces import counted
+from unseen.data.read import Intake, missing_features, numbered_ids, several
+from unseen.data.roles import NodeReader, Reader
 from unseen.data.sources import Role, shown_bytes
 from unseen.data.tables import Table
 from unseen.engine.database import Database
 from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
 from unseen.engine.rows import BYTES_PER_NODE, FeatureFile
-from unseen.engine.tables import Tables
+from unseen.engine.tables import APART, Tables
 from unseen.errors import InputError, OutputError, logger
 from unseen.graph import Symmetrize
-from unseen.ids import as_ids, default_ids, match_ids
 from unseen.linalg.blocks import thread_count
 
 LEAST_MEMORY = 256_000_000
@@ -52,6 +54,7 @@ def partition(
     delimiter: str | None = None,
     symmetrize: Symmetrize = "max",
     drop_negative: bool = False,
+    strict: bool = False,
     memory: int = 2_000_000_000,
     threads: int | None = None,
 ) -> Meta:
@@ -67,10 +70,10 @@ def partition(
         How many parts, one for each process that is to train.
     nodes, features, labels : path, optional
         As for :func:`unseen.read_graph`; Parquet and text are streamed. Labels of several files add up.
-    header, delimiter, symmetrize, drop_negative
+    header, delimiter, symmetrize, drop_negative, strict
         As for :func:`unseen.read_graph`.
     memory : int
-        Bytes that the database may take, beside what the program itself takes.
+        Bytes to work with, beside what the program itself takes.
     threads : int, optional
         Threads of the database; the result is the same bytes for any number. All processors if not given.
 
@@ -88,7 +91,6 @@ def partition(
     >>> meta.n_nodes, meta.starts
     (4, [0, 2, 4])
     """
-    options = Options(header, delimiter, symmetrize, drop_negative)
     if parts < 1:
         msg = f"`parts` must be at least 1, got {parts}"
         raise InputError(msg)
@@ -96,18 +98,16 @@ def partition(
         msg = f"`memory` is {shown_bytes(memory)}, and the least is {shown_bytes(LEAST_MEMORY)}; give more"
         raise InputError(msg)
     target = Path(output)
-    _check_target(target)
-    report = Report()
-    several = [labels] if labels is None or isinstance(labels, (str, Path)) else labels
-    given: list[tuple[type[Reader[Any]], Any]]
-    given = [(NodeReader, nodes), (EdgeReader, edges), (FeatureReader, features)]
-    given += [(LabelReader, source) for source in several]
-    readers = [kind(source, options, report) for kind, source in given if source is not None]
+    if target.is_dir() and any(target.iterdir()) and not (target / META).is_file():
+        msg = f"cannot write {target}: the folder has files that are no partition; name a new or an empty folder"
+        raise OutputError(msg)
+    options = Options(header, delimiter, symmetrize, drop_negative, strict)
+    intake = Intake(edges, nodes, features, several(labels), options)
     with staged_folder(target) as staging:
         work = staging / "work"
         work.mkdir()
-        with Database(work, memory=memory, threads=threads or thread_count()) as database:
-            job = _Job(readers, Tables(database), work, n_bytes=min(memory // 24, BATCH))
+        with Database(work, memory=memory * 3 // 4, threads=threads or thread_count()) as database:
+            job = _Job(intake, Tables(database), work, n_bytes=min(memory // 24, BATCH))
             job.read()
             job.check(parts, memory)
             rows = job.tables.sorted_rows(work, symmetrize)
@@ -122,100 +122,99 @@ def partition(
         shutil.rmtree(work)
         meta = job.meta(written)
         write_meta(meta, staging)
-    job.tell(meta, target)
+    sizes = [part.n_rows for part in meta.parts]
+    logger.info(
+        "%s of %s to %s rows written to %s",
+        counted(parts, "part"),
+        f"{min(sizes):,}",
+        f"{max(sizes):,}",
+        target,
+    )
     return meta
 
 
 class _Job:
     """One partition being made: from readers to tables, from tables to the files of parts."""
 
-    def __init__(self, readers: list[Reader[Any]], tables: Tables, work: Path, n_bytes: int) -> None:
-        self._readers, self.tables, self._n_bytes = readers, tables, n_bytes
-        self._of = {reader.role: reader for reader in readers}
+    def __init__(self, intake: Intake, tables: Tables, work: Path, n_bytes: int) -> None:
+        self._intake, self.tables, self._n_bytes = intake, tables, n_bytes
         self._features: FeatureFile | None = None
-        if "features" in self._of:
-            self._features = FeatureFile(work / "features", self._of["features"].name)
-        self._unnamed = 0  # rows of features without ids, which wait for those of `nodes`
+        if intake.features is not None:
+            self._features = FeatureFile(work / "features", intake.features.name)
+        self._numbered = 0  # rows of features that name no nodes
+        self._starts: dict[Reader[Any], int] = {}
         self._classes: list[str] = []
 
     def read(self) -> None:
         """Fill the tables; first lines wait until all ids are known."""
-        waiting = []
-        for reader in self._readers:
-            waiting.append((reader, self.tables.reserve(reader.role)))
+        for reader in self._intake.readers:
+            self._starts[reader] = self.tables.reserve(reader.role)
             for piece in reader.pieces(self._n_bytes):
                 self._add(reader.role, piece)
-        beside = self._of["edges"].source.beside
+        beside = self._intake.edges.source.beside
         if beside is not None:
             for piece in NodeReader(beside).pieces(self._n_bytes):
                 self._add("nodes", piece)
-        waiting.sort(key=lambda pair: pair[0].role != "edges")  # their ids speak for all others
-        for reader, row in waiting:
-            if reader.role == "features" and self._unnamed:
-                self.tables.add("features", self._row_ids(self._unnamed))
-            strangers = partial(self.tables.strangers, reader.role) if len(self._readers) > 1 else None
-            piece = reader.settle(self.tables.stands, strangers)
-            if piece is not None:
-                self._add(reader.role, piece, row)
+        for reader, row in self._starts.items():
+            strangers = partial(self.tables.strangers, reader.role, row, row + reader.n_rows)
+            first = reader.settle(self.tables.stands, strangers)
+            if first is not None:
+                self._add(reader.role, first, row)
+        if self._numbered:
+            last = APART if self._intake.nodes is None else self._intake.nodes.n_rows
+            ids = numbered_ids(self._numbered, [self.tables.listed_nodes(last)])
+            self.tables.add("features", id_column(ids, "features"))
         self.tables.number()
         self._classes = self.tables.number_classes()
 
     def _add(self, role: Role, piece: Any, row: int | None = None) -> None:
-        if role == "nodes":
-            self.tables.add("nodes", piece.ids, row=row)
-        elif role == "edges":
+        if role == "edges":
+            self.tables.add("edges", piece.src, piece.dst, weight=piece.weight, row=row)
             if piece.nodes is not None:
                 self.tables.add("nodes", piece.nodes)
-            self.tables.add("edges", piece.src, piece.dst, weight=piece.weight, row=row)
-        elif role == "features" and self._features is not None:
+            return
+        if role == "features" and self._features is not None:
             self._features.add(piece.values)
             if piece.ids is None:
-                self._unnamed = piece.values.shape[0]
-            else:
-                self.tables.add("features", piece.ids, row=row)
-        elif role == "labels":
-            places = self.tables.add("labels", piece.ids, row=row)
+                self._numbered = piece.values.shape[0]
+                return
+        places = self.tables.add(role, piece.ids, row=row)
+        if role == "labels":
             self.tables.add_classes(places[piece.rows], piece.names)
 
-    def _row_ids(self, n: int) -> pa.Array:
-        """Return the nodes of features that name none: node numbers, or the order that `nodes` fixes."""
-        numbers = default_ids(n)
-        order = self.tables.listed_nodes()
-        if len(order) == n and (match_ids(as_ids(order.to_numpy(zero_copy_only=False)), numbers) < 0).any():
-            return order
-        return pa.array(numbers)
-
     def check(self, parts: int, memory: int) -> None:
-        """Refuse what cannot be cut: too many parts, too little memory, nodes without features or with several."""
-        n = self.tables.n_nodes
-        if n == 0:
-            name = self._of["edges"].name
-            msg = f"{name} lists no edge, and there is no other source that names a node; give `nodes`"
-            raise InputError(msg)
+        """Refuse what cannot be cut, and nodes whose features or labels do not fit; say what stands alone."""
+        n, intake = self.tables.n_nodes, self._intake
+        intake.require_nodes(n)
         if n < parts:
             msg = f"`parts` is {parts}, but the graph has only {n} nodes; give at most as many parts"
             raise InputError(msg)
         if n * BYTES_PER_NODE > memory:
             msg = f"`memory` is too small for {n:,} nodes; give at least {shown_bytes(n * BYTES_PER_NODE)}"
             raise InputError(msg)
-        if "features" not in self._of:
+        count, node, row = self.tables.label_only()
+        if count:
+            reader = max((r for r in intake.labels if self._starts[r] <= row), key=self._starts.__getitem__)
+            intake.tell_label_only(self._place(reader, row - self._starts[reader]), node, count)
+        if intake.features is None:
             return
-        reader = self._of["features"]
-        again = self.tables.repeated_features()
-        if again is not None:
-            place, node = self._place(reader, again[0]), again[1]
-            msg = f"{place}: the node {node!r} has features already; one row per node is allowed"
+        node = self.tables.repeated_features()
+        if node is not None:
+            msg = f"{intake.features.name}: the node {node!r} has features twice; one row per node is allowed"
             raise InputError(msg)
-        missing, first = self.tables.without_features()
+        missing, node = self.tables.without_features()
         if missing:
-            remedy = (
-                f"it names no nodes, so that its {self._unnamed} rows belong to the nodes 0 to {self._unnamed - 1}: "
-                "give the ids with the features, or `nodes` in the order of the rows"
-                if self._unnamed
-                else "add rows for them (zeros, if nothing is known) or remove these nodes"
-            )
-            msg = f"{reader.name} has no row for {missing} of the {n} nodes, the first is {first!r}; {remedy}"
-            raise InputError(msg)
+            raise missing_features(intake.features.name, missing, n, node, self._numbered)
+
+    def _place(self, reader: Reader[Any], row: int) -> str:
+        """Return where a row stands, 0 being a first line that waited; the source is read again for it."""
+        if row == 0 and reader.first is not None:
+            return reader.first.place
+        for batch in reader.source.batches(self._n_bytes):
+            if isinstance(batch, Table) and row <= batch.n_rows:
+                return batch.place(row - 1)
+            row -= batch.n_rows if isinstance(batch, Table) else 0
+        return f"{reader.name}, row {row}"
 
     def write(self, inside: Path, start: int, stop: int) -> int:
         """Write ids, features and labels of a part, and return how many of its nodes have a label."""
@@ -227,51 +226,24 @@ class _Job:
                 writer.write_batch(pa.record_batch([ids], schema=schema))
         if self._features is not None:
             self._features.write(inside, self.tables.feature_rows(start, stop), stop - start)
-        if "labels" not in self._of:
+        if not self._intake.labels:
             return 0
         nodes, classes = self.tables.label_rows(start, stop)
         np.save(inside / "label_rows.npy", nodes)
         np.save(inside / "label_classes.npy", classes)
         return len(np.unique(nodes))
 
-    def _place(self, reader: Reader[Any], row: int) -> str:
-        """Return where a row stands; the source is read again for it."""
-        if row == 0 and reader.first is not None:
-            return reader.first.place
-        for batch in reader.source.batches(self._n_bytes):
-            if isinstance(batch, Table) and row <= batch.n_rows:
-                return batch.place(row - 1)
-            row -= batch.n_rows if isinstance(batch, Table) else 0
-        return f"{reader.name}, row {row}"
-
     def meta(self, parts: list[PartMeta]) -> Meta:
-        """Return what META.json says."""
-        features = None if self._features is None else self._features.described
-        tables = self.tables
-        return Meta(tables.n_nodes, tables.n_edges, not tables.text, parts, features, self._classes)
-
-    def tell(self, meta: Meta, target: Path) -> None:
-        """Say what was read, left out and written."""
-        tables, rows = self.tables, [part.n_rows for part in meta.parts]
+        """Return what META.json says, and say what was read and left out."""
+        tables, report = self.tables, self._intake.report
+        say_missing_words(report)
         counts = [
             counted(tables.n_nodes, "node"),
             counted(tables.n_edges, "edge"),
             counted(tables.repeats, "repeat"),
             counted(tables.self_loops, "self-loop"),
-            *self._of["edges"].report.losses(),
+            *report.losses(),
         ]
-        logger.info(
-            "partitioned %s: %s; %s of %s to %s rows written to %s",
-            self._of["edges"].name,
-            ", ".join(counts),
-            counted(len(rows), "part"),
-            f"{min(rows):,}",
-            f"{max(rows):,}",
-            target,
-        )
-
-
-def _check_target(target: Path) -> None:
-    if target.is_dir() and any(target.iterdir()) and not (target / META).is_file():
-        msg = f"cannot write {target}: the folder has files that are no partition; name a new or an empty folder"
-        raise OutputError(msg)
+        logger.info("partitioned %s: %s", self._intake.edges.name, ", ".join(counts))
+        features = None if self._features is None else self._features.described
+        return Meta(tables.n_nodes, tables.n_edges, not tables.text, parts, features, self._classes)

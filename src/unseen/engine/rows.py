@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -88,17 +88,12 @@ class RowFiles:
         last = -(-self.n // unit)
         starts = [0]
         for part in range(1, parts):
-            near = round(self._row_at(self._work(self.n) * part / parts) / unit)
-            starts.append(min(max(near, starts[-1] + 1), last - parts + part))
+            near = bisect_left(range(self.n), self._work(self.n) * part / parts, key=self._work) / unit
+            starts.append(min(max(round(near), starts[-1] + 1), last - parts + part))
         return [*(unit * block for block in starts), self.n]
 
-    def _row_at(self, work: float) -> float:
-        """Return up to which row there is so much work, within a row by proportion."""
-        row = bisect_right(range(self.n + 1), work, key=self._work) - 1
-        before = self._work(row)
-        return row + (work - before) / (self._work(row + 1) - before)
-
     def _work(self, row: int) -> int:
+        """Return the work in all rows before this one."""
         return self._start(row) + ROW_COST * row
 
     def _start(self, row: int) -> int:

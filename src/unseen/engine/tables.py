@@ -100,14 +100,14 @@ class Tables:
         ids = " union all ".join(self._ids(role) for role in ROLES)
         self._database.run(
             f"""create table numbers as
-            select id, row_number() over (order by place) - 1 as number
+            select id, place, row_number() over (order by place) - 1 as number
             from (select id, min(place) as place from ({ids}) group by id)"""
         )
         (self.n_nodes,) = self._database.row("select count(*) from numbers")
         src, dst = (f"cast({end} as {self._kind})" for end in ("src", "dst"))
         self._database.run(
             f"""create table pairs as
-            select one.number as i, other.number as j, weight, place
+            select one.number as i, other.number as j, weight, edges.place
             from edges join numbers one on one.id = {src} join numbers other on other.id = {dst}
             where weight is null or weight > 0"""
         )
@@ -134,27 +134,29 @@ class Tables:
     def stands(self, name: str) -> bool:
         """Return whether an id stands in any row of any source, before they are numbered."""
         ids = " union all ".join(self._ids(role) for role in ROLES)
-        quoted = name.replace("'", "''")
-        return bool(
-            self._database.row(
-                f"select exists (select 1 from ({ids}) where cast(id as varchar) = '{quoted}')"
-            )[0]
-        )
+        query = f"select exists (select 1 from ({ids}) where cast(id as varchar) = ?)"
+        return bool(self._database.row(query, name)[0])
 
-    def listed_nodes(self) -> pa.Array:
-        """Return the ids of the node list, in its order."""
-        pieces = [
-            piece["id"].chunk(0) for piece in self._database.rows("select id from nodes order by place")
-        ]
+    def strangers(self, role: Role, first: int, last: int) -> int:
+        """Return how many of these rows of a source name a node that no other source names; labels do not count."""
+        others = " union all ".join(self._ids(other) for other in ROLES if other not in (role, "labels"))
+        start = ROLES.index(role) * APART
+        query = f"""select count(*) from ({self._ids(role)}) own anti join ({others}) other on own.id = other.id
+            where own.place between ? and ?"""
+        return int(self._database.row(query, start + first, start + last)[0])
+
+    def listed_nodes(self, last: int) -> pa.Array:
+        """Return the ids of the rows of the node list up to the `last`, in their order."""
+        query = f"select id from nodes where place <= {last} order by place"
+        pieces = [piece["id"].chunk(0) for piece in self._database.rows(query)]
         return pa.concat_arrays(pieces or [pa.array([], pa.int64())])
 
-    def strangers(self, role: Role) -> int:
-        """Return how many rows of a source name a node that no other source names."""
-        others = " union all ".join(self._ids(other) for other in ROLES if other != role)
-        query = (
-            f"select count(*) from ({self._ids(role)}) own anti join ({others}) other on own.id = other.id"
-        )
-        return int(self._database.row(query)[0])
+    def label_only(self) -> tuple[int, object, int]:
+        """Return how many nodes stand in labels only, the first of them, and the row it stands in."""
+        start = ROLES.index("labels") * APART
+        query = "select count(*), arg_min(id, place), coalesce(min(place), 0) from numbers where place >= ?"
+        count, node, place = self._database.row(query, start)
+        return int(count), node, int(place) - start
 
     def sorted_rows(self, folder: Path, symmetrize: Symmetrize) -> RowFiles:
         """Write the rows of the adjacency, both directions of every edge, repeated pairs combined."""
@@ -211,19 +213,17 @@ class Tables:
 
     def feature_rows(self, start: int, stop: int) -> Iterator[Ints]:
         """Yield where the features of a range of nodes are listed, in pieces; -1 is a first line that waited."""
-        query = f"""select place - {ROLES.index("features") * APART} - 1 as row
+        query = f"""select features.place - {ROLES.index("features") * APART} - 1 as row
             from features join numbers on numbers.id = cast(features.id as {self._kind})
             where number >= {start} and number < {stop} order by number"""
         for piece in self._database.rows(query):
             yield piece["row"].to_numpy()
 
-    def repeated_features(self) -> tuple[int, object] | None:
-        """Return the first row of the features whose node has one already, and that node; or None."""
-        query = "select id, place, row_number() over (partition by id order by place) as nth from features"
-        place, node = self._database.row(
-            f"select min(place), arg_min(id, place) from ({query}) where nth > 1"
-        )
-        return None if place is None else (int(place) - ROLES.index("features") * APART, node)
+    def repeated_features(self) -> Any:
+        """Return the first node that has several rows of features, or None."""
+        query = "select id, min(place) as place from features group by id having count(*) > 1"
+        (node,) = self._database.row(f"select arg_min(id, place) from ({query})")
+        return node
 
     def without_features(self) -> tuple[int, object]:
         """Return how many nodes have no features, and the first of them."""
