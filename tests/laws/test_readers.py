@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +43,7 @@ def signature(graph: unseen.Graph) -> tuple[list[str], list[tuple[int, int, floa
     return [str(node) for node in graph.node_ids], sorted(triples)
 
 
-def partitioned(path: Path, folder: Path, **options: bool) -> unseen.Graph:
+def partitioned(path: Path, folder: Path, **options: Any) -> unseen.Graph:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unseen.engine.partition.BATCH", 64)
         patch.setattr("unseen.data.text._HEAD", 64)
@@ -120,3 +122,61 @@ def test_vectors_are_features_to_the_other_reader(ids: list[str] | list[int], tm
         [str(node) for node in nodes] == [str(node) for node in embedding.node_ids] == [str(i) for i in ids]
     )
     assert np.array_equal(np.asarray(matrix), embedding.vectors)
+
+
+HEADERS = {
+    "edges": ["", "src,dst\n", "from,to\n", "x,y\n", "a,b\n", "id_1,id_2\n"],
+    "nodes": ["", "node\n", "vertex\n", "x\n", "a\n"],
+    "labels": ["", "node,label\n", "name,category\n", "x,y\n", "a,red\n"],
+    "features": ["", "node,p,q\n", "name,0,1\n", "x,p,q\n", "a,1,2\n"],
+}
+NAME = st.sampled_from(["a", "b", "c", "0", "1", "07", "x"])
+
+
+def outcome(read: Callable[[], tuple[unseen.Graph, unseen.Labels | None]]) -> object:
+    """Return what a reader gives, or the sentence with which it refuses."""
+    try:
+        graph, labels = read()
+    except unseen.InputError as error:
+        return str(error)
+    values = None if graph.features is None else np.asarray(graph.features).tolist()
+    has_classes = labels is not None and labels.classes  # parts do not tell "no labels" from "no class"
+    classes = (labels.classes, labels.indicator.toarray().tolist()) if has_classes else None
+    return signature(graph), values, classes
+
+
+@settings(ROUNDS, max_examples=60)
+@given(data=st.data())
+def test_all_sources_together(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Whatever the four files hold, reading and partitioning give one graph, or refuse it in the same words."""
+    folder = tmp_path_factory.mktemp("law")
+    edges = data.draw(st.lists(st.tuples(NAME, NAME), min_size=1, max_size=8))
+    rows = {
+        "edges": [f"{a},{b}" for a, b in edges],
+        "nodes": data.draw(st.lists(NAME, max_size=4)),
+        "labels": [
+            f"{n},{c}" for n, c in data.draw(st.lists(st.tuples(NAME, st.sampled_from(["red", "blue", ""]))))
+        ],
+        "features": [
+            f"{n},{k},{k / 4}"
+            for k, n in enumerate(data.draw(st.permutations(["a", "b", "c", "0", "1", "07", "x"])))
+        ],
+    }
+    sources = {}
+    for role, lines in rows.items():
+        if role == "edges" or data.draw(st.booleans(), label=role):
+            sources[role] = folder / f"{role}.csv"
+            first = data.draw(st.sampled_from(HEADERS[role]), label=f"first line of {role}")
+            sources[role].write_text(first + "".join(f"{line}\n" for line in lines))
+    header = data.draw(st.sampled_from([None, True, False]), label="header")
+
+    def whole() -> tuple[unseen.Graph, unseen.Labels | None]:
+        read = unseen.read(**sources, header=header)
+        return read.graph, read.labels
+
+    def parts() -> tuple[unseen.Graph, unseen.Labels | None]:
+        others = {role: path for role, path in sources.items() if role != "edges"}
+        graph = partitioned(sources["edges"], folder / "parts", **others, header=header)
+        return graph, load_parts(folder / "parts", SOLO)[1]
+
+    assert outcome(parts) == outcome(whole)
