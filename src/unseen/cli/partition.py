@@ -43,6 +43,7 @@ def partition(
         delimiter=options.character(files.delimiter),
         symmetrize=files.symmetrize,  # type: ignore[arg-type]  # checked by partition
         drop_negative=files.drop_negative,
+        strict=files.strict,
         memory=parse_size(memory),
         threads=threads,
     )

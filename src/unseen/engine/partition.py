@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 
 from unseen.data.files import staged_folder
 from unseen.data.ids import id_column
-from unseen.data.labels import say_missing_words
 from unseen.data.options import Options
 from unseen.data.pieces import counted
 from unseen.data.read import Intake, missing_features, numbered_ids, several
@@ -34,6 +33,7 @@ from unseen.engine.rows import BYTES_PER_NODE, FeatureFile
 from unseen.engine.tables import APART, Tables
 from unseen.errors import InputError, OutputError, logger
 from unseen.graph import Symmetrize
+from unseen.labels import tell_missing_words
 from unseen.linalg.blocks import thread_count
 
 LEAST_MEMORY = 256_000_000
@@ -236,7 +236,7 @@ class _Job:
     def meta(self, parts: list[PartMeta]) -> Meta:
         """Return what META.json says, and say what was read and left out."""
         tables, report = self.tables, self._intake.report
-        say_missing_words(report)
+        tell_missing_words(report.missing_words)
         counts = [
             counted(tables.n_nodes, "node"),
             counted(tables.n_edges, "edge"),
