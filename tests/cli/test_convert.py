@@ -57,7 +57,7 @@ def test_features_and_labels_alone(cli: Callable, files: Path) -> None:
 
 
 def test_a_graph_is_not_written_as_vectors(cli: Callable, files: Path) -> None:
-    ran = cli("convert", files / "edges.csv", files / "o.w2v.txt")
+    ran = cli("convert", files / "edges.csv", files / "o.w2v.txt", "--what", "graph")
     assert ran.code == 1
     assert "is for vectors, and graphs are none" in ran.err
     assert not (files / "o.w2v.txt").exists()
@@ -92,4 +92,29 @@ def test_a_part_of_a_data_set(cli: Callable, tmp_path: Path) -> None:
     assert (tmp_path / "l.csv").read_text().startswith("node,label\n")
     ran = cli("convert", "debian", tmp_path / "e.parquet", "--what", "embedding")
     assert ran.code == 1
-    assert "unknown part of a data set 'embedding'" in ran.err
+    assert "unknown part of a graph 'embedding'" in ran.err
+
+
+def test_the_bundled_graph_as_three_files(cli: Callable, tmp_path: Path) -> None:
+    ran = cli("convert", "debian", tmp_path / "debian", "--what", "all")
+    assert ran.code == 0, ran.err
+    assert sorted(path.name for path in (tmp_path / "debian").iterdir()) == [
+        "edges.csv",
+        "features.parquet",
+        "labels.csv",
+    ]
+    assert cli("convert", "debian", tmp_path / "features.parquet", "--what", "features").code == 0
+
+
+def test_dash_is_the_standard_output(cli: Callable, files: Path) -> None:
+    ran = cli("convert", files / "labels.csv", "-")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("node,label\n")
+    assert "007,y\n" in ran.out
+    assert not Path("-").exists()
+
+
+def test_an_input_is_not_overwritten(cli: Callable, files: Path) -> None:
+    ran = cli("convert", files / "edges.csv", files / "edges.csv")
+    assert ran.code == 1
+    assert "the same file is read as input and would be overwritten; choose another name" in ran.err

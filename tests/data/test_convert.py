@@ -1,4 +1,4 @@
-"""`convert_file` tells graphs, features, labels and embeddings apart, and goes between the formats of each."""
+"""`convert_file` goes between the formats of graphs, features, labels and embeddings; names say which it is."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.data.convert import convert_file, kind_of, write_part
 from unseen.data.read import read_features
-from unseen.errors import InputError, UnsupportedError
-from unseen.io.convert_files import convert_file, kind_of
+from unseen.errors import InputError, OutputError, UnsupportedError
 
 IDS = ["a", "007", "ü"]
 VECTORS = np.array([[0.5, 1.25, -3], [1e-7, 2, 0], [1 / 3, 0, 1]], dtype=np.float32)
@@ -54,7 +54,7 @@ def test_features_to_features(tmp_path: Path, first: str, second: str) -> None:
     )
     if first != "f.csv":
         convert_file(tmp_path / "f.csv", tmp_path / first, what="features")
-    convert_file(tmp_path / first, tmp_path / f"2{second}")
+    convert_file(tmp_path / first, tmp_path / f"2{second}", what="features")
     _, read, names = read_features(tmp_path / f"2{second}")
     assert np.array_equal(read.toarray() if sp.issparse(read) else read, matrix)
     if "f.svmlight" not in (first, second):
@@ -80,32 +80,31 @@ def test_labels_to_labels(tmp_path: Path, first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "kind"),
+    ("name", "text", "target", "kind"),
     [
-        ("x.csv", "src,dst\na,b\n", "graph"),
-        ("x.csv", "from,to\na,b\n", "graph"),
-        ("x.csv", "person,friend\n1,2\n", "graph"),
-        ("x.txt", "1 2\n2 3\n", "graph"),
-        ("x.txt", "a b 0.5\nb c 1\n", "graph"),
-        ("x.txt", "1 2 0.5\n2 3 1\n", "graph"),
-        ("x.txt", "2 3\na 0.5 1 2\nb 1 2 3\n", "embedding"),
-        ("x.vec", "a 0.5 1 2\n", "embedding"),
-        ("x.csv", "node,label\n1,2\n", "labels"),
-        ("x.csv", "name,category\na,x\n", "labels"),
-        ("x.csv", "paper,label\na,x\n", "labels"),
-        ("x.csv", "node,subject\na,x\n", "labels"),
-        ("group.txt", "1 2 3\n", "labels"),
-        ("x.csv", "node,x,y\na,1,2\n", "features"),
-        ("x.csv", "node;x;y;label\na;1;2;3\n", "features"),
-        ("x.csv", "paper,mail,web,news\na,1,2,3\n", "features"),
-        ("x.csv", "a,0.5,1\nb,1,2\n", "features"),
-        ("x.svmlight", "0 1:2\n", "features"),
-        ("x.csv", "", "graph"),
+        ("x.csv", "src,dst\na,b\n", "y.csv", "graph"),
+        ("x.csv", "from,to\na,b\n", "y.csv", "graph"),
+        ("x.csv", "person,friend\n1,2\n", "y.csv", "graph"),
+        ("x.txt", "1 2\n2 3\n", "y.csv", "graph"),
+        ("x.txt", "a 0.5 1 2\nb 1 2 3\n", "y.csv", "graph"),
+        ("x.txt", "2 3\na 0.5 1 2\nb 1 2 3\n", "y.w2v.txt", "embedding"),
+        ("x.vec", "a 0.5 1 2\n", "y.parquet", "embedding"),
+        ("x.w2v.txt", "a 0.5 1 2\n", "y.parquet", "embedding"),
+        ("x.csv", "node,label\n1,2\n", "y.csv", "labels"),
+        ("x.csv", "name,category\na,x\n", "y.csv", "labels"),
+        ("x.csv", "paper,label\na,x\n", "y.csv", "labels"),
+        ("x.csv", "a,x\n", "group.txt", "labels"),
+        ("group.txt", "1 2 3\n", "y.csv", "labels"),
+        ("x.csv", "node,x,y\na,1,2\n", "y.npz", "features"),
+        ("x.csv", "node;x;y;label\na;1;2;3\n", "y.csv", "features"),
+        ("x.csv", "a,0.5,1\n", "y.svmlight", "features"),
+        ("x.csv", "a,0.5,1\n", "-", "graph"),
+        ("x.svmlight", "0 1:2\n", "y.csv", "features"),
     ],
 )
-def test_kinds_of_text(tmp_path: Path, name: str, text: str, kind: str) -> None:
+def test_names_say_what_a_file_holds(tmp_path: Path, name: str, text: str, target: str, kind: str) -> None:
     (tmp_path / name).write_text(text)
-    assert kind_of(tmp_path / name) == kind
+    assert kind_of(tmp_path / name, target) == kind
 
 
 @pytest.mark.parametrize(
@@ -119,38 +118,27 @@ def test_kinds_of_text(tmp_path: Path, name: str, text: str, kind: str) -> None:
         ({"node": ["a"], "x": [0.5], "y": [1.0]}, "features"),
     ],
 )
-def test_kinds_of_parquet(tmp_path: Path, columns: dict[str, list[object]], kind: str) -> None:
+def test_columns_of_parquet_say_it(tmp_path: Path, columns: dict[str, list[object]], kind: str) -> None:
     pq.write_table(pa.table(columns), tmp_path / "x.parquet")
-    assert kind_of(tmp_path / "x.parquet") == kind
+    assert kind_of(tmp_path / "x.parquet", "y.csv") == kind
 
 
-def test_kinds_of_arrays(tmp_path: Path) -> None:
+def test_arrays_say_it_or_it_must_be_said(tmp_path: Path) -> None:
     ids = np.array(IDS)
-    sp.save_npz(tmp_path / "square.npz", sp.csr_array((3, 3)))
-    sp.save_npz(tmp_path / "tall.npz", sp.csr_array((3, 2)))
-    np.savez(tmp_path / "single.npz", ids=ids, data=VECTORS)
-    np.savez(tmp_path / "named.npz", ids=ids, emb=VECTORS.astype(np.float64))
+    unseen.Embedding(VECTORS, IDS).save(tmp_path / "ours.npz")
     np.savez(tmp_path / "features.npz", ids=ids, data=VECTORS, feature_names=np.array(["x", "y", "z"]))
-    kinds = {
-        name: kind_of(tmp_path / f"{name}.npz") for name in ("square", "tall", "single", "named", "features")
-    }
-    assert kinds == {
-        "square": "graph", "tall": "features", "single": "embedding", "named": "embedding", "features": "features"
-    }  # fmt: skip
-
-
-def test_what_cannot_be_told_must_be_said(tmp_path: Path) -> None:
+    np.savez(tmp_path / "plain.npz", ids=ids, data=VECTORS)
+    kinds = [kind_of(tmp_path / f"{name}.npz", "y.parquet") for name in ("ours", "features", "plain")]
+    assert kinds == ["embedding", "features", "graph"]
+    convert_file(tmp_path / "plain.npz", tmp_path / "y.csv", what="features")
+    assert (tmp_path / "y.csv").read_text().startswith("node,feature_0")
     np.save(tmp_path / "x.npy", VECTORS)
-    np.savez(tmp_path / "x.npz", ids=np.array(IDS), data=VECTORS.astype(np.float64))
-    for name in ("x.npy", "x.npz"):
-        with pytest.raises(
-            InputError, match=r"may hold features or an embedding; say which with what=\.\.\. \(--what\)"
-        ):
-            convert_file(tmp_path / name, tmp_path / "y.csv")
-        convert_file(tmp_path / name, tmp_path / "y.csv", what="features")
-        assert (tmp_path / "y.csv").read_text().startswith("node,feature_0")
-        convert_file(tmp_path / name, tmp_path / "y.w2v.txt")
-        assert (tmp_path / "y.w2v.txt").read_text().startswith("3 3\n")
+    with pytest.raises(
+        InputError, match=r"may hold features or an embedding; say which with what=\.\.\. \(--what\)"
+    ):
+        convert_file(tmp_path / "x.npy", tmp_path / "y.csv")
+    convert_file(tmp_path / "x.npy", tmp_path / "y.w2v.txt")
+    assert (tmp_path / "y.w2v.txt").read_text().startswith("3 3\n")
     with pytest.raises(InputError, match="unknown kind of file 'vectors'"):
         convert_file(tmp_path / "x.npy", tmp_path / "y.csv", what="vectors")  # type: ignore[arg-type]
 
@@ -161,11 +149,10 @@ def test_a_table_of_numbers_becomes_vectors_where_the_target_says_so(tmp_path: P
     assert (tmp_path / "v.w2v.txt").read_text() == "2 2\n007 0.5 1\nb 2 3\n"
 
 
-@pytest.mark.parametrize("text", ["a b\nb c\n", "1 2\n2 3\n", "1 2 5\n2 3 1\n"])
-def test_a_graph_is_no_embedding(tmp_path: Path, text: str) -> None:
-    (tmp_path / "p.txt").write_text(text)
+def test_a_graph_is_no_embedding(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("a b\nb c\n")
     with pytest.raises(InputError, match=r"o\.w2v\.txt: \.w2v\.txt is for vectors, and graphs are none"):
-        convert_file(tmp_path / "p.txt", tmp_path / "o.w2v.txt")
+        convert_file(tmp_path / "p.txt", tmp_path / "o.w2v.txt", what="graph")
     assert not (tmp_path / "o.w2v.txt").exists()
 
 
@@ -197,3 +184,55 @@ def test_a_graph_with_its_parts(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("node,label\na,x\n")
     written = convert_file(tmp_path / "e.csv", tmp_path / "g.parquet", labels=tmp_path / "l.csv")
     assert [path.name for path in written] == ["g.parquet", "g.labels.parquet"]
+
+
+def test_several_label_files_add_up(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("src,dst\na,b\n")
+    for name, node in (("k", "a"), ("l", "b")):
+        (tmp_path / f"{name}.csv").write_text(f"node,label\n{node},x\n")
+    parts = [tmp_path / "k.csv", tmp_path / "l.csv"]
+    convert_file(tmp_path / "e.csv", tmp_path / "g.csv", labels=parts)
+    assert (tmp_path / "g.labels.csv").read_text() == "node,label\na,x\nb,x\n"
+    with pytest.raises(OutputError, match="the same file is read as input"):
+        convert_file(tmp_path / "e.csv", tmp_path / "g.csv", labels=[*parts, tmp_path / "g.labels.csv"])
+
+
+@pytest.mark.parametrize("target", ["-", "/dev/stdout"])
+def test_standard_output(tmp_path: Path, target: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    (tmp_path / "l.csv").write_text("node,label\na,x|y\n")
+    unseen.Embedding([[0.5]], ["a"]).save(tmp_path / "v.npz")
+    assert convert_file(tmp_path / "l.csv", target) == []
+    assert convert_file(tmp_path / "v.npz", target) == []
+    assert capfdbinary.readouterr().out == b"node,label\na,x\na,y\n1 1\na 0.5\n"
+
+
+def test_standard_output_takes_one_table(
+    capfdbinary: pytest.CaptureFixture[bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = unseen.Graph.from_edges(["a"], ["b"], nodes=["alone"], features=[[1.0], [2.0], [3.0]])
+    labels = unseen.Labels.from_values(["x", None, None], graph.node_ids)
+    write_part(graph, labels, "-", None)
+    assert "takes the edges only, not the features, labels, nodes without an edge; name a file" in caplog.text
+    write_part(graph, labels, "-", "features")
+    write_part(graph, labels, "-", "labels")
+    expected = b"src,dst\na,b\nnode,feature_0\nalone,1\na,2\nb,3\nnode,label\nalone,x\n"
+    assert capfdbinary.readouterr().out == expected
+    with pytest.raises(
+        InputError, match="the standard output takes one table; name a folder for all of them"
+    ):
+        write_part(graph, labels, "-", "all")
+
+
+def test_the_bundled_graph_becomes_three_files_and_back(tmp_path: Path) -> None:
+    data = unseen.load_dataset("debian")
+    files = write_part(data.graph, data.labels, tmp_path / "debian", "all")
+    assert [file.name for file in files] == ["edges.csv", "features.parquet", "labels.csv"]
+    back = unseen.read(files[0], features=files[1], labels=files[2])
+    assert back.graph.feature_names == data.graph.feature_names
+    assert "node" in data.graph.feature_names
+    order = {str(node): k for k, node in enumerate(back.graph.node_ids)}
+    rows = [order[node] for node in data.graph.node_ids]
+    assert (back.graph.adjacency[rows][:, rows] != data.graph.adjacency).nnz == 0
+    assert np.array_equal(np.asarray(back.graph.features)[rows], data.graph.features.toarray())
+    assert back.labels.classes == data.labels.classes
+    assert (back.labels.indicator[rows] != data.labels.indicator).nnz == 0

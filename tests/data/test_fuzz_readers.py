@@ -23,8 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from unseen.data.convert import convert_file
 from unseen.data.read import read_features
-from unseen.io.convert_files import convert_file
 
 ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 GRAPH = unseen.Graph.from_edges(["a", "0"], ["b", "1"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,13 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import unseen
-from unseen.data.read import read_features, read_graph, read_labels
-from unseen.data.write import write_features, write_graph, write_labels
+from unseen import read_graph, read_labels
+from unseen.data.convert import convert_file
+from unseen.data.options import Options
+from unseen.data.write import write_graph
 from unseen.errors import InputError, OutputError, UnsupportedError
-from unseen.io.convert_files import convert_graph
 
 TEXT = ("g.csv", "g.tsv", "g.txt", "g.edgelist", "g.csv.gz", "g.txt.gz")
 TARGETS = (*TEXT, "g.parquet", "g.npz", "g.mat", "folder")
@@ -99,114 +97,6 @@ def test_round_trip_of_everything(tmp_path: Path, name: str, sparse: bool) -> No
         assert sp.issparse(read.features)
 
 
-odd_ids = st.text(max_size=6) | st.sampled_from(
-    [
-        "a b",
-        "007",
-        "ü",
-        "#a",
-        '"',
-        "a,b",
-        "a;b",
-        "src",
-        "dst",
-        "from",
-        "to",
-        "node",
-        " a",
-        "a ",
-        "\ufeffa",
-        "a\tb",
-        "NaN",
-        "|",
-    ]
-)
-
-
-@st.composite
-def graphs(draw: Callable[..., Any], numbered: bool) -> unseen.Graph:
-    if numbered:
-        ids: list[Any] = list(range(draw(st.integers(1, 6))))
-    else:
-        ids = draw(
-            st.lists(odd_ids, min_size=1, max_size=6, unique=True)
-            | st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6, unique=True)
-        )
-    n = len(ids)
-    weights = st.sampled_from([0, 0, 1, 1]) | st.floats(0, 1e300)
-    matrix = np.zeros((n, n))
-    for i in range(n):
-        for j in range(i, n):
-            matrix[i, j] = matrix[j, i] = draw(weights)
-    return unseen.Graph(sp.csr_array(matrix), None, ids)
-
-
-@pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=15, deadline=None)
-@given(data=st.data())
-def test_any_graph_round_trips_or_is_refused(name: str, data: st.DataObject) -> None:
-    graph = data.draw(graphs(numbered=name == "g.mat"))
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            write_graph(graph, Path(folder) / name)
-        except UnsupportedError as error:
-            message = str(error)
-            assert not list(Path(folder).iterdir()), message
-            assert name != "g.mat"
-            return
-        read, _ = read_back(Path(folder), name)
-        assert_same_graph(read, graph)
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".csv.gz", ".parquet"])
-@settings(max_examples=15, deadline=None)
-@given(data=st.data())
-def test_any_labels_round_trip_or_are_refused(suffix: str, data: st.DataObject) -> None:
-    classes = st.text(max_size=4) | st.sampled_from(["mail", "a b", "0", "node", "label", "a,b", "#", "nan"])
-    values = data.draw(st.lists(st.lists(classes, max_size=3), min_size=1, max_size=5))
-    ids = data.draw(st.lists(odd_ids, min_size=len(values), max_size=len(values), unique=True))
-    labels = unseen.Labels.from_values(values, ids)
-    graph = unseen.Graph(sp.csr_array((len(ids), len(ids))), None, ids)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"labels{suffix}"
-        try:
-            write_labels(labels, path)
-        except UnsupportedError:
-            assert not list(Path(folder).iterdir())
-            return
-        assert labels_of(read_labels(path, graph)) == labels_of(labels)
-
-
-@pytest.mark.parametrize(
-    "suffix", [".csv", ".tsv", ".txt", ".csv.gz", ".parquet", ".npz", ".svmlight", ".libsvm.gz"]
-)
-@settings(max_examples=12, deadline=None)
-@given(data=st.data())
-def test_any_features_round_trip_or_are_refused(suffix: str, data: st.DataObject) -> None:
-    n, width = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
-    numbers = st.sampled_from([0.0, 1.0, 0.1]) | st.floats(allow_nan=False, allow_infinity=False)
-    matrix = np.array(data.draw(st.lists(numbers, min_size=n * width, max_size=n * width))).reshape(n, width)
-    sparse = data.draw(st.booleans())
-    ids: Any = list(range(n))
-    if "svm" not in suffix and data.draw(st.booleans()):
-        ids = data.draw(st.lists(odd_ids, min_size=n, max_size=n, unique=True))
-    names = data.draw(st.none() | st.lists(odd_ids, min_size=width, max_size=width))
-    graph = unseen.Graph(sp.csr_array((n, n)), sp.csr_array(matrix) if sparse else matrix, ids, names)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"f{suffix}"
-        try:
-            write_features(graph, path)
-        except UnsupportedError:
-            assert not list(Path(folder).iterdir())
-            return
-        read_ids, read, read_names = read_features(path)
-        np.testing.assert_array_equal(read.toarray() if sp.issparse(read) else read, matrix)
-        if read_ids is not None:
-            assert [str(value) for value in read_ids] == [str(value) for value in ids]
-        if suffix == ".npz":
-            assert read_names == graph.feature_names
-
-
 # --- convert --------------------------------------------------------------------------------------------
 
 
@@ -224,7 +114,7 @@ def test_convert_goes_between_all_formats(tmp_path: Path, first: str, second: st
         # Text gives strings and its own order; a .mat needs the nodes 0 ... n - 1 in order.
         parts["nodes"] = tmp_path / "order.csv"
         parts["nodes"].write_text("node\n0\n1\n2\n3\n")
-    convert_graph(tmp_path / "one" / first, tmp_path / "two" / second, **parts)
+    convert_file(tmp_path / "one" / first, tmp_path / "two" / second, what="graph", **parts)
     read, read_back_labels = read_back(tmp_path / "two", second)
     assert_same_graph(read, graph)
     assert read_back_labels is not None
@@ -233,12 +123,12 @@ def test_convert_goes_between_all_formats(tmp_path: Path, first: str, second: st
 
 def test_convert_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no file '.*none\.csv'"):
-        convert_graph(tmp_path / "none.csv", tmp_path / "g.parquet")
+        convert_file(tmp_path / "none.csv", tmp_path / "g.parquet")
 
 
 def test_convert_refuses_a_target_before_it_reads(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"graphs are not written with the suffix '\.gml'"):
-        convert_graph(tmp_path / "none.csv", tmp_path / "g.gml")
+        convert_file(tmp_path / "none.csv", tmp_path / "g.gml", what="graph")
 
 
 def test_nothing_is_announced_that_was_not_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -261,18 +151,19 @@ def test_a_mat_is_only_read_by_our_reader(tmp_path: Path, monkeypatch: pytest.Mo
     for name in ("whosmat", "loadmat"):
         monkeypatch.setattr(scipy.io, name, forbidden)
         monkeypatch.setattr(scipy.io.matlab, name, forbidden)
-    assert len(convert_graph(tmp_path / "g.mat", tmp_path / "g.csv")) == 4
+    assert len(convert_file(tmp_path / "g.mat", tmp_path / "g.csv")) == 4
 
 
 def test_convert_of_a_broken_mat(tmp_path: Path) -> None:
     (tmp_path / "a.mat").write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match="not a readable Matlab file"):
-        convert_graph(tmp_path / "a.mat", tmp_path / "g.csv")
+        convert_file(tmp_path / "a.mat", tmp_path / "g.csv")
 
 
 def test_convert_reads_as_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,y,1\nx,y,-2\ny,x,3\n")
-    convert_graph(tmp_path / "a.csv", tmp_path / "g.csv", header=False, symmetrize="sum", drop_negative=True)
+    options = Options(header=False, symmetrize="sum", drop_negative=True)
+    convert_file(tmp_path / "a.csv", tmp_path / "g.csv", options=options)
     assert (tmp_path / "g.csv").read_text() == "src,dst,weight\nx,y,4\n"
 
 

@@ -13,7 +13,8 @@ import scipy.io
 import scipy.sparse as sp
 
 import unseen
-from unseen.data.read import read_features, read_graph
+from unseen import read_graph
+from unseen.data.read import read_features
 from unseen.data.write import write_features, write_graph, write_labels
 from unseen.errors import InputError, OutputError, UnsupportedError
 
@@ -196,9 +197,7 @@ def test_features_whose_names_clash(tmp_path: Path, names: list[str]) -> None:
     for suffix in (".npz", ".parquet"):
         write_features(graph, tmp_path / f"f{suffix}")
         ids, values, read = read_features(tmp_path / f"f{suffix}")
-        assert (list(ids), np.asarray(values).tolist()) == (["a"], [[1.0, 2.0]])
-        if suffix == ".npz":
-            assert read == tuple(names)
+        assert (list(ids), np.asarray(values).tolist(), read) == (["a"], [[1.0, 2.0]], tuple(names))
 
 
 def test_labels_of_other_nodes(tmp_path: Path) -> None:

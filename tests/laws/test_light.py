@@ -97,7 +97,6 @@ def test_a_small_graph_goes_through_few_files(files: Path) -> None:
     assert len(entered) <= 45, "\n".join(entered)
 
 
-@not_yet
 def test_each_input_is_opened_once(files: Path) -> None:
     inputs = [files / name for name in ("edges.csv", "features.csv", "labels.csv")]
     report = probe(*words_of_embed(files, "rect-plus"), watched=inputs)
@@ -126,7 +125,7 @@ unseen.make_method("rect-plus", n_components=2, random_state=0).fit_transform(gr
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param(["embed", "debian", "-o", "v.docx"], marks=not_yet),
+        ["embed", "debian", "-o", "v.docx"],
         ["discover", "debian", "-o", "nodes.docx"],
         ["suggest", "debian", "-o", "next.docx"],
         ["explore", "debian", "-o", "page.pdf"],

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import unseen
 from unseen.comm import SOLO
+from unseen.data.convert import convert_file
 from unseen.data.read import read_features
 from unseen.engine.partition import partition
-from unseen.io.convert_files import convert_file
 from unseen.scale.load import load_parts
 
 ROUNDS = settings(max_examples=40, deadline=None, derandomize=True, database=None)

@@ -58,12 +58,13 @@ def embed(
 ) -> None:
     """Learn a vector for every node of a graph and write them to a file."""
     from unseen.data.files import refuse_overwriting, require_writable
-    from unseen.data.write import check_writable
+    from unseen.data.sources import written_format
 
     if model is not None:
         _refuse_with_model(context)
     inputs = [*files.paths(source), model]
-    check_writable(output)
+    written_format(output, "vectors")
+    require_writable(output, example="vectors.parquet")
     refuse_overwriting(output, inputs)
     if save_model is not None:
         if save_model.absolute() == output.absolute():
@@ -79,8 +80,10 @@ def embed(
     if save_model is not None and not hasattr(estimator, "save"):
         msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
         raise UsageError(msg)
+    from unseen.data.write import check_vectors
+
     data = files.load(source)
-    check_writable(output, data.graph.node_ids)
+    check_vectors(output, data.graph.node_ids)
     start = time.perf_counter()
     if model is not None:
         embedding = estimator.transform(data.graph)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli import options, skip_pandas
-from unseen.data.options import WORDING
+from unseen.data.options import WORDING, Options
 from unseen.errors import InputError, UsageError, logger, unknown_name
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ class GraphFiles:
                 msg = f"--{flag} {why}"
                 raise UsageError(msg)
 
+    def reading(self) -> Options:
+        """Return how files are read."""
+        delimiter = options.character(self.delimiter)
+        return Options(self.header, delimiter, self.symmetrize, self.drop_negative, self.strict)  # type: ignore[arg-type]
+
     def load(self, source: str) -> Input:
         """Return the data set of that name, or the graph read from the named files."""
         skip_pandas()
@@ -70,17 +75,7 @@ class GraphFiles:
             return Input(data.name, data.graph, data.labels)
         from unseen.data.read import read
 
-        files = read(
-            Path(source),
-            nodes=self.nodes,
-            features=self.features,
-            labels=self.labels or None,
-            header=self.header,
-            delimiter=options.character(self.delimiter),
-            symmetrize=self.symmetrize,  # type: ignore[arg-type]  # checked by read
-            drop_negative=self.drop_negative,
-            strict=self.strict,
-        )
+        files = read(Path(source), self.nodes, self.features, self.labels or None, **asdict(self.reading()))
         return Input(Path(source).name, files.graph, files.labels)
 
     def of_vectors(self, path: Path, vectors: Embedding) -> Input:
@@ -100,8 +95,8 @@ class GraphFiles:
 
         if not self.labels:
             return None
-        delimiter = options.character(self.delimiter)
-        return read_labels(self.labels, graph, header=self.header, delimiter=delimiter, where=where)
+        how = self.reading()
+        return read_labels(self.labels, graph, header=how.header, delimiter=how.delimiter, where=where)
 
 
 @dataclass(frozen=True)

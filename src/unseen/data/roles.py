@@ -14,6 +14,7 @@ A weight of 0 is no edge: the ids are nodes all the same, and the report counts 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
@@ -312,7 +313,7 @@ class FeatureReader(Reader[FeatureRows]):
         ids = id_values(batch, node, "node")
         require_single_rows(ids, batch, "features")
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
-            return FeatureRows(batch.source, ids, _list_matrix(batch, values[0]), None)
+            return FeatureRows(batch.source, ids, _list_matrix(batch, values[0]), _stored_names(batch))
         columns = [finite_values(batch, k, _feature_name(batch, k), _FINITE) for k in values]
         matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
         for k, column in enumerate(columns):
@@ -334,6 +335,12 @@ _FINITE = "features must be finite numbers"
 
 def _feature_name(table: Table, index: int) -> str:
     return f"feature {index}" if table.names is None else f"feature {table.names[index]!r}"
+
+
+def _stored_names(table: Table) -> tuple[str, ...] | None:
+    """Return the names of the features in a list column, which `features_to_arrow` puts into the metadata."""
+    names = table.metadata.get("feature_names")
+    return None if names is None else tuple(str(name) for name in json.loads(names))
 
 
 def _list_matrix(table: Table, index: int) -> Features:

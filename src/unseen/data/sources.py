@@ -203,6 +203,40 @@ def format_of(path: Path, role: Role) -> Format:
     return format_
 
 
+def written_format(path: Path, role: Role) -> Format:
+    """Return the format of a file to be written, or raise the error that lists the suffixes `role` can have.
+
+    Examples
+    --------
+    >>> written_format(Path("vectors.pkl"), "vectors")
+    Traceback (most recent call last):
+        ...
+    unseen.errors.InputError: vectors.pkl: vectors are not written with the suffix '.pkl'; use one of
+    .w2v.txt, .w2v, .tsv, .parquet, .pq, .npz (text also with .gz)
+    """
+    format_ = find_format(path, role, written=True)
+    what = "graphs" if role == "edges" else role
+    if format_ is None:
+        suffixes = dict.fromkeys(
+            suffix for f in FORMATS if role in f.writers for suffix in f.suffixes if suffix
+        )
+        more = ", or a folder for graph.txt and group.txt" if role == "edges" else ""
+        if role == "vectors" and data_suffix(path) == ".txt":
+            more = f"; word2vec text: {path.name[: path.name.lower().rindex('.txt')]}.w2v.txt"
+        msg = (
+            f"{path}: {what} are not written with the suffix {data_suffix(path)!r}; use one of "
+            f"{', '.join(suffixes)} (text also with .gz){more}"
+        )
+        raise InputError(msg)
+    own = len(format_.suffix_of(path) or "")
+    longer = [f for f in FORMATS if f.writers and len(f.suffix_of(path) or "") > own]
+    if longer:  # a table called x.w2v.txt would be taken for vectors
+        holds = ", ".join(longer[0].writers)
+        msg = f"{path}: {longer[0].suffix_of(path)} is for {holds}, and {what} are none; use .csv or .parquet"
+        raise InputError(msg)
+    return format_
+
+
 def _bare_name(path: Path) -> str:
     return path.name.lower().removesuffix(".gz")
 

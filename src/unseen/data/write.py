@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,9 +30,8 @@ from unseen.data.files import (
     atomic_paths,
     new_folder,
     refuse_overwriting,
-    require_writable,
 )
-from unseen.data.sources import FORMATS, Role, data_suffix, find_format, resolve
+from unseen.data.sources import Role, data_suffix, find_format, resolve, written_format
 from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
@@ -178,28 +177,26 @@ def write_embedding(embedding: Embedding, target: AnyPath, *, inputs: Iterable[o
     return _write_all(_files_of(embedding, "vectors", path), inputs)
 
 
-def check_writable(path: AnyPath, node_ids: IdArray | None = None) -> None:
+def check_vectors(path: AnyPath, node_ids: IdArray) -> None:
     """Raise the error that saving vectors of these nodes to `path` would end in, before they are learnt.
 
     Examples
     --------
-    >>> check_writable("vectors.pkl")
+    >>> check_vectors("vectors.w2v.txt", as_ids(["a b"]))
     Traceback (most recent call last):
         ...
-    unseen.errors.InputError: vectors.pkl: vectors are not written with the suffix '.pkl'; use one of
-    .w2v.txt, .w2v, .tsv, .parquet, .pq, .npz (text also with .gz)
+    unseen.errors.UnsupportedError: vectors.w2v.txt: word2vec text cannot hold the id 'a b', which has a
+    blank; save as .parquet, .npz or .tsv instead
     """
-    target = Path(path)
-    ids = as_ids(["a"] if node_ids is None else node_ids)
+    target, ids = Path(path), as_ids(node_ids)
     _require_ids(ids, target)
     _files_of(Embedding(np.zeros((len(ids), 1), dtype=np.float32), ids), "vectors", target)
-    require_writable(target, example="vectors.parquet")
 
 
 def check_graph_target(path: Path) -> None:
     """Raise the error that a graph's file of this name would end in."""
     if not is_folder(path) and find_format(path, "graph", written=True) is None:
-        _writer(path, "edges")
+        written_format(path, "edges")
 
 
 def is_folder(path: Path) -> bool:
@@ -207,34 +204,8 @@ def is_folder(path: Path) -> bool:
     return path.is_dir() or not data_suffix(path)
 
 
-_SPOKEN = {"edges": "graphs"}
-
-
 def _files_of(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
-    return cast(Files, _writer(path, role)(value, role, path))
-
-
-def _writer(path: Path, role: Role) -> Any:
-    """Return the function that writes `role` to a file of this name, or say which suffixes there are."""
-    format_ = find_format(path, role, written=True)
-    what = _SPOKEN.get(role, role)
-    if format_ is not None:
-        own = len(format_.suffix_of(path) or "")
-        longer = [f for f in FORMATS if f.writers and len(f.suffix_of(path) or "") > own]
-        if longer:  # a table called x.w2v.txt would be taken for vectors
-            holds = ", ".join(longer[0].writers)
-            msg = f"{path}: {longer[0].suffix_of(path)} is for {holds}, and {what} are none; use .csv or .parquet"
-            raise InputError(msg)
-        return resolve(format_.writers[role])
-    suffixes = dict.fromkeys(suffix for f in FORMATS if role in f.writers for suffix in f.suffixes if suffix)
-    more = ", or a folder for graph.txt and group.txt" if role == "edges" else ""
-    if role == "vectors" and data_suffix(path) == ".txt":
-        more = f"; word2vec text: {path.name[: path.name.lower().rindex('.txt')]}.w2v.txt"
-    msg = (
-        f"{path}: {what} are not written with the suffix {data_suffix(path)!r}; use one of {', '.join(suffixes)} "
-        f"(text also with .gz){more}"
-    )
-    raise InputError(msg)
+    return cast(Files, resolve(written_format(path, role).writers[role])(value, role, path))
 
 
 def _separate_files(graph: Graph, labels: Labels | None, path: Path) -> Files:

@@ -1,0 +1,286 @@
+"""One file format into another, whatever the file holds: a graph, features, labels or an embedding."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import scipy.sparse as sp
+
+from unseen.data.arrays import MAT_KEYS, mat_variables
+from unseen.data.columns import is_list
+from unseen.data.files import AnyPath
+from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_edge_header
+from unseen.data.options import Options
+from unseen.data.read import read, read_features, read_label_list
+from unseen.data.sources import (
+    FEATURE_FILE,
+    FORMATS,
+    GRAPH_FILE,
+    GROUP_FILE,
+    File,
+    Role,
+    data_suffix,
+    existing,
+    is_path,
+    open_source,
+)
+from unseen.data.tables import Matrix
+from unseen.data.write import (
+    check_graph_target,
+    is_folder,
+    write_edges,
+    write_embedding,
+    write_features,
+    write_graph,
+    write_labels,
+    write_tables,
+)
+from unseen.data.writers import metadata_path
+from unseen.errors import InputError, logger, unknown_name
+from unseen.graph import Graph
+from unseen.ids import default_ids
+from unseen.labels import Labels
+
+What = Literal["graph", "features", "labels", "embedding", "all"]
+_ROLES: dict[Role, What] = {
+    "edges": "graph",
+    "features": "features",
+    "labels": "labels",
+    "vectors": "embedding",
+}
+STDOUT = ("-", "/dev/stdout")
+
+
+def convert_file(
+    source: AnyPath,
+    target: AnyPath,
+    *,
+    what: What | None = None,
+    nodes: Any = None,
+    features: Any = None,
+    labels: Any = None,
+    options: Options | None = None,
+) -> list[Path]:
+    r"""Read a file of any kind and write it in the format that the suffix of `target` names.
+
+    Parameters
+    ----------
+    source : path
+        A file, or a folder in the authors' format.
+    target : path
+        A file, or a folder; ``-`` or ``/dev/stdout`` for the standard output, as csv (vectors: word2vec text).
+    what : {"graph", "features", "labels", "embedding", "all"}, optional
+        What `source` holds; see :func:`kind_of` where it is not given. ``"all"`` is a graph, written into
+        the folder `target` as ``edges.csv``, ``features.parquet`` and ``labels.csv``.
+    nodes, features, labels
+        Go with a graph, as in :func:`unseen.read_graph`. Labels and features that `source` holds itself (a
+        ``.mat`` file, a folder with ``group.txt``) need not be named.
+    options : Options, optional
+        How sources are read.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "labels.csv").write_text("node,label\na,red|blue\nb,red\n")
+    >>> [path.name for path in convert_file(folder / "labels.csv", folder / "group.txt")]
+    ['group.txt']
+    >>> (folder / "group.txt").read_text()
+    'a\tblue red\nb\tred\n'
+    """
+    if what is not None and what not in get_args(What):
+        raise unknown_name("kind of file", what, get_args(What))
+    options = Options() if options is None else options
+    path, to = Path(source), Path(target)
+    parts = {"nodes": nodes, "features": features, "labels": labels}
+    extra = next((name for name, part in parts.items() if part is not None), None)
+    kind = what or ("graph" if extra else kind_of(path, to, options))
+    if extra and kind not in ("graph", "all"):
+        msg = f"`{extra}` goes with a graph, and {str(path)!r} is to be read as {_spoken(kind)}; leave it out"
+        raise InputError(msg)
+    if kind == "embedding":
+        from unseen import read_embedding
+
+        embedding = read_embedding(path)
+        if str(to) in STDOUT:
+            return _to_stdout("vectors.w2v.txt", lambda file: write_embedding(embedding, file))
+        return write_embedding(embedding, to, inputs=[path])
+    if kind == "features":
+        ids, matrix, names = read_features(path, header=options.header, delimiter=options.delimiter)
+        nodes_of_rows = default_ids(matrix.shape[0]) if ids is None else ids
+        return write_part(_without_edges(nodes_of_rows, matrix, names), None, to, kind, inputs=[path])
+    if kind == "labels":
+        own = read_label_list(path, options)
+        return write_part(_without_edges(own.node_ids), own, to, kind, inputs=[path])
+    if str(to) not in STDOUT and kind == "graph":
+        check_graph_target(to)  # a wrong suffix is told before the work, not after it
+    parts = _own_parts(existing(path, "edges")) | {k: part for k, part in parts.items() if part is not None}
+    data = read(path, **parts, **asdict(options))
+    sources = [path, *(one for part in parts.values() for one in _listed(part))]
+    return write_part(data.graph, data.labels, to, kind, inputs=sources)
+
+
+def write_part(
+    graph: Graph, labels: Labels | None, target: AnyPath, what: str | None, *, inputs: Iterable[object] = ()
+) -> list[Path]:
+    """Write a graph with its labels, or the part of it that `what` names; see :func:`convert_file`.
+
+    Examples
+    --------
+    >>> import tempfile, unseen
+    >>> data = unseen.planted_partition(60, 3, random_state=0)
+    >>> [path.name for path in write_part(data.graph, data.labels, tempfile.mkdtemp(), "all")]
+    ['edges.csv', 'features.parquet', 'labels.csv']
+    """
+    available = ["graph", "features", "labels", "all"]
+    if labels is None:
+        available.remove("labels")
+    if what is not None and what not in available:
+        raise unknown_name("part of a graph", what, available)
+    if str(target) in STDOUT:
+        return _part_to_stdout(graph, labels, what)
+    if what == "all":
+        return write_tables(graph, target, labels=labels, inputs=inputs)
+    if what == "features":
+        return write_features(graph, target, inputs=inputs)
+    if what == "labels" and labels is not None:
+        return write_labels(labels, target, inputs=inputs)
+    return write_graph(graph, target, labels=labels, inputs=inputs)
+
+
+def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) -> What:
+    r"""Return what a file holds, by its name, the names of its columns or arrays, or the name of the target.
+
+    Without any of these it is a graph; what it holds else has to be said.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
+    >>> _ = path.write_text("node,label\na,b\n")
+    >>> kind_of(path, "y.csv")
+    'labels'
+    """
+    path, to = existing(source, "source"), Path(target)
+    if path.is_dir() or data_suffix(path) == ".mat":
+        return "graph"
+    by_name = _only_role(path, written=False) or _only_role(to, written=True)
+    if by_name is not None:
+        return _ROLES[by_name]
+    kind = _named_kind(path, Options() if options is None else options) if path.is_file() else None
+    if kind is None and data_suffix(path) == ".npy":
+        msg = f"{str(path)!r} may hold features or an embedding; say which with what=... (--what)"
+        raise InputError(msg)
+    return kind or "graph"
+
+
+def _only_role(path: Path, *, written: bool) -> Role | None:
+    """Return the one role that files of this name have, or None."""
+    suffix = max((f.suffix_of(path) or "" for f in FORMATS if f.writers or not written), key=len)
+    if not suffix or str(path) in STDOUT or (written and is_folder(path)):
+        return None
+    roles = {
+        role
+        for format_ in FORMATS
+        if format_.suffix_of(path) == suffix
+        for role in (format_.writers if written else format_.roles)
+        if role in _ROLES
+    }
+    return next(iter(roles)) if len(roles) == 1 else None  # type: ignore[return-value]
+
+
+def _named_kind(path: Path, options: Options) -> What | None:
+    """Return what the names in a file say: of its columns, its arrays, or our own metadata."""
+    if data_suffix(path) in (".npz", ".npy"):
+        return _kind_of_arrays(path)
+    if metadata_path(path).is_file():  # the ids of a projector pair
+        return "embedding"
+    # Of labels every first line that may be a header waits, and the names are the same whatever is in the columns.
+    table = next(open_source(path, "labels", options).batches(1 << 16), None)
+    if table is None or isinstance(table, Matrix):
+        return None
+    names = lower(table.names or (() if table.first is None else table.first.cells))
+    lists = [name for name, column in zip(names, table.columns, strict=False) if is_list(column.type)]
+    if "method" in table.metadata or "vector" in lists:
+        return "embedding"
+    if may_be_edge_header(names):
+        return "graph"
+    if _are_labels(names):
+        return "labels"
+    return "features" if len(names) > 1 and id_position(names) is not None else None
+
+
+def _kind_of_arrays(path: Path) -> What | None:
+    matrix = next(open_source(path, "features").batches(), None)
+    if isinstance(matrix, Matrix) and matrix.metadata:
+        return "embedding"
+    return "features" if isinstance(matrix, Matrix) and matrix.names is not None else None
+
+
+def _are_labels(names: Sequence[str]) -> bool:
+    """Return whether a table with these lower-case names holds labels: their column alone beside the ids."""
+    if len(names) == 2 and id_position(names) == 0 and names[1] in LABEL_TOO:
+        return True
+    return len(names) in (2, 3) and any(name in LABEL for name in names)
+
+
+def _own_parts(source: Path) -> dict[str, Any]:
+    """Return the sources of labels and features that a graph source holds itself."""
+    if source.is_dir() or source.name == GRAPH_FILE:
+        folder = source if source.is_dir() else source.parent
+        beside = {"labels": folder / GROUP_FILE, "features": folder / FEATURE_FILE}
+        return {part: path for part, path in beside.items() if path.is_file()}
+    if data_suffix(source) != ".mat":
+        return {}
+    variables = mat_variables(File(source, "edges"))
+    parts: tuple[Role, ...] = ("labels", "features")
+    return {part: source for part in parts if any(key in variables for key in MAT_KEYS[part])}
+
+
+def _listed(part: Any) -> list[Any]:
+    return [each for each in (part if isinstance(part, (list, tuple)) else [part]) if is_path(each)]
+
+
+def _without_edges(ids: Any, features: Any = None, names: Sequence[str] | None = None) -> Graph:
+    return Graph(sp.csr_array((len(ids), len(ids))), features, ids, None if names is None else tuple(names))
+
+
+def _part_to_stdout(graph: Graph, labels: Labels | None, what: str | None) -> list[Path]:
+    if what == "all":
+        msg = "the standard output takes one table; name a folder for all of them"
+        raise InputError(msg)
+    if what == "features":
+        return _to_stdout("features.csv", lambda file: write_features(graph, file))
+    if what == "labels" and labels is not None:
+        return _to_stdout("labels.csv", lambda file: write_labels(labels, file))
+    left = ["features"] if graph.features is not None else []
+    left += ["labels"] if labels is not None else []
+    left += ["nodes without an edge"] if graph.isolated.any() else []
+    if left:
+        logger.warning("the standard output takes the edges only, not the %s; name a file", ", ".join(left))
+    return _to_stdout("edges.csv", lambda file: write_edges(graph, file))
+
+
+def _to_stdout(name: str, write: Callable[[Path], object]) -> list[Path]:
+    """Write a file of this name, and copy it to the standard output once it is whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / name)
+        with (Path(folder) / name).open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.flush()
+    return []
+
+
+def _spoken(kind: What) -> str:
+    return {"graph": "a graph", "embedding": "an embedding"}.get(kind, kind)

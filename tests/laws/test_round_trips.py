@@ -1,0 +1,161 @@
+"""Whatever is written is read back the same, or refused before anything is written: in every format of FORMATS."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unseen
+from unseen.data.read import read_features
+from unseen.data.sources import FORMATS
+from unseen.data.write import write_embedding, write_features, write_graph, write_labels
+from unseen.errors import UnsupportedError
+
+ROUNDS = settings(max_examples=15, deadline=None)
+ODD = ["a b", "a,b", "a;b", "a\tb", "a\0", " a", "a ", "\ufeffa", "\u2028", "#a", "# a", '"', "|", "ü", "x\r"]
+WORDS = ["007", "7", "NaN", "NA", "src", "dst", "from", "to", "node", "label", "-1"]
+IDS = st.text(max_size=6) | st.sampled_from([*ODD, *WORDS])
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+
+
+def targets(role: str) -> list[str]:
+    """Return a file name for each suffix that `role` is written with, packed too where that is text."""
+    names = [
+        suffix if not suffix.startswith(".") else f"x{suffix}"
+        for format_ in FORMATS
+        if role in format_.writers
+        for suffix in format_.suffixes
+        if suffix
+    ]
+    return [
+        *names,
+        *(f"{name}.gz" for name in names if name in ("x.csv", "x.txt", "x.w2v.txt", "x.svmlight")),
+    ]
+
+
+def written(write: Callable[[Path], Any], folder: str, name: str) -> Path | None:
+    """Return the file, or None where the format refused; then nothing may be there."""
+    path = Path(folder) / name
+    try:
+        write(path)
+    except UnsupportedError:
+        assert not list(Path(folder).iterdir())
+        return None
+    return path
+
+
+def edges_of(graph: unseen.Graph) -> dict[tuple[str, ...], float]:
+    upper = sp.triu(graph.adjacency, format="coo")
+    names = [str(value) for value in graph.node_ids]
+    triples = zip(upper.row, upper.col, upper.data, strict=True)
+    return {tuple(sorted((names[i], names[j]))): weight for i, j, weight in triples}
+
+
+def labels_of(labels: unseen.Labels) -> dict[str, set[str]]:
+    by_node: dict[str, set[str]] = {}
+    for row, column in zip(*labels.indicator.nonzero(), strict=True):
+        by_node.setdefault(str(labels.node_ids[row]), set()).add(labels.classes[column])
+    return by_node
+
+
+def dense(matrix: Any) -> Any:
+    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+
+
+@st.composite
+def graphs(draw: Callable[..., Any], *, numbered: bool) -> unseen.Graph:
+    if numbered:
+        ids: list[Any] = list(range(draw(st.integers(1, 6))))
+    else:
+        several = {"min_size": 1, "max_size": 6, "unique": True}
+        ids = draw(st.lists(IDS, **several) | st.lists(NUMBERS, **several))
+    matrix = np.zeros((len(ids), len(ids)))
+    for i in range(len(ids)):
+        for j in range(i, len(ids)):
+            matrix[i, j] = matrix[j, i] = draw(st.sampled_from([0, 0, 1, 1]) | st.floats(0, 1e300))
+    return unseen.Graph(sp.csr_array(matrix), None, ids)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [*targets("edges"), *targets("graph"), "folder"])
+@ROUNDS
+@given(data=st.data())
+def test_any_graph(name: str, data: st.DataObject) -> None:
+    graph = data.draw(graphs(numbered=name.endswith(".mat")))
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(lambda target: write_graph(graph, target), folder, name)
+        if path is None:
+            return
+        nodes = next(Path(folder).glob("x.nodes.*"), None)
+        back = unseen.read_graph(path, nodes=nodes)
+        assert sorted(map(str, back.node_ids)) == sorted(map(str, graph.node_ids))
+        assert edges_of(back) == edges_of(graph)
+
+
+@pytest.mark.parametrize("name", targets("labels"))
+@ROUNDS
+@given(data=st.data())
+def test_any_labels(name: str, data: st.DataObject) -> None:
+    classes = st.text(max_size=4) | st.sampled_from([*ODD, *WORDS])
+    values = data.draw(st.lists(st.lists(classes, max_size=3), min_size=1, max_size=5))
+    ids = data.draw(st.lists(IDS, min_size=len(values), max_size=len(values), unique=True))
+    labels = unseen.Labels.from_values(values, ids)
+    graph = unseen.Graph(sp.csr_array((len(ids), len(ids))), None, ids)
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(lambda target: write_labels(labels, target), folder, name)
+        if path is not None:
+            assert labels_of(unseen.read_labels(path, graph)) == labels_of(labels)
+
+
+@pytest.mark.parametrize("name", targets("features"))
+@ROUNDS
+@given(data=st.data())
+def test_any_features(name: str, data: st.DataObject) -> None:
+    n, width = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    numbers = st.sampled_from([0.0, 1.0, 0.1]) | st.floats(allow_nan=False, allow_infinity=False)
+    matrix = np.array(data.draw(st.lists(numbers, min_size=n * width, max_size=n * width))).reshape(n, width)
+    ids: Any = list(range(n))
+    if "svm" not in name and data.draw(st.booleans()):
+        ids = data.draw(st.lists(IDS, min_size=n, max_size=n, unique=True))
+    names = data.draw(st.none() | st.lists(IDS, min_size=width, max_size=width))
+    values = sp.csr_array(matrix) if data.draw(st.booleans()) else matrix
+    graph = unseen.Graph(sp.csr_array((n, n)), values, ids, names)
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(lambda target: write_features(graph, target), folder, name)
+        if path is None:
+            return
+        back_ids, back, back_names = read_features(path)
+        np.testing.assert_array_equal(dense(back), matrix)
+        if "svm" not in name:
+            assert back_ids is not None
+            assert [str(value) for value in back_ids] == [str(value) for value in ids]
+            text = not name.endswith((".npz", ".parquet", ".pq"))
+            assert back_names == (
+                tuple(f"feature_{k}" for k in range(width)) if text and names is None else graph.feature_names
+            )
+
+
+@pytest.mark.parametrize("name", targets("vectors"))
+@ROUNDS
+@given(data=st.data())
+def test_any_vectors(name: str, data: st.DataObject) -> None:
+    several = {"min_size": 1, "max_size": 6, "unique": True}
+    ids = data.draw(st.lists(IDS, **several) | st.lists(NUMBERS, **several))  # type: ignore[arg-type]
+    floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
+    width = data.draw(st.integers(1, 4))
+    rows = st.lists(floats, min_size=width, max_size=width)
+    embedding = unseen.Embedding(data.draw(st.lists(rows, min_size=len(ids), max_size=len(ids))), ids)
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(lambda target: write_embedding(embedding, target), folder, name)
+        if path is None:
+            return
+        back = unseen.read_embedding(path)
+        np.testing.assert_array_equal(back.vectors, embedding.vectors)
+        assert [str(node) for node in back.node_ids] == [str(node) for node in embedding.node_ids]
