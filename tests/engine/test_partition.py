@@ -195,6 +195,14 @@ def test_any_number_of_threads_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (graph.adjacency != expected.adjacency).nnz == 0  # the very bits
 
 
+def test_a_repeat_is_named_in_a_large_graph_too(tmp_path: Path) -> None:
+    ends = np.arange(300_000)
+    table = pa.table({"src": np.r_[ends, 1, 9], "dst": np.r_[ends + 1, 0, 8]})
+    pq.write_table(table, tmp_path / "edges.parquet")
+    with pytest.raises(InputError, match="the pair 0 - 1 is listed more than once"):
+        partition(tmp_path / "edges.parquet", tmp_path / "parts", parts=1, symmetrize="error")
+
+
 def test_what_was_left_out_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "edges.csv").write_text("src,dst,weight\na,b,1\nb,c,-1\nc,d,-2\nd,a,0\nb,a,2\nc,c,1\n")
     with caplog.at_level("INFO", logger="unseen"):

@@ -160,6 +160,8 @@ class Tables:
 
     def sorted_rows(self, folder: Path, symmetrize: Symmetrize) -> RowFiles:
         """Write the rows of the adjacency, both directions of every edge, repeated pairs combined."""
+        if symmetrize == "error":
+            self._refuse_repeats()
         (weighted,) = self._database.row("select count(weight) > 0 from pairs")
         weight = ", coalesce(weight, 1::double) as weight" if weighted else ""
         order = "i, j, place" if weighted and symmetrize == "sum" else "i, j"
@@ -183,13 +185,7 @@ class Tables:
     def _append(self, rows: RowFiles, i: Ints, j: Ints, weights: Floats, symmetrize: Symmetrize) -> None:
         if not len(i):
             return
-        new = np.r_[True, (i[1:] != i[:-1]) | (j[1:] != j[:-1])]
-        starts = np.flatnonzero(new)
-        if symmetrize == "error" and len(starts) < len(i):
-            again = int(np.argmin(new))
-            one, other = (self.id_of(int(end)) for end in (i[again], j[again]))
-            msg = f"the pair {one} - {other} is listed more than once; say what to do with symmetrize='max' or 'sum'"
-            raise InputError(msg)
+        starts = np.flatnonzero(np.r_[True, (i[1:] != i[:-1]) | (j[1:] != j[:-1])])
         with np.errstate(over="ignore"):
             merged = (np.add if symmetrize == "sum" else np.maximum).reduceat(weights, starts)
         if not np.isfinite(merged).all():
@@ -201,9 +197,16 @@ class Tables:
         self.self_loops += int((i == j)[starts].sum())
         rows.append(i[starts], j[starts], merged)
 
-    def id_of(self, number: int) -> object:
-        """Return one id by its number."""
-        return self._database.row(f"select id from numbers where number = {number}")[0]
+    def _refuse_repeats(self) -> None:
+        """Raise the error that names the first pair that is listed more than once."""
+        pair = """select least(i, j) as i, greatest(i, j) as j from pairs
+            group by all having count(*) > 1 order by all limit 1"""
+        query = f"""select one.id, other.id from ({pair})
+            join numbers one on one.number = i join numbers other on other.number = j"""
+        for piece in self._database.rows(query):
+            one, other = (column[0].as_py() for column in piece.columns)
+            msg = f"the pair {one} - {other} is listed more than once; say what to do with symmetrize='max' or 'sum'"
+            raise InputError(msg)
 
     def ids(self, start: int, stop: int) -> Iterator[pa.Array]:
         """Yield the ids of nodes in the order of their numbers, in pieces."""
