@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unseen
@@ -183,3 +184,42 @@ def test_the_default_is_the_recommended_method_and_says_which_flags_it_has_no_us
     assert json.loads(ran.out)["method"] == "rect-plus"
     assert "--epochs changes nothing: rect-plus has no such parameter" in ran.err
     assert unseen.read_embedding(out).vectors.shape == (4852, 16)
+
+
+def test_several_files_of_labels_add_up_and_a_contradiction_is_named(cli: Callable, files: Path) -> None:
+    (files / "first.csv").write_text("node,label\na b,x\n", "utf-8")
+    (files / "second.csv").write_text("node,label\nü,y\na b,x\n", "utf-8")
+    (files / "third.csv").write_text("node,label\na b,z\n", "utf-8")
+    words = ["embed", files / "edges.csv", "-o", files / "v.npz", "-m", "smoothfeats", "--dim", 2]
+    ran = cli(*words, "--labels", files / "first.csv", "--labels", files / "second.csv")
+    assert ran.code == 0, ran.err
+    assert "1 unlabelled" in ran.err
+    ran = cli(*words, "--labels", files / "first.csv", "--labels", files / "third.csv")
+    assert "a b" in ran.err
+    evaluated = cli(
+        "evaluate", files / "v.npz", "--labels", files / "first.csv", "--labels", files / "second.csv"
+    )
+    assert "class 'x' has one labelled node" in evaluated.err
+
+
+def test_labels_of_nodes_that_nothing_else_names_are_refused_where_that_was_asked_for(
+    cli: Callable, files: Path
+) -> None:
+    (files / "more.csv").write_text("node,label\na b,x\nnobody,y\n", "utf-8")
+    words = ["embed", files / "edges.csv", "-o", files / "v.npz", "-m", "smoothfeats", "--dim", 2]
+    words += ["--labels", files / "more.csv"]
+    ran = cli(*words)
+    assert ran.code == 0
+    assert "nobody" in ran.err
+    ran = cli(*words, "--strict")
+    assert ran.code == 1
+    assert "nobody" in ran.err
+
+
+def test_an_archive_named_npy_gets_a_sentence(cli: Callable, files: Path) -> None:
+    np.savez(files / "features.npz", np.eye(3))
+    (files / "features.npz").rename(files / "features.npy")
+    ran = cli("embed", files / "edges.csv", "--features", files / "features.npy", "-o", files / "v.npz")
+    assert ran.code == 1
+    assert "features.npy" in ran.err
+    assert "bug" not in ran.err
