@@ -13,6 +13,14 @@ import pytest
 import unseen
 from unseen.cli.app import run
 
+SLOW_EXAMPLES = (
+    "unseen.methods.rect_plus.RECTPlus",
+    "unseen.methods.neural.rect_dw.RECTDW",
+    "unseen.evaluation.methods.evaluate_method",
+    "unseen.evaluation.protocol.evaluate_many",
+)
+"""Examples in docstrings that take long; a docstring cannot be marked."""
+
 
 @pytest.fixture(scope="session")
 def paper_graph() -> Callable[[str], unseen.Dataset]:
@@ -60,8 +68,10 @@ def _quiet_again() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a browser; start the one long test first, so that two workers end together."""
+    """Mark what needs a browser and what takes long; start the one long test first, so that two workers end together."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
+        if item.name in SLOW_EXAMPLES:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: "test_distribution" not in item.nodeid)

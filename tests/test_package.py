@@ -76,6 +76,7 @@ def test_import_stays_light() -> None:
     assert _run(code).strip() == "[]"
 
 
+@pytest.mark.slow
 def test_help_loads_no_numerical_library() -> None:
     code = (
         "import sys\nfrom unseen.cli.app import run\nassert run(['--help']) == 0\n"

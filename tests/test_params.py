@@ -220,6 +220,7 @@ def test_what_the_command_line_cannot_read_is_refused_with_what_is_allowed(
     assert str(caught.value) == f"`it` of RECT must be {allowed}, got {text!r}"
 
 
+@pytest.mark.slow
 def test_a_type_checker_knows_the_constructor(tmp_path: Path) -> None:
     (tmp_path / "example.py").write_text(
         "from typing import Annotated, ClassVar\nfrom unseen.params import Declared, Limits\n\n"

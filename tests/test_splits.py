@@ -37,6 +37,7 @@ def some_labels(draw: Any) -> unseen.Labels:
     return unseen.Labels.from_values([values[k] for k in order], [f"n{k}" for k in order])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     labels=some_labels(),
@@ -69,6 +70,7 @@ def test_what_every_split_keeps(labels: unseen.Labels, rate: float, hide: set[st
         assert found == (known if row in train else set())
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(labels=some_labels(), seed=st.integers(0, 1000))
 def test_same_seed_same_split(labels: unseen.Labels, seed: int) -> None:
@@ -94,6 +96,7 @@ def test_a_generator_is_used_up_and_has_no_seed() -> None:
     assert first.random_state is None
 
 
+@pytest.mark.slow
 def test_draw_is_uniform() -> None:
     labels = single({"a": 10, "b": 10})
     hits = np.zeros(20)
@@ -209,6 +212,7 @@ def test_classes_without_nodes_are_not_hidden() -> None:
     assert set(unseen.random_unseen_sets(labels, 1, 5, random_state=0)) == {("a",), ("b",)}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(2, 9), data=st.data(), seed=st.integers(0, 1000))
 def test_random_sets_repeat_only_when_there_are_too_few(n: int, data: st.DataObject, seed: int) -> None:

@@ -20,6 +20,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "LATE", 5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_json_and_vectors(cli: Callable, tmp_path: Path) -> None:
     ran = cli("demo", "--json", "-o", tmp_path / "vectors", "--hide", "mail,web,video")
@@ -43,6 +44,7 @@ def test_json_and_vectors(cli: Callable, tmp_path: Path) -> None:
     assert str(tmp_path / "vectors") in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: Path) -> None:
     ran = cli("demo", "-o", tmp_path, "--seed", 1, "--no-page")
@@ -56,6 +58,7 @@ def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: 
         assert f"{scores['unseen_f1']:.2f}" in ran.out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_methods_that_are_not_installed_are_left_out_with_the_line_that_adds_them(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -75,6 +78,7 @@ def test_methods_that_are_not_installed_are_left_out_with_the_line_that_adds_the
     assert "pip install 'unseen[neural]'" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_the_page_shows_the_vectors_that_the_demo_recommends(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -56,6 +56,7 @@ def test_json_goes_to_stdout_alone(cli, planted):
     assert "truth" not in told
 
 
+@pytest.mark.slow
 def test_hidden_labels_are_compared_with_the_truth(cli):
     ran = cli("discover", "debian", "--unseen", "mail,web", "--label-rate", 0.3)
     assert ran.code == 0
@@ -65,6 +66,7 @@ def test_hidden_labels_are_compared_with_the_truth(cli):
     assert "is matched with mail" in ran.out
 
 
+@pytest.mark.slow
 def test_suggestions_come_as_a_table_with_reasons(cli, planted, tmp_path):
     ran = cli("suggest", *planted[1:], "--budget", 3)
     assert ran.code == 0

@@ -63,6 +63,7 @@ def test_same_seed_same_file(cli: Callable, files: Path) -> None:
     assert not (first == third).all()
 
 
+@pytest.mark.slow
 def test_every_declared_type_is_read_from_the_command_line(cli: Callable, tmp_path: Path) -> None:
     words = ["embed", "debian", "-o", tmp_path / "v.npz", "-m", "rect-plus", "--dim", 4]
     assert cli(*words, "--param", "views=plain/near,weighted/far").code == 0
@@ -87,6 +88,7 @@ def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:
     assert "did you mean 'steps'" in ran.err
 
 
+@pytest.mark.slow
 def test_a_matrix_for_the_classifier_can_be_scored(cli: Callable, files: Path) -> None:
     out = files / "v.parquet"
     assert cli("embed", "debian", "-o", out, "--method", "smoothfeats", "--dim", 30).code == 0
@@ -102,6 +104,7 @@ def test_a_matrix_for_the_classifier_can_be_scored(cli: Callable, files: Path) -
     assert "F1 of games" in text.out
 
 
+@pytest.mark.slow
 def test_vectors_that_saw_labels_are_tested_on_their_own_split(cli: Callable, tmp_path: Path) -> None:
     out = tmp_path / "v.parquet"
     words = ("--unseen", "mail,web", "--label-rate", 0.2)
@@ -122,6 +125,7 @@ def test_vectors_that_saw_labels_are_tested_on_their_own_split(cli: Callable, tm
     assert "look better here" in cli("evaluate", out, "--labels", "debian", "--splits", 1).err
 
 
+@pytest.mark.slow
 def test_a_saved_model_embeds_without_training(cli: Callable, tmp_path: Path) -> None:
     model, out, again = (tmp_path / name for name in ("m.npz", "a.npz", "b.npz"))
     ran = cli(
@@ -175,6 +179,7 @@ def test_hiding_a_class_alone_keeps_all_labels_of_the_others(cli: Callable, tmp_
     assert "2426 labelled" not in cli(*words).err
 
 
+@pytest.mark.slow
 def test_the_default_is_the_recommended_method_and_says_which_flags_it_has_no_use_for(
     cli: Callable, tmp_path: Path
 ) -> None:

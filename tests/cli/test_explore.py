@@ -38,6 +38,7 @@ def held(page: Path) -> dict[str, Any]:
     return json.loads(text)
 
 
+@pytest.mark.slow
 def test_files_to_a_page_with_findings(cli: Callable, planted: Path) -> None:
     page = planted / "page.html"
     words = ["explore", planted / "edges.csv", "--features", planted / "features.csv"]
@@ -57,6 +58,7 @@ def test_files_to_a_page_with_findings(cli: Callable, planted: Path) -> None:
     assert "viz" not in ran.err
 
 
+@pytest.mark.slow
 def test_hidden_labels_are_shown_to_the_reader_alone(cli: Callable, planted: Path) -> None:
     data = unseen.planted_partition(160, 4, random_state=0)
     write_labels(data.labels, planted / "all.csv")

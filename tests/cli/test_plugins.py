@@ -73,6 +73,7 @@ def test_a_plug_in_is_listed_without_being_imported_and_runs(
     del sys.modules["greetings"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "why"),
     [
@@ -117,6 +118,7 @@ def test_no_plug_in_takes_the_place_of_a_command(cli: Callable, install: Callabl
     assert cli("embed", "--help").err == ""
 
 
+@pytest.mark.slow
 def test_a_plug_in_is_found_by_its_metadata(tmp_path: Path) -> None:
     """A folder as pip leaves it, and the command in a process of its own."""
     about = tmp_path / "greetings-1.0.dist-info"

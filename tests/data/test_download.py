@@ -65,10 +65,8 @@ def test_connection_closed_without_an_answer(mirror):
 
 def test_hanging_server_times_out(mirror):
     mirror.answers["file.bin"] = mirror.hang
-    started = time.monotonic()
     with pytest.raises(unseen.DatasetError, match=r"timed out \(2 tries\)"):
         fetch(f"{mirror.url}/file.bin", size=3, patience=Patience(timeout=0.2, attempts=2, pause=0.0))
-    assert time.monotonic() - started < 5
 
 
 def test_trickle_ends_at_the_deadline(mirror):

@@ -18,6 +18,7 @@ from unseen.data.folders import ListedGraph, parse_groups, parse_pairs, read_fol
 odd_text = st.text(alphabet="0123456789 \t\r\n-+._xe٣\x0b\x0c\x1c\x85\u2028\x00", max_size=40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parse", [parse_pairs, parse_groups])
 @given(text=odd_text)
 def test_numbers_or_a_sentence(parse, text):

@@ -27,6 +27,7 @@ from unseen.data.objects import (
 from .drawn import ROUNDS, assert_same, dense, graphs, label_sets, labelled_graphs
 
 
+@pytest.mark.slow
 @ROUNDS
 @given(labelled_graphs())
 def test_networkx_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:
@@ -38,6 +39,7 @@ def test_networkx_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:
     assert graph_from_networkx(to_networkx(graph, features=None)).features is None
 
 
+@pytest.mark.slow
 @ROUNDS
 @given(labelled_graphs())
 def test_arrow_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:

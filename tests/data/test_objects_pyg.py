@@ -18,6 +18,7 @@ Data = pytest.importorskip("torch_geometric.data").Data
 HeteroData = pytest.importorskip("torch_geometric.data").HeteroData
 
 
+@pytest.mark.slow
 @ROUNDS
 @given(labelled_graphs())
 def test_pyg_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:

@@ -100,6 +100,7 @@ def test_round_trip_of_everything(tmp_path: Path, name: str, sparse: bool) -> No
 # --- convert --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", TARGETS)
 @pytest.mark.parametrize("second", TARGETS)
 def test_convert_goes_between_all_formats(tmp_path: Path, first: str, second: str) -> None:

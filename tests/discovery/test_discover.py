@@ -114,6 +114,7 @@ def test_where_no_class_is_missing_little_is_found():
     assert found.audit.expected_unseen < 0.1 * found.nodes.num_rows
 
 
+@pytest.mark.slow
 def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
     data = planted(n_nodes=1000, n_classes=5, degree_within=4, degree_between=0.5, words_of_class=2)
     spread = unseen.discover(data.graph, hidden(data, ["c0"], 0.2), random_state=0)
@@ -227,6 +228,7 @@ def test_bad_arguments_get_a_sentence(case):
         unseen.discover(graph, labels, method="rekt")
 
 
+@pytest.mark.slow
 def test_the_number_of_classes_can_be_given(case):
     found = unseen.discover(case.data.graph, case.labels, n_classes=3, random_state=0)
     assert len(found.classes) == 3
@@ -255,6 +257,7 @@ class Spy(unseen.SmoothFeats):
         return super()._fit(graph, labels, rng)
 
 
+@pytest.mark.slow
 def test_the_self_test_trains_again_without_the_class_it_hides(case):
     Spy.shown.clear()
     found = unseen.discover(
@@ -272,6 +275,7 @@ def test_the_self_test_trains_again_without_the_class_it_hides(case):
     assert all(n < first[1] for _, n in turns)
 
 
+@pytest.mark.slow
 def test_the_bundled_graph_reaches_its_goal():
     data = unseen.load_dataset("debian")
     labels = hidden(data, ["mail", "fonts", "sound"])
@@ -281,6 +285,7 @@ def test_the_bundled_graph_reaches_its_goal():
     assert words & {"mail", "font", "fonts", "audio", "music", "midi"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_text", [False, True])
 def test_nothing_depends_on_the_order_of_the_nodes(case, as_text):
     graph, labels = case.data.graph, case.labels
@@ -303,6 +308,7 @@ def test_nothing_depends_on_the_order_of_the_nodes(case, as_text):
     assert np.array_equal(after.embedding.rows(graph.node_ids), before.embedding.vectors)
 
 
+@pytest.mark.slow
 def test_suggestions_do_not_depend_on_the_order_of_the_nodes(case):
     graph = case.data.graph
     rows = np.random.default_rng(1).permutation(graph.n_nodes)

@@ -45,6 +45,7 @@ def test_a_bad_budget_gets_a_sentence(case, budget):
         unseen.suggest(case.data.graph, case.labels, budget=budget)
 
 
+@pytest.mark.slow
 def test_it_finds_rare_classes_with_fewer_questions_than_chance():
     small = unseen.planted_partition(500, 10, degree_within=8, degree_between=1, random_state=0)
     rows = np.flatnonzero((small.labels.codes < 7) | (np.arange(500) % 6 == 0))

@@ -17,6 +17,7 @@ from unseen.errors import InputError, OutputError, UnsupportedError
 LONG = "create table x as select count(*) from range(100000000) a, range(1000) b where (a.range * b.range) % 7 = 3"
 
 
+@pytest.mark.slow
 def test_what_memory_does_not_hold_waits_in_the_folder(tmp_path: Path) -> None:
     with Database(tmp_path, memory=100_000_000, threads=1) as database:
         database.run("create table x as select range as a, hash(range) as b from range(12000000)")

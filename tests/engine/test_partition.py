@@ -162,6 +162,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_gives_the_same_bytes(tmp_path: Path) -> None:
     m = 400_000  # several row groups, so that threads share the work
     ends, weights = rng.integers(0, 60_000, (2, m)) ** 2 % 60_000, rng.random(m)

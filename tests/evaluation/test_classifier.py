@@ -82,6 +82,7 @@ def test_wide_dense_vectors_are_solved_without_a_rotation(monkeypatch: pytest.Mo
     np.testing.assert_allclose(train_linear(vectors, truth, 1.0).weights, expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_folds_as_columns_equal_fits_on_their_rows(kind: str) -> None:
     vectors, truth = problem(kind, "multi")
@@ -110,6 +111,7 @@ def test_stiff_problems_reach_the_optimum_through_factors(monkeypatch: pytest.Mo
         assert objective(weights[:, k], vectors, signs[:, k], 1.0) == pytest.approx(best, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_stiff_wide_problems_are_solved_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unseen.evaluation.solver.PATIENCE", 2)
     vectors, truth = problem("wide", "multi")
@@ -135,6 +137,7 @@ def test_chosen_c_follows_the_scale_of_the_vectors() -> None:
     assert 0.3 < scaled / chosen < 3.4  # a step of the grid: the intercept is penalised, and does not scale
 
 
+@pytest.mark.slow
 def test_chosen_c_is_the_best_on_the_folds() -> None:
     vectors, truth = problem("dense", "single", n=400)
     folds = stratified_folds(truth, module.N_FOLDS, np.random.default_rng(3))
@@ -267,6 +270,7 @@ def test_a_drop_below_a_hundredth_does_not_end_the_search_for_c_however_many_nod
     assert place_found([0.8, 0.8, 0.8, 0.8, 0.788, 0.9], n_held=10_000_000) == (0, 5)
 
 
+@pytest.mark.slow
 def test_the_searches_for_c_know_how_many_nodes_are_held_out(monkeypatch):
     told = []
 

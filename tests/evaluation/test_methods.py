@@ -81,6 +81,7 @@ def test_a_choice_hides_the_folds_labels_from_the_embedding(world: tuple) -> Non
     assert sum(map(len, hidden)) == len(split.seen_labels.labelled)
 
 
+@pytest.mark.slow
 def test_a_choice_never_looks_at_test_nodes_or_unseen_classes(world: tuple) -> None:
     graph, labels, split = world
     codes = labels.codes.copy()
@@ -155,6 +156,7 @@ def test_bad_input_gets_a_sentence(world: tuple) -> None:
         unseen.evaluate_method(Spy(), graph, labels, lonely, param_grid={"cheat": [0.0, 1.0]})
 
 
+@pytest.mark.slow
 def test_a_setting_can_be_chosen_with_seen_classes_hidden_too(world: tuple) -> None:
     graph, labels, split = world
     grid = {"cheat": [0.0, 0.5]}

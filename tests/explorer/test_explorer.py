@@ -171,6 +171,7 @@ def test_tiny_graphs_have_a_map(n: int) -> None:
     assert np.isfinite(places).all()
 
 
+@pytest.mark.slow
 def test_the_map_keeps_groups_together_and_the_seed_keeps_the_map() -> None:
     rng = np.random.default_rng(0)
     group = np.arange(90) % 3
@@ -185,6 +186,7 @@ def test_the_map_keeps_groups_together_and_the_seed_keeps_the_map() -> None:
     assert np.isfinite(map_of(np.ones((30, 4), dtype=np.float32), 0)).all()
 
 
+@pytest.mark.slow
 def test_without_the_viz_extra_scikit_learn_lays_the_map_out_and_the_page_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -256,6 +258,7 @@ def test_the_style_uses_the_backgrounds_the_palette_was_made_for() -> None:
     assert re.findall(r"--map: (#\w+)", style) == [palette.MAP["light"], palette.MAP["dark"]]
 
 
+@pytest.mark.slow
 def test_the_page_finds_what_discover_finds_with_the_same_seed() -> None:
     data = unseen.planted_partition(200, 4, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)

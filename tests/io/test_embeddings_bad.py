@@ -276,6 +276,7 @@ def mutated(whole: bytes, data: st.DataObject) -> bytes:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())

@@ -66,6 +66,7 @@ ID = st.text(st.sampled_from("abc01.-_ü"), min_size=1, max_size=3)
 EDGES = st.lists(st.tuples(ID, ID, st.sampled_from([0.5, 1.0, 2.0, 7.25])), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @ROUNDS
 @given(edges=EDGES, header=st.booleans(), weights=st.booleans(), delimiter=st.sampled_from([",", "\t", ";"]))
 def test_generated_files(

@@ -99,6 +99,7 @@ def test_candidates_belong_to_ids_not_rows() -> None:
     assert (other != drawn).any()
 
 
+@pytest.mark.slow
 def test_every_candidate_is_as_likely() -> None:
     groups = label_groups(sp.csr_array(np.ones((12, 1), dtype=bool)))
     counts = sum(

@@ -80,6 +80,7 @@ def test_norm_in_blocks_equals_the_norm_in_one(monkeypatch: pytest.MonkeyPatch) 
     assert WalkMatrix(adjacency).frobenius_squared() == pytest.approx(whole, rel=1e-13)
 
 
+@pytest.mark.slow
 def test_norm_is_left_out_where_a_hub_makes_it_dear() -> None:
     n = 2_000
     spokes = np.arange(1, n)

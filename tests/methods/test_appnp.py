@@ -143,6 +143,7 @@ def test_where_nothing_can_be_held_out_the_training_nodes_decide() -> None:
     assert validation is targets
 
 
+@pytest.mark.slow
 def test_it_stops_when_validation_stops_improving_and_goes_back_to_the_best() -> None:
     graph = planted()
     plain = {"n_components": 8, "epochs": 500, "learning_rate": 0.1, "weight_decay": 0.0, "random_state": 0}

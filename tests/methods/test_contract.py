@@ -350,6 +350,7 @@ for name, params in {cases!r}.items():
 """
 
 
+@pytest.mark.slow
 def test_same_seed_same_bits_in_another_process(capsys: pytest.CaptureFixture[str]) -> None:
     cases = {"smoothfeats": {}, "rect-n": {"epochs": 5}, "rsdne-light": {"max_iter": 3}}
     script = IN_ANOTHER_PROCESS.format(cases=cases)

@@ -115,6 +115,7 @@ def test_the_vectors_are_the_hidden_layer_after_aggregation() -> None:
     np.testing.assert_allclose(method.embedding_.vectors, np.maximum(by_hand, 0), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_it_learns_to_tell_the_classes_apart() -> None:
     graph = planted(150)
     labels = some_labels(graph)
@@ -182,6 +183,7 @@ def test_every_parameter_reaches_its_use(change: dict[str, object]) -> None:
     assert not np.allclose(a, b)
 
 
+@pytest.mark.slow
 def test_weight_decay_pulls_at_the_first_layer_only() -> None:
     graph = planted()
     norms = []

@@ -33,6 +33,7 @@ def test_the_label_gradient_is_that_of_the_cross_entropy() -> None:
             assert gradient[place] == pytest.approx((above - below) / 2e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_objective_falls_and_classes_are_found_with_one_hidden() -> None:
     data = unseen.planted_partition(300, 4, degree_within=10, degree_between=2, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
@@ -41,6 +42,7 @@ def test_the_objective_falls_and_classes_are_found_with_one_hidden() -> None:
     assert unseen.evaluate(lde.embedding_, data.labels, split, random_state=0).micro_f1 > 0.8
 
 
+@pytest.mark.slow
 def test_a_heavier_label_term_gathers_the_classes() -> None:
     data = unseen.planted_partition(150, 3, degree_within=3, degree_between=3, random_state=0)
     truth, spread = data.labels.codes, []

@@ -106,6 +106,7 @@ def test_the_step_falls_and_a_graph_without_edges_gives_no_batches() -> None:
     assert list(batches(EdgeSampler(sp.csr_array((3, 3))), 10, np.random.default_rng(0))) == []
 
 
+@pytest.mark.slow
 def test_communities_are_found_and_the_loss_falls() -> None:
     data = unseen.planted_partition(300, 4, degree_within=10, degree_between=1.5, random_state=0)
     line = unseen.LINE(n_components=32, random_state=0).fit(data.graph)

@@ -73,6 +73,7 @@ def test_rounds_take_the_start_of_the_subspace_iteration_to_the_optimum(
     assert dense_cost(graph, method) == pytest.approx(best, rel=5e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "step"), [("als", "bold"), ("gradient", "bold"), ("gradient", "armijo")])
 def test_every_solver_comes_near_the_optimum_from_uniform_numbers(solver: str, step: str) -> None:
     graph = planted()

@@ -129,6 +129,7 @@ def test_the_fast_path_of_one_layer_equals_the_path_over_the_whole_graph(planted
     np.testing.assert_allclose(fast.embedding_.vectors, slow.embedding_.vectors, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_training_helps_and_unseen_classes_are_served(planted, split):
     scores = {}
     for name in FAMILY:
@@ -235,6 +236,7 @@ def test_without_features_new_nodes_are_refused_in_a_sentence(name, planted, spl
         method.transform(unseen.Graph(planted.graph.adjacency))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILY)
 def test_new_nodes_get_vectors_close_to_those_of_a_refit(name, planted, split):
     old = np.arange(200)
@@ -256,6 +258,7 @@ def test_new_nodes_get_vectors_close_to_those_of_a_refit(name, planted, split):
     assert accuracy(carried, planted.labels, split) > accuracy(refit, planted.labels, split) - 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILY)
 def test_more_layers_and_raw_input_work(name, planted, split):
     kinds = [{"hidden": (24,)}, {"hidden": [24, 12]}]
@@ -346,6 +349,7 @@ def test_ctrl_c_keeps_the_best_state(name, planted, split):
         unseen.make_method(name, callbacks=[interrupt], **options).fit(planted.graph, split.seen_labels)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     code = """
 import hashlib, unseen

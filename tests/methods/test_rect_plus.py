@@ -23,6 +23,7 @@ def a_split(data: unseen.Dataset, rate: float = 0.2) -> unseen.Split:
     )
 
 
+@pytest.mark.slow
 def test_it_keeps_hidden_classes_apart(planted: unseen.Dataset) -> None:
     split = a_split(planted)
     scores = {
@@ -35,6 +36,7 @@ def test_it_keeps_hidden_classes_apart(planted: unseen.Dataset) -> None:
     assert scores["rect-plus"].micro_f1 > 0.9
 
 
+@pytest.mark.slow
 def test_views_are_chosen_by_the_labels_and_reported(planted: unseen.Dataset) -> None:
     method = unseen.RECTPlus(random_state=0).fit(planted.graph, a_split(planted).seen_labels)
     best = max(method.view_scores_, key=method.view_scores_.get)
@@ -44,6 +46,7 @@ def test_views_are_chosen_by_the_labels_and_reported(planted: unseen.Dataset) ->
     assert method.strength_ in (0.0, 0.03, 0.1)
 
 
+@pytest.mark.slow
 def test_features_of_noise_leave_the_walk(planted: unseen.Dataset) -> None:
     noise = np.random.default_rng(0).standard_normal((400, 30))
     clean = unseen.planted_partition(400, 5, random_state=0)
@@ -83,6 +86,7 @@ def test_a_view_of_the_other_kind_stays_out_where_it_finds_none() -> None:
     assert not any(is_walk(name) for name in method.views_)
 
 
+@pytest.mark.slow
 def test_without_labels_the_default_views_serve(
     planted: unseen.Dataset, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -95,6 +99,7 @@ def test_without_labels_the_default_views_serve(
     assert unseen.RECTPlus(random_state=0).fit(bare).views_ == ["walk/near"]
 
 
+@pytest.mark.slow
 def test_new_nodes_land_near_where_a_refit_puts_them() -> None:
     data = unseen.load_dataset("debian")
     split = unseen.completely_imbalanced_split(
@@ -139,6 +144,7 @@ def test_save_and_load(planted: unseen.Dataset, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_unknown_views_are_named(planted: unseen.Dataset) -> None:
     with pytest.raises(InputError, match="unknown view in `views` 'plain/fra'; did you mean 'plain/far'"):
         unseen.RECTPlus(views=("plain/fra",), random_state=0).fit(planted.graph)
@@ -146,6 +152,7 @@ def test_unknown_views_are_named(planted: unseen.Dataset) -> None:
         unseen.RECTPlus(views=(), random_state=0).fit(planted.graph)
 
 
+@pytest.mark.slow
 def test_several_labels_a_node_are_fine(planted: unseen.Dataset) -> None:
     values = [[f"c{i % 3}", f"d{i % 2}"] if i % 4 else None for i in range(400)]
     labels = unseen.Labels.from_values(values, planted.graph.node_ids)

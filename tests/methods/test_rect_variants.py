@@ -74,6 +74,7 @@ def test_every_pair_has_its_noise_and_isolated_nodes_are_no_trouble():
     assert not others[0].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", [False, True])
 def test_rect_dw_learns_the_structure(planted, context):
     graph = unseen.Graph(planted.graph.adjacency, None)
@@ -84,6 +85,7 @@ def test_rect_dw_learns_the_structure(planted, context):
     assert purity(trained, planted.labels.codes) > purity(untrained, planted.labels.codes) + 0.05
 
 
+@pytest.mark.slow
 def test_rect_dw_is_rect_with_another_structure_half(planted, split):
     options = {"n_components": 10, "epochs": 5, "random_state": 0}
     plain = unseen.RECT(**options).fit_transform(planted.graph, split.seen_labels).vectors
@@ -123,6 +125,7 @@ def test_joint_rect_has_its_two_ends(planted, split):
     assert not np.allclose(semantic.embedding_.vectors, structure)
 
 
+@pytest.mark.slow
 def test_joint_rect_lowers_both_losses_and_serves_unseen_classes(planted, split):
     for options in ({"balance": 0.5}, {"balance": 0.5, "input": "svd"}):
         method = unseen.RECTJoint(random_state=0, **options).fit(planted.graph, split.seen_labels)

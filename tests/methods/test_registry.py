@@ -43,6 +43,7 @@ def test_a_name_leads_to_its_class_and_the_class_to_its_name(name: str) -> None:
     assert cls.__name__ in unseen.__all__
 
 
+@pytest.mark.slow
 def test_one_method_is_found_without_importing_the_others() -> None:
     code = (
         "import sys, unseen\nunseen.make_method('smoothfeats')\nunseen.TADW\n"

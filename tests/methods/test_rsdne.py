@@ -55,6 +55,7 @@ def test_without_labels_it_is_mfdw_and_says_so(cls: type, caplog: pytest.LogCapt
     assert "no node has a label" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", METHODS)
 def test_every_setting_reaches_the_result(cls: type) -> None:
     graph = planted()
@@ -226,6 +227,7 @@ print(grown / (graph.adjacency.nnz + n), squared / graph.adjacency.nnz)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux reports it")
 @pytest.mark.parametrize("kind", ["star", "power law"])
 def test_memory_is_linear_in_the_edges_of_a_graph_with_hubs(kind: str) -> None:

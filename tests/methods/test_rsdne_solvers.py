@@ -100,6 +100,7 @@ def test_the_gradient_solver_takes_the_paper_s_rounds() -> None:
     np.testing.assert_allclose(state.U, expected[0], atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("cg_steps", [1, 4])
 @settings(max_examples=8, deadline=None)
@@ -120,6 +121,7 @@ def test_armijo_lowers_the_cost_in_every_round() -> None:
     assert all(s.moved for s in states)
 
 
+@pytest.mark.slow
 def test_both_solvers_reach_the_optimum_that_is_known_without_labels() -> None:
     dense, objective, U, Ht = case(5, alpha=0.0)
     best = np.linalg.svd(dense.M, compute_uv=False)[:D]

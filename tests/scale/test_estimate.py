@@ -94,6 +94,7 @@ def test_more_threads_and_fewer_rows_of_others_cost_less() -> None:
     assert spread.sent == (6 * 100 + 1) * 5_000_000 * 64 * 4
 
 
+@pytest.mark.slow
 def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -111,6 +112,7 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
     assert free_memory() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "method", "params"), MEASURED)
 def test_the_estimate_of_memory_is_near_the_truth(n: int, method: str, params: dict[str, Any]) -> None:
     steps = "epochs" if method.startswith("rect") else "max_iter"

@@ -77,6 +77,7 @@ def _whole(folder: Path) -> tuple[unseen.Graph, unseen.Labels]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3])
 def test_products_of_parts_are_those_of_the_whole(planted: unseen.Dataset, tmp_path: Path, size: int) -> None:
     folder = _write(planted, tmp_path, 5)
@@ -133,6 +134,7 @@ def differences(found: np.ndarray, expected: np.ndarray) -> tuple[float, float]:
     return float(np.linalg.norm(gap) / np.linalg.norm(expected)), float(np.abs(gap).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "params", "features"), CASES)
 def test_parts_train_to_the_vectors_of_the_whole(
     planted: unseen.Dataset, tmp_path: Path, name: str, params: dict[str, Any], features: str | None
@@ -160,6 +162,7 @@ def test_what_needs_all_nodes_in_one_place_is_refused(planted: unseen.Dataset, t
         _on_parts(folder, 2, lambda graph, labels: unseen.RSDNE(n_components=4).fit(graph, labels))
 
 
+@pytest.mark.slow
 def test_a_factorisation_goes_on_from_a_checkpoint(planted: unseen.Dataset, tmp_path: Path) -> None:
     folder = _write(planted, tmp_path, 2)
 

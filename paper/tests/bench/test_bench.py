@@ -11,6 +11,7 @@ from unseen_paper.bench.report import Table, machine
 from unseen_paper.dense import rect as dense_rect
 
 
+@pytest.mark.slow
 def test_a_measurement_has_its_own_process_time_memory_and_result(tmp_path, monkeypatch):
     (tmp_path / "hungry.py").write_text(
         "import numpy as np\n\n\ndef take(mb):\n    return lambda: float(np.ones(mb * 125_000).sum())\n"
@@ -79,6 +80,7 @@ def test_ratios_are_paired(monkeypatch):
     assert row[7] == "0.07"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [rect.our_rect, rect.our_rect_l])
 def test_our_side_of_the_comparison_runs(job):
     assert np.isfinite(job("debian", 0.3, 1)())

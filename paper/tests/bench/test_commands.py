@@ -42,12 +42,14 @@ def test_bench_rect(bench, monkeypatch):
     assert "Measured on: " in out
 
 
+@pytest.mark.slow
 def test_bench_rsdne(bench):
     out = bench("rsdne", "--repeats", "1", "--format", "markdown")
     assert "| a round of gradient descent |" in out
     assert "to J = " in out
 
 
+@pytest.mark.slow
 def test_bench_scale(bench, monkeypatch):
     params = {contestant.name: {"n_components": 8} for contestant in scale.CONTESTANTS}
     small = [scale.Contestant(c.name, params[c.name], steps=c.steps) for c in scale.CONTESTANTS]

@@ -36,6 +36,7 @@ def planted(monkeypatch):
     return data
 
 
+@pytest.mark.slow
 def test_the_tables_of_a_graph_whose_classes_are_clear(planted, capsys):
     words = ["--methods", "probability,number,groups,questions", "--repeats", "1", "--json", "-q"]
     assert run(["bench", "discover", *words]) == 0
@@ -83,6 +84,7 @@ def test_unknown_tables_are_refused():
         bench.run(methods=["group"])
 
 
+@pytest.mark.slow
 def test_the_jobs_that_are_timed_run(monkeypatch):
     pytest.importorskip("openTSNE")
 

@@ -9,6 +9,7 @@ from unseen_paper.bench.cca_ssg import cca_ssg
 from unseen_paper.bench.plus import digits, heterophilous
 
 
+@pytest.mark.slow
 def test_every_method_of_the_comparison_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plus, "RATES", (0.3,))
     monkeypatch.setattr(plus, "WITHOUT_LABELS", ("nodefeats", "smoothfeats"))
@@ -22,6 +23,7 @@ def test_every_method_of_the_comparison_has_a_row(monkeypatch: pytest.MonkeyPatc
     assert micro["RECT+"] > micro["nodefeats"]
 
 
+@pytest.mark.slow
 def test_cca_ssg_brings_nodes_of_a_class_together() -> None:
     data = unseen.planted_partition(150, 3, random_state=0)
     vectors = cca_ssg(data.graph, n_components=32, epochs=30).vectors

@@ -10,6 +10,7 @@ from unseen.errors import InputError
 from unseen_paper.bench import versions
 
 
+@pytest.mark.slow
 def test_a_task_is_run_by_both_sides() -> None:
     [table] = versions.run(before=sys.executable, repeats=1, methods=["--help"])
     [(task, before, after, ratio)] = table.rows

@@ -36,6 +36,7 @@ KEYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_keys_of_json_and_the_styles_of_the_table(cli: Callable, tmp_path: Path) -> None:
     words = [
         "reproduce",
@@ -99,6 +100,7 @@ def test_without_a_terminal_slow_runs_are_told_of_each_minute(
     assert said == ["2 of 40 runs, 1 failed, 38 min left", "4 of 40 runs, 1 failed, 36 min left"]
 
 
+@pytest.mark.slow
 def test_every_experiment_has_the_same_keys_and_balanced_rates_are_written(
     cli: Callable, tmp_path: Path
 ) -> None:
@@ -116,6 +118,7 @@ def test_every_experiment_has_the_same_keys_and_balanced_rates_are_written(
     assert set(KEYS) <= row.keys()
 
 
+@pytest.mark.slow
 def test_claims_that_cannot_be_judged_do_not_hide_the_result(cli: Callable, tmp_path: Path) -> None:
     (tmp_path / "layouts_numbers.csv").write_text("a,b\n1,2\n")
     words = ["--dataset", "debian", "--methods", "nodefeats", "--rates", "0.05", "--splits", 1]

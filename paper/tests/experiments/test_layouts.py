@@ -57,6 +57,7 @@ def test_shares_count_own_class_and_other_hidden_classes() -> None:
     assert told["seen_purity"] == pytest.approx(1 / 3, abs=1e-4), "node 1 is not asked"
 
 
+@pytest.mark.slow
 def test_a_second_start_makes_no_map_again(tmp_path: Path, flat: list[int]) -> None:
     pytest.importorskip("matplotlib", reason="figures need the viz extra")
     rows, text = write_layouts(CHOICE, tmp_path)
@@ -76,6 +77,7 @@ def test_a_second_start_makes_no_map_again(tmp_path: Path, flat: list[int]) -> N
     assert len(flat) == 4
 
 
+@pytest.mark.slow
 def test_points_numbers_and_figure_are_written(tmp_path: Path, flat: list[int]) -> None:
     pytest.importorskip("matplotlib", reason="figures need the viz extra")
     (row,), text = write_layouts(Choice(["debian"], ["smoothfeats"], [0.1]), tmp_path, style="markdown")
@@ -91,6 +93,7 @@ def test_points_numbers_and_figure_are_written(tmp_path: Path, flat: list[int]) 
         assert (tmp_path / f"layouts-debian-10{suffix}").stat().st_size > 20_000
 
 
+@pytest.mark.slow
 def test_a_method_that_fails_leaves_the_others(
     tmp_path: Path, flat: list[int], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +120,7 @@ def test_a_method_that_fails_leaves_the_others(
     assert [row["error"] for row in rows] == ["", ""], "a second start tries again"
 
 
+@pytest.mark.slow
 def test_every_rate_has_its_figure(tmp_path: Path, flat: list[int]) -> None:
     pytest.importorskip("matplotlib", reason="figures need the viz extra")
     rows, text = write_layouts(Choice(["debian"], ["smoothfeats"], [0.1, 0.5]), tmp_path)
