@@ -68,7 +68,7 @@ def _quiet_again() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a browser and what takes long; start the one long test first, so that two workers end together."""
+    """Mark what needs a browser and what takes long; start the longest test first, so that two workers end together."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
