@@ -94,6 +94,20 @@ class Graph:
         degree = np.diff(self.adjacency.indptr) - (self.adjacency.diagonal() != 0)
         return np.asarray(degree == 0)
 
+    def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
+        """Return the graph of these rows, in their order, and the edges between them; itself where that is all of it.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> unseen.Graph.from_edges(["a", "b"], ["b", "c"]).subgraph([2, 1]).node_ids.tolist()
+        ['c', 'b']
+        """
+        if np.array_equal(rows, np.arange(self.n_nodes)):
+            return self
+        features = None if self.features is None else self.features[rows]
+        return Graph(self.adjacency[rows][:, rows], features, self.node_ids[rows], self.feature_names)
+
     @classmethod
     def from_edges(
         cls,

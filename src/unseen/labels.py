@@ -206,7 +206,6 @@ class Labels:
             self.node_ids.dtype == graph.node_ids.dtype and np.array_equal(self.node_ids, graph.node_ids)
         ):
             return self
-        rows = match_ids(graph.node_ids, self.node_ids)
         places = match_ids(self.node_ids, graph.node_ids)
         strangers = self.labelled[places[self.labelled] < 0]
         if len(strangers):
@@ -215,8 +214,13 @@ class Labels:
                 f"{self.node_ids[strangers[0]]!r}; add them to the graph (labels=... of read_graph) or remove them"
             )
             raise InputError(msg)
+        return self.of_nodes(graph.node_ids)
+
+    def of_nodes(self, node_ids: IdArray) -> Labels:
+        """Return the labels of these nodes, in their order; nodes that have none here are unlabelled."""
+        rows = match_ids(node_ids, self.node_ids)
         padded = sp.vstack([self.indicator, sp.csr_array((1, len(self.classes)), dtype=bool)], format="csr")
-        return Labels(padded[rows], self.classes, graph.node_ids)
+        return Labels(padded[rows], self.classes, node_ids)
 
 
 def is_unlabelled(value: Any) -> bool:

@@ -93,7 +93,7 @@ def discover(
         raise InputError(msg)
     check_input(graph, labels)
     order = id_order(graph.node_ids)
-    ordered = reordered(graph, order)
+    ordered = graph.subgraph(order)
     seen = labels.aligned(ordered)
     result = _discover(ordered, seen, method, n_classes, as_generator(random_state), on_step)
     if ordered is graph:
@@ -106,14 +106,6 @@ def discover(
         evidence=result.evidence.take(table_rows),
         embedding=Embedding(vectors, graph.node_ids, result.embedding.method, result.embedding.params),
     )
-
-
-def reordered(graph: Graph, rows: npt.NDArray[np.int64]) -> Graph:
-    """Return the graph with its nodes in the order of `rows`; the graph itself where that is its own order."""
-    if np.array_equal(rows, np.arange(graph.n_nodes)):
-        return graph
-    features = None if graph.features is None else graph.features[rows]
-    return Graph(graph.adjacency[rows][:, rows], features, graph.node_ids[rows], graph.feature_names)
 
 
 def _discover(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unseen.discovery.discover import discover, reordered, vectors_of
+from unseen.discovery.discover import discover, vectors_of
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, Discovery, Suggestion
 from unseen.discovery.space import Floats, Matrix, Space, make_space, unit_vectors
@@ -152,7 +152,7 @@ def _from_nothing(
     graph: Graph, budget: int, method: str | Method | Embedding | None, rng: np.random.Generator
 ) -> list[Suggestion]:
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
-    graph = reordered(graph, id_order(graph.node_ids))
+    graph = graph.subgraph(id_order(graph.node_ids))
     embedding = vectors_of(graph, None, method, child_seed(rng))
     space: Space = make_space(embedding, rng)
     everyone = np.arange(graph.n_nodes)

@@ -25,7 +25,7 @@ from unseen.explorer.findings import (
 from unseen.explorer.layout import FEW, has_open_tsne, map_of
 from unseen.explorer.words import feature_words
 from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
+from unseen.ids import match_ids
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator
 
@@ -104,9 +104,9 @@ def build_page(
     notes: list[str] = []
     rows = _drawn(subject, max_nodes, rng, notes)
     ids = subject.embedding.node_ids[rows]
-    labels = None if subject.labels is None else labels_of(subject.labels, ids)
-    truth = None if subject.truth is None else labels_of(subject.truth, ids)
-    graph = None if subject.graph is None else subgraph(subject.graph, ids)
+    labels = None if subject.labels is None else subject.labels.of_nodes(ids)
+    truth = None if subject.truth is None else subject.truth.of_nodes(ids)
+    graph = None if subject.graph is None else subject.graph.subgraph(match_ids(ids, subject.graph.node_ids))
     if len(ids) >= FEW and not has_open_tsne():
         notes.append(SLOW_LAYOUT)
         logger.info("%s", SLOW_LAYOUT)
@@ -173,22 +173,6 @@ def common_rows(embedding: Embedding, graph: Graph) -> Ints:
         )
         raise InputError(msg)
     return np.flatnonzero(inside >= 0)
-
-
-def labels_of(labels: Labels, ids: IdArray) -> Labels:
-    """Return the labels of these nodes, in their order; nodes without any are unlabelled."""
-    rows = match_ids(ids, labels.node_ids)
-    padded = sp.vstack([labels.indicator, sp.csr_array((1, len(labels.classes)), dtype=bool)], format="csr")
-    return Labels(padded[rows], labels.classes, ids)
-
-
-def subgraph(graph: Graph, ids: IdArray) -> Graph:
-    """Return the graph of these nodes and the edges between them."""
-    rows = match_ids(ids, graph.node_ids)
-    if np.array_equal(rows, np.arange(graph.n_nodes)):
-        return graph
-    features = None if graph.features is None else graph.features[rows]
-    return Graph(graph.adjacency[rows][:, rows], features, ids, graph.feature_names)
 
 
 def _edges(adjacency: sp.csr_array, notes: list[str]) -> Lists:

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
-from unseen.explorer.build import Subject, common_rows, labels_of, subgraph
+from unseen.explorer.build import Subject, common_rows
 from unseen.graph import Graph
+from unseen.ids import match_ids
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import make_method
@@ -70,8 +71,9 @@ def explore(
     whole = graph if graph is not None else _edgeless(embedding)  # type: ignore[arg-type]
     common = whole
     if embedding is not None and graph is not None:
-        common = subgraph(whole, embedding.node_ids[common_rows(embedding, graph)])
-    common_labels = None if labels is None else labels_of(labels, common.node_ids)
+        ids = embedding.node_ids[common_rows(embedding, graph)]
+        common = whole.subgraph(match_ids(ids, whole.node_ids))
+    common_labels = None if labels is None else labels.of_nodes(common.node_ids)
     n_labelled = 0 if common_labels is None else len(common_labels.labelled)
     if common_labels is None or n_labelled in (0, common.n_nodes):
         seed = child_seed(rng)
