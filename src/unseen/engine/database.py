@@ -80,6 +80,10 @@ class Database:
         """Return the first row of a query; each `?` in it stands for one of the values."""
         return self._wait(lambda: tuple(self._connection.execute(query, list(values)).fetchall()[0]))
 
+    def table(self, query: str) -> pa.Table:
+        """Return all that a query returns, which must fit in memory."""
+        return self._wait(lambda: self._connection.sql(query).to_arrow_table())
+
     def insert(self, table: str, rows: pa.Table) -> None:
         """Append rows whose columns are in the order of the table's."""
 

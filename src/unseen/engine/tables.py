@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unseen.data.ids import is_string
+from unseen.data.ids import is_string, joined
 from unseen.data.sources import Role
 from unseen.engine.database import Database
 from unseen.engine.rows import RowFiles
@@ -147,9 +147,9 @@ class Tables:
 
     def listed_nodes(self, last: int) -> pa.Array:
         """Return the ids of the rows of the node list up to the `last`, in their order."""
-        query = f"select id from nodes where place <= {last} order by place"
-        pieces = [piece["id"].chunk(0) for piece in self._database.rows(query)]
-        return pa.concat_arrays(pieces or [pa.array([], pa.int64())])
+        return joined(
+            self._database.table(f"select id from nodes where place <= {last} order by place")["id"]
+        )
 
     def label_only(self) -> tuple[int, object, int]:
         """Return how many nodes stand in labels only, the first of them, and the row it stands in."""
@@ -203,8 +203,7 @@ class Tables:
             group by all having count(*) > 1 order by all limit 1"""
         query = f"""select one.id, other.id from ({pair})
             join numbers one on one.number = i join numbers other on other.number = j"""
-        for piece in self._database.rows(query):
-            one, other = (column[0].as_py() for column in piece.columns)
+        for one, other in zip(*self._database.table(query).columns, strict=True):
             msg = f"the pair {one} - {other} is listed more than once; say what to do with symmetrize='max' or 'sum'"
             raise InputError(msg)
 
@@ -241,8 +240,8 @@ class Tables:
             "create table class_numbers as select name, row_number() over (order by name) - 1 as number "
             "from (select distinct name from classes)"
         )
-        pieces = self._database.rows("select name from class_numbers order by number")
-        return [name for piece in pieces for name in piece["name"].to_pylist()]
+        names = self._database.table("select name from class_numbers order by number")["name"]
+        return [str(name) for name in names.to_pylist()]
 
     def label_rows(self, start: int, stop: int) -> tuple[Ints, Ints]:
         """Return rows and classes of the labels of a range of nodes, each once, in order."""
@@ -250,9 +249,5 @@ class Tables:
             from classes join labels using (place) join class_numbers using (name)
             join numbers on numbers.id = cast(labels.id as {self._kind})
             where numbers.number >= {start} and numbers.number < {stop} order by node, class"""
-        pieces = list(self._database.rows(query))
-        nodes, classes = (
-            np.concatenate([np.empty(0, dtype=np.int64), *(piece[name].to_numpy() for piece in pieces)])
-            for name in ("node", "class")
-        )
-        return nodes - start, classes
+        labels = self._database.table(query)
+        return labels["node"].to_numpy() - start, labels["class"].to_numpy()
