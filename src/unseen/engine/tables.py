@@ -104,6 +104,10 @@ class Tables:
             from (select id, min(place) as place from ({ids}) group by id)"""
         )
         (self.n_nodes,) = self._database.row("select count(*) from numbers")
+        self._database.run(
+            f"""create or replace table features as select number, own.place
+            from ({self._ids("features")}) own join numbers using (id)"""
+        )
         src, dst = (f"cast({end} as {self._kind})" for end in ("src", "dst"))
         self._database.run(
             f"""create table pairs as
@@ -215,39 +219,39 @@ class Tables:
 
     def feature_rows(self, start: int, stop: int) -> Iterator[Ints]:
         """Yield where the features of a range of nodes are listed, in pieces; -1 is a first line that waited."""
-        query = f"""select features.place - {ROLES.index("features") * APART} - 1 as row
-            from features join numbers on numbers.id = cast(features.id as {self._kind})
+        query = f"""select place - {ROLES.index("features") * APART} - 1 as row from features
             where number >= {start} and number < {stop} order by number"""
         for piece in self._database.rows(query):
             yield piece["row"].to_numpy()
 
     def repeated_features(self) -> Any:
         """Return the first node that has several rows of features, or None."""
-        query = "select id, min(place) as place from features group by id having count(*) > 1"
-        (node,) = self._database.row(f"select arg_min(id, place) from ({query})")
-        return node
+        several = "select number, min(place) as place from features group by number having count(*) > 1"
+        query = f"select arg_min(id, several.place) from ({several}) several join numbers using (number)"
+        return self._database.row(query)[0]
 
     def without_features(self) -> tuple[int, object]:
         """Return how many nodes have no features, and the first of them."""
-        query = f"""select count(*), arg_min(id, number)
-            from numbers anti join features on numbers.id = cast(features.id as {self._kind})"""
+        query = "select count(*), arg_min(id, number) from numbers anti join features using (number)"
         count, first = self._database.row(query)
         return int(count), first
 
     def number_classes(self) -> list[str]:
-        """Give classes their numbers, and return their names, sorted."""
+        """Give classes their numbers and nodes their classes, and return the names of classes, sorted."""
+        names = sorted(self._database.table("select distinct name from classes")["name"].to_pylist())
+        self._database.run("create table class_numbers (name varchar, class bigint)")
+        numbered = {"name": pa.array(names, pa.large_string()), "class": np.arange(len(names))}
+        self._database.insert("class_numbers", pa.table(numbered))
         self._database.run(
-            "create table class_numbers as select name, row_number() over (order by name) - 1 as number "
-            "from (select distinct name from classes)"
+            f"""create table labelled as select distinct number as node, class
+            from classes join class_numbers using (name)
+            join ({self._ids("labels")}) own using (place) join numbers using (id)"""
         )
-        names = self._database.table("select name from class_numbers order by number")["name"]
-        return [str(name) for name in names.to_pylist()]
+        return names
 
     def label_rows(self, start: int, stop: int) -> tuple[Ints, Ints]:
         """Return rows and classes of the labels of a range of nodes, each once, in order."""
-        query = f"""select distinct numbers.number as node, class_numbers.number as class
-            from classes join labels using (place) join class_numbers using (name)
-            join numbers on numbers.id = cast(labels.id as {self._kind})
-            where numbers.number >= {start} and numbers.number < {stop} order by node, class"""
-        labels = self._database.table(query)
+        labels = self._database.table(
+            f"select node, class from labelled where node >= {start} and node < {stop} order by all"
+        )
         return labels["node"].to_numpy() - start, labels["class"].to_numpy()
