@@ -17,7 +17,8 @@ ROOT = SOURCE.parent.parent
 LAYERS = [
     {"errors", "ids", "randomness", "params", "graph", "labels", "splits", "embedding"},
     {"io", "data"},
-    {"linalg", "comm", "engine"},
+    {"engine"},
+    {"linalg"},
     {"methods"},
     {"evaluation"},
     {"scale", "discovery", "explorer"},

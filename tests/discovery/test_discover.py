@@ -252,9 +252,9 @@ class Spy(unseen.SmoothFeats):
     uses_labels = True
     shown: ClassVar[list] = []  # copies share it
 
-    def _fit(self, graph, labels, rng):
+    def _fit(self, graph, labels, run):
         Spy.shown.append((labels.classes, len(labels.labelled)))
-        return super()._fit(graph, labels, rng)
+        return super()._fit(graph, labels, run)
 
 
 @pytest.mark.slow

@@ -14,12 +14,12 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.comm import SOLO
+from unseen.engine.comm import SOLO
+from unseen.engine.load import load_parts
 from unseen.engine.partition import partition
 from unseen.engine.parts import checksum, part_folder, read_meta, verify_part
+from unseen.engine.sizes import parse_size
 from unseen.errors import InputError, OutputError
-from unseen.scale.load import load_parts
-from unseen.scale.sizes import parse_size
 
 rng = np.random.default_rng(0)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.engine.run import Run
 from unseen.methods.base import Method
 
 
@@ -21,7 +22,7 @@ class Spy(Method):
 
     cheat: Annotated[float, "Share of the labels in the vectors."] = 0.0
 
-    def _fit(self, graph: unseen.Graph, labels: unseen.Labels, rng: np.random.Generator) -> Any:
+    def _fit(self, graph: unseen.Graph, labels: unseen.Labels, run: Run) -> Any:
         Spy.shown.append(labels)
         columns = np.zeros((graph.n_nodes, 6))
         columns[:, : len(labels.classes)] = labels.indicator.toarray()

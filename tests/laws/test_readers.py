@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
-from unseen.comm import SOLO
 from unseen.data.convert import convert_file
 from unseen.data.read import read_features
+from unseen.engine.comm import SOLO
+from unseen.engine.load import load_parts
 from unseen.engine.partition import partition
-from unseen.scale.load import load_parts
 
 ROUNDS = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 MANY = [f"n{k},n{k + 1}" for k in range(400)]

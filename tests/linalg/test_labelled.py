@@ -1,4 +1,4 @@
-"""W as an operator against the dense W: no label, one or several a node, hubs, weights, self-loops."""
+"""W as an operator against the dense W: no label, one or several per node, hubs, weights, self-loops."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.rsdne import DenseRSDNE
+from unseen.engine.run import Run
 from unseen.linalg import labelled as module
 from unseen.linalg.labelled import LabelledWalk, label_groups
 
@@ -38,7 +39,9 @@ def test_operator_and_explicit_form_equal_the_dense_matrix(several: bool, factor
     sym = (dense.W + dense.W.T) / 2
     before, module.EXPLICIT_FACTOR = module.EXPLICIT_FACTOR, factor
     try:
-        walk = LabelledWalk(sp.csr_array(adjacency), label_groups(sp.csr_array(indicator)))
+        walk = LabelledWalk(
+            Run().matrix(sp.csr_array(adjacency)), label_groups(sp.csr_array(indicator), Run())
+        )
     finally:
         module.EXPLICIT_FACTOR = before
     assert (walk.explicit is None) == (factor == 0)
@@ -54,8 +57,8 @@ def test_many_groups_at_a_node_are_worked_on_in_batches() -> None:
     upper = np.triu(rng.random((n, n)) < 0.5, 1).astype(float)
     adjacency = upper + upper.T
     indicator = np.eye(n, dtype=bool)  # every node a class of its own: as many pairs as edges
-    walk = LabelledWalk(sp.csr_array(adjacency), label_groups(sp.csr_array(indicator)))
-    assert len(walk._parts) > 4
+    walk = LabelledWalk(Run().matrix(sp.csr_array(adjacency)), label_groups(sp.csr_array(indicator), Run()))
+    assert len(walk._bags) > 1
     sym = (lambda W: (W + W.T) / 2)(DenseRSDNE(adjacency, indicator).W)
     np.testing.assert_allclose(walk.symmetric(np.eye(n)), sym, atol=1e-12)
 
@@ -63,16 +66,18 @@ def test_many_groups_at_a_node_are_worked_on_in_batches() -> None:
 def test_without_labels_nothing_is_removed() -> None:
     adjacency, indicator = random_case(1)
     dense = DenseRSDNE(adjacency, np.zeros_like(indicator))
-    walk = LabelledWalk(sp.csr_array(adjacency), label_groups(sp.csr_array(np.zeros_like(indicator))))
+    walk = LabelledWalk(
+        Run().matrix(sp.csr_array(adjacency)), label_groups(sp.csr_array(np.zeros_like(indicator)), Run())
+    )
     np.testing.assert_allclose(walk.symmetric(np.eye(30)), (dense.M + dense.M.T) / 2, atol=1e-12)
 
 
 def test_sets_of_labels_become_groups_and_know_their_relatives() -> None:
     indicator = sp.csr_array(np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=bool))
-    groups = label_groups(indicator)
+    groups = label_groups(indicator, Run())
     assert groups.of_node[1] == -1
     assert groups.of_node[0] == groups.of_node[4]
     related = groups.related.toarray()
     assert related[groups.of_node[0], groups.of_node[2]]
     assert not related[groups.of_node[0], groups.of_node[3]]
-    assert label_groups(sp.csr_array(np.eye(3, dtype=bool))).related is None
+    assert label_groups(sp.csr_array(np.eye(3, dtype=bool)), Run()).related is None

@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.rsdne import DenseRSDNE
+from unseen.engine.comm import SOLO
+from unseen.engine.run import Run
+from unseen.engine.sparse import Layout
 from unseen.linalg import neighbours as module
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.labelled import label_groups
@@ -30,7 +33,7 @@ def case(seed: int, n: int = 40, classes: int = 3, *, several: bool = False):
 @given(seed=st.integers(0, 10_000), k=st.integers(1, 60))
 def test_no_swap_of_a_neighbour_lowers_the_cost(several: bool, seed: int, k: int) -> None:
     U, indicator = case(seed, several=several)
-    found = nearest_in_class(U, label_groups(sp.csr_array(indicator)), k)
+    found = nearest_in_class(U, label_groups(sp.csr_array(indicator), Run()), k, Run())
     same = indicator.astype(int) @ indicator.T.astype(int) > 0
     for i in range(len(U)):
         others = np.setdiff1d(np.flatnonzero(same[i]), [i])
@@ -45,12 +48,12 @@ def test_no_swap_of_a_neighbour_lowers_the_cost(several: bool, seed: int, k: int
 
 def test_blocks_and_float32_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     U, indicator = case(3, n=300)
-    groups = label_groups(sp.csr_array(indicator))
-    whole = nearest_in_class(U, groups, 5)
+    groups = label_groups(sp.csr_array(indicator), Run())
+    whole = nearest_in_class(U, groups, 5, Run())
     monkeypatch.setattr(module, "ROWS", 7)
     monkeypatch.setattr(module, "COLUMNS", 11)
     for vectors in (U, U.astype(np.float32)):
-        blocked = nearest_in_class(vectors, groups, 5)
+        blocked = nearest_in_class(vectors, groups, 5, Run())
         np.testing.assert_array_equal(blocked.rows, whole.rows)
         np.testing.assert_array_equal(blocked.columns, whole.columns)
 
@@ -58,25 +61,37 @@ def test_blocks_and_float32_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 def test_equal_to_the_dense_definition_and_symmetric_part() -> None:
     U, indicator = case(4)
     S = DenseRSDNE(np.zeros((40, 40)), indicator, k=4).neighbours(U)
-    found = nearest_in_class(U, label_groups(sp.csr_array(indicator)), 4)
-    np.testing.assert_array_equal(found.symmetric(40).toarray(), (S + S.T) / 2)
+    found = nearest_in_class(U, label_groups(sp.csr_array(indicator), Run()), 4, Run())
+    np.testing.assert_array_equal(
+        found.symmetric(Layout((0, 40), SOLO), Run()).local.toarray(), (S + S.T) / 2
+    )
 
 
 def test_identical_vectors_give_the_lower_rows() -> None:
     indicator = sp.csr_array(np.ones((5, 1), dtype=bool))
-    found = nearest_in_class(np.zeros((5, 2)), label_groups(indicator), 2)
+    found = nearest_in_class(np.zeros((5, 2)), label_groups(indicator, Run()), 2, Run())
     assert found.columns.reshape(5, 2).tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1]]
 
 
 def test_classes_of_one_and_no_labels_have_no_neighbours() -> None:
-    assert len(nearest_in_class(np.eye(3), label_groups(sp.csr_array(np.eye(3, dtype=bool))), 5).rows) == 0
-    assert len(nearest_in_class(np.eye(3), label_groups(sp.csr_array((3, 2), dtype=bool)), 5).rows) == 0
+    assert (
+        len(
+            nearest_in_class(
+                np.eye(3), label_groups(sp.csr_array(np.eye(3, dtype=bool)), Run()), 5, Run()
+            ).rows
+        )
+        == 0
+    )
+    assert (
+        len(nearest_in_class(np.eye(3), label_groups(sp.csr_array((3, 2), dtype=bool), Run()), 5, Run()).rows)
+        == 0
+    )
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_candidates_are_different_nodes_of_the_same_class(several: bool) -> None:
     _, indicator = case(5, n=200, several=several)
-    groups = label_groups(sp.csr_array(indicator))
+    groups = label_groups(sp.csr_array(indicator), Run())
     drawn = draw_candidates(groups, node_keys(np.arange(200), 1), 10)
     same = indicator.astype(int) @ indicator.T.astype(int) > 0
     labelled = np.flatnonzero(indicator.any(axis=1))
@@ -90,18 +105,18 @@ def test_candidates_belong_to_ids_not_rows() -> None:
     ids = np.array([f"node {i}" for i in range(50)])
     indicator = np.eye(2, dtype=bool)[np.arange(50) % 2]
     order = np.random.default_rng(0).permutation(50)
-    drawn = draw_candidates(label_groups(sp.csr_array(indicator)), node_keys(ids, 3), 6).toarray()
+    drawn = draw_candidates(label_groups(sp.csr_array(indicator), Run()), node_keys(ids, 3), 6).toarray()
     moved = draw_candidates(
-        label_groups(sp.csr_array(indicator[order])), node_keys(ids[order], 3), 6
+        label_groups(sp.csr_array(indicator[order]), Run()), node_keys(ids[order], 3), 6
     ).toarray()
     np.testing.assert_array_equal(moved, drawn[order][:, order])
-    other = draw_candidates(label_groups(sp.csr_array(indicator)), node_keys(ids, 4), 6).toarray()
+    other = draw_candidates(label_groups(sp.csr_array(indicator), Run()), node_keys(ids, 4), 6).toarray()
     assert (other != drawn).any()
 
 
 @pytest.mark.slow
 def test_every_candidate_is_as_likely() -> None:
-    groups = label_groups(sp.csr_array(np.ones((12, 1), dtype=bool)))
+    groups = label_groups(sp.csr_array(np.ones((12, 1), dtype=bool)), Run())
     counts = sum(
         draw_candidates(groups, node_keys(np.arange(12), seed), 3).toarray().astype(int)
         for seed in range(2000)
@@ -112,13 +127,13 @@ def test_every_candidate_is_as_likely() -> None:
 
 def test_nearest_of_all_candidates_is_the_exact_answer() -> None:
     U, indicator = case(6, n=80)
-    groups = label_groups(sp.csr_array(indicator))
+    groups = label_groups(sp.csr_array(indicator), Run())
     everybody = draw_candidates(groups, node_keys(np.arange(80), 0), 1000)
-    exact, light = nearest_in_class(U, groups, 5), nearest_of_candidates(U, everybody, 5)
+    exact, light = nearest_in_class(U, groups, 5, Run()), nearest_of_candidates(U, everybody, 5, Run())
     np.testing.assert_array_equal(light.columns, exact.columns)
     few = draw_candidates(groups, node_keys(np.arange(80), 0), 8)
     assert (few[light.rows, light.columns].sum()) < len(light.rows)
-    some = nearest_of_candidates(U, few, 5)
+    some = nearest_of_candidates(U, few, 5, Run())
     assert np.asarray(few[some.rows, some.columns]).all()
 
 

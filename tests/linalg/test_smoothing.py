@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.engine.run import Run
 from unseen.linalg.normalize import gcn_normalized, l2_rows
 from unseen.linalg.smoothing import smoothed, teleport_weights
 
@@ -17,7 +18,7 @@ def test_one_series_gives_what_the_rounds_give(teleport: float) -> None:
     expected = start
     for _ in range(6):
         expected = (1 - teleport) * (ahat @ expected) + teleport * start
-    made = smoothed(ahat, Z, {"one": [teleport]}, 6)["one"]
+    made = smoothed(Run().matrix(ahat), Z, {"one": [teleport]}, 6)["one"]
     np.testing.assert_allclose(made, l2_rows(expected), atol=1e-5)
 
 
@@ -35,5 +36,5 @@ def test_a_depth_averages_its_teleport_rates() -> None:
         for t in (0.1, 0.5)
     ]
     np.testing.assert_allclose(
-        smoothed(ahat, Z, {"d": (0.1, 0.5)}, 3)["d"], l2_rows(sums[0] + sums[1]), atol=1e-5
+        smoothed(Run().matrix(ahat), Z, {"d": (0.1, 0.5)}, 3)["d"], l2_rows(sums[0] + sums[1]), atol=1e-5
     )

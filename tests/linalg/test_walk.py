@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from unseen.engine.run import Run
 from unseen.linalg import walk as walk_module
 from unseen.linalg.normalize import row_normalized
 from unseen.linalg.walk import WalkMatrix
@@ -46,7 +47,7 @@ def test_products_equal_the_dense_definition(name: str) -> None:
     adjacency = GRAPHS[name]
     M = dense_walk(adjacency)
     V = np.random.default_rng(1).standard_normal((adjacency.shape[0], 7))
-    walk = WalkMatrix(adjacency)
+    walk = WalkMatrix(Run().matrix(adjacency))
     np.testing.assert_allclose(walk.matmat(V), M @ V, atol=1e-13)
     np.testing.assert_allclose(walk.rmatmat(V), M.T @ V, atol=1e-13)
     np.testing.assert_allclose(walk.symmetric(V), (M + M.T) @ V / 2, atol=1e-13)
@@ -55,7 +56,7 @@ def test_products_equal_the_dense_definition(name: str) -> None:
 
 
 def test_products_keep_the_floating_type_and_their_argument() -> None:
-    walk = WalkMatrix(weighted(40, 0))
+    walk = WalkMatrix(Run().matrix(weighted(40, 0)))
     V = np.random.default_rng(1).standard_normal((40, 3)).astype(np.float32)
     before = V.copy()
     assert walk.matmat(V).dtype == np.float32
@@ -65,27 +66,27 @@ def test_products_keep_the_floating_type_and_their_argument() -> None:
 
 
 def test_explicit_only_where_the_degrees_make_it_cheaper() -> None:
-    assert WalkMatrix(ring(100)).explicit
+    assert WalkMatrix(Run().matrix(ring(100))).explicit
     star = sp.lil_array((100, 100))
     star[0, 1:] = 1
     star[1:, 0] = 1
-    assert not WalkMatrix(sp.csr_array(star)).explicit
-    assert not WalkMatrix(weighted(60, 2)).explicit
+    assert not WalkMatrix(Run().matrix(sp.csr_array(star))).explicit
+    assert not WalkMatrix(Run().matrix(weighted(60, 2))).explicit
 
 
 def test_norm_in_blocks_equals_the_norm_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     adjacency = weighted(60, 3)
-    whole = WalkMatrix(adjacency).frobenius_squared()
+    whole = WalkMatrix(Run().matrix(adjacency)).frobenius_squared()
     monkeypatch.setattr(walk_module, "BLOCK_ENTRIES", 100)
-    assert WalkMatrix(adjacency).frobenius_squared() == pytest.approx(whole, rel=1e-13)
+    assert WalkMatrix(Run().matrix(adjacency)).frobenius_squared() == pytest.approx(whole, rel=1e-13)
 
 
 @pytest.mark.slow
-def test_norm_is_left_out_where_a_hub_makes_it_dear() -> None:
+def test_norm_is_left_out_where_a_hub_makes_it_expensive() -> None:
     n = 2_000
     spokes = np.arange(1, n)
     star = sp.csr_array((np.ones(n - 1), (np.zeros(n - 1, dtype=int), spokes)), shape=(n, n))
-    walk = WalkMatrix(sp.csr_array(star + star.T))
+    walk = WalkMatrix(Run().matrix(sp.csr_array(star + star.T)))
     assert walk.frobenius_squared() is None
     # Abar^2 of a star: the hub returns to itself, a leaf reaches each leaf with 1 / (n - 1).
     expected = (1 + 1 / (n - 1) + (n - 1) * 1 + (n - 1) ** 2 / (n - 1) ** 2) / 4

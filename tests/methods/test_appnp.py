@@ -152,7 +152,7 @@ def test_it_stops_when_validation_stops_improving_and_goes_back_to_the_best() ->
     assert 2 < len(method.loss_history_) < len(longer.loss_history_) < 500
     last = []
 
-    def remember(epoch: unseen.methods.training.Epoch) -> None:
+    def remember(epoch: unseen.engine.steps.Epoch) -> None:
         last[:] = [epoch.vectors()]
 
     again = unseen.APPNP(**plain, patience=2, callbacks=[remember])

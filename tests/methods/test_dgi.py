@@ -67,7 +67,7 @@ def test_it_stops_after_its_patience_and_keeps_the_best_weights() -> None:
     graph = planted()
     kept = {}
 
-    def remember(epoch: unseen.methods.training.Epoch) -> None:
+    def remember(epoch: unseen.engine.steps.Epoch) -> None:
         kept[epoch.number] = epoch.vectors()  # after the step of this epoch, which is where the next begins
 
     method = unseen.DGI(

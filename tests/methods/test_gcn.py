@@ -257,7 +257,7 @@ def test_callbacks_see_the_vectors_and_can_stop() -> None:
     graph = planted()
     seen = []
 
-    def stop(epoch: unseen.methods.training.Epoch) -> bool:
+    def stop(epoch: unseen.engine.steps.Epoch) -> bool:
         seen.append(epoch.vectors().shape)
         return epoch.number == 3
 
@@ -267,7 +267,7 @@ def test_callbacks_see_the_vectors_and_can_stop() -> None:
 
 
 def test_ctrl_c_is_not_taken_for_the_end_of_the_training() -> None:
-    def interrupt(epoch: unseen.methods.training.Epoch) -> None:
+    def interrupt(epoch: unseen.engine.steps.Epoch) -> None:
         if epoch.number == 2:
             raise KeyboardInterrupt
 

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.linalg import operator_svd as svd_module
-from unseen.linalg.operator_svd import operator_svd
+from unseen.engine.run import Run
+from unseen.linalg import svd as svd_module
+from unseen.linalg.svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
 
 
@@ -24,7 +25,7 @@ def planted(
 
 
 def optimum(graph: unseen.Graph, d: int, lam: float) -> float:
-    M = WalkMatrix(graph.adjacency).matmat(np.eye(graph.n_nodes))
+    M = WalkMatrix(Run().matrix(graph.adjacency)).matmat(np.eye(graph.n_nodes))
     values = np.linalg.svd(M, compute_uv=False)
     return float((values**2).sum() - (np.maximum(values[:d] - lam, 0) ** 2).sum())
 
@@ -47,7 +48,7 @@ def dense_cost(graph: unseen.Graph, method: unseen.MFDW) -> float:
 def test_the_start_is_the_optimum_and_stays_there(
     small: int, tolerance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(svd_module, "SMALL", small)
+    monkeypatch.setattr(svd_module, "SMALL_OPERATOR", small)
     graph = planted()
     method = unseen.MFDW(n_components=20, random_state=0).fit(graph)
     assert method.loss_history_[0] == pytest.approx(optimum(graph, 20, 0.1), rel=tolerance)
@@ -62,7 +63,7 @@ def test_the_start_is_the_optimum_and_stays_there(
 def test_rounds_take_the_start_of_the_subspace_iteration_to_the_optimum(
     columns: int, lam: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(svd_module, "SMALL", 0)
+    monkeypatch.setattr(svd_module, "SMALL_OPERATOR", 0)
     graph = planted()
     best = optimum(graph, columns, lam)
     start = unseen.MFDW(n_components=columns, lam=lam, max_iter=0, random_state=0).fit(graph)
@@ -88,24 +89,24 @@ def test_every_solver_comes_near_the_optimum_from_uniform_numbers(solver: str, s
 
 def test_subspace_iteration_equals_the_full_decomposition(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = planted(200)
-    walk = WalkMatrix(graph.adjacency)
+    walk = WalkMatrix(Run().matrix(graph.adjacency))
     start = np.random.default_rng(0).standard_normal((200, 40))
-    U, s, V = operator_svd(walk.matmat, walk.rmatmat, start, 4)
-    monkeypatch.setattr(svd_module, "SMALL", 0)
-    U2, s2, V2 = operator_svd(walk.matmat, walk.rmatmat, start, 4)
+    U, s, V = operator_svd(walk.alternating(start.copy()), start.copy(), 4, Run())
+    monkeypatch.setattr(svd_module, "SMALL_OPERATOR", 0)
+    U2, s2, V2 = operator_svd(walk.alternating(start.copy()), start.copy(), 4, Run())
     np.testing.assert_allclose(s2[:3], s[:3], rtol=1e-4)
     np.testing.assert_allclose(U2[:, :3], U[:, :3], atol=0.02)
     np.testing.assert_allclose(V2[:, :3], V[:, :3], atol=0.02)
 
 
 def test_subspace_iteration_copes_with_low_rank_and_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(svd_module, "SMALL", 0)
+    monkeypatch.setattr(svd_module, "SMALL_OPERATOR", 0)
     vector = np.arange(1.0, 31.0)[:, None]
     start = np.random.default_rng(0).standard_normal((30, 8)).astype(np.float32)
     matrix = (vector @ vector.T).astype(np.float32)
-    U, s, V = operator_svd(lambda X: matrix @ X, lambda X: matrix.T @ X, start, 3)
+    U, s, V = operator_svd(matrix, start, 3, Run())
     np.testing.assert_allclose((U * s) @ V.T, matrix, atol=0.5)
-    U, s, V = operator_svd(np.zeros_like, np.zeros_like, start, 3)
+    U, s, V = operator_svd(np.zeros_like(matrix), start, 3, Run())
     assert not np.any(s)
     assert np.isfinite(U).all()
     assert np.isfinite(V).all()
@@ -192,7 +193,7 @@ def test_new_nodes_solve_their_ridge_problem() -> None:
         unseen.Graph(whole.adjacency[old][:, old], node_ids=whole.node_ids[old])
     )
     H = method.context_.T.astype(float)
-    M = WalkMatrix(whole.adjacency).matmat(np.eye(60))[~old][:, old]
+    M = WalkMatrix(Run().matrix(whole.adjacency)).matmat(np.eye(60))[~old][:, old]
     expected = M @ H.T @ np.linalg.inv(H @ H.T + 0.1 * np.eye(6))
     np.testing.assert_allclose(method.transform(whole).vectors[~old], expected, atol=1e-4)
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.engine.run import Run
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods import mmdw as module
 from unseen.methods.mmdw import margin_bias, ridge
@@ -37,7 +38,7 @@ def solved_for_u(M: np.ndarray, H: np.ndarray, lam: float) -> np.ndarray:
 
 def test_both_steps_of_the_factorisation_end_where_the_slope_of_the_dense_cost_is_zero() -> None:
     graph, M = hub_and_spokes()
-    walk, lam = WalkMatrix(graph.adjacency), 0.2
+    walk, lam = WalkMatrix(Run().matrix(graph.adjacency)), 0.2
     moved = np.random.default_rng(0).normal(size=(30, 4))
     H = ridge(walk.rmatmat(moved), moved, lam).T
     U = ridge(walk.matmat(H.T), H.T, lam)

@@ -14,6 +14,7 @@ import torch
 
 import unseen
 from oracles import rect as dense_rect
+from unseen.engine.run import Run
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.neural.gcn_encoder import keyed_xavier
@@ -55,7 +56,7 @@ def test_rect_n_follows_the_dense_definition_through_training(planted, features)
 
         W = xavier(graph.features.shape[1], 12, rng)
     else:
-        W = keyed_xavier(node_keys(graph.node_ids, seed), 12)
+        W = keyed_xavier(node_keys(graph.node_ids, seed), 12, Run())
     truth, losses = dense_rect.train_rect_n(graph, width=12, epochs=15, W=W, dtype=torch.float64)
     np.testing.assert_allclose(method.loss_history_, losses, rtol=1e-5)
     np.testing.assert_allclose(vectors, truth, atol=1e-4 * np.abs(truth).max())
@@ -98,10 +99,10 @@ def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
 
     cpu, rng = torch.device("cpu"), np.random.default_rng(0)
     X = planted.graph.features.toarray()
-    encoder, ahat = Encoder([xavier(X.shape[1], 8, rng)], cpu), propagation(planted.graph, cpu)
+    encoder, ahat = Encoder([xavier(X.shape[1], 8, rng)], cpu), propagation(planted.graph, cpu, Run())
     encoder.layers[0].slope.fill_(1.0)
     nothing = sp.csr_array((240, 1)), np.zeros((1, X.shape[1]))
-    head = SemanticLoss(*nothing, xavier(8, X.shape[1], rng), cpu)
+    head = SemanticLoss(*nothing, xavier(8, X.shape[1], rng), cpu, Run())
     theirs = RECT_L(X.shape[1], 8)
     with torch.no_grad():
         theirs.conv.lin.weight.copy_(encoder.layers[0].W.T)
@@ -109,7 +110,7 @@ def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
         theirs.lin.bias.copy_(head.c)
     coo = planted.graph.adjacency.tocoo()
     edges = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-    ours = encoder.forward(Input(X, cpu), ahat) @ head.F + head.c
+    ours = encoder.forward(Input(X, cpu, Run()), ahat, Run()) @ head.F + head.c
     np.testing.assert_allclose(ours, theirs(torch.from_numpy(X).float(), edges).detach(), atol=1e-5)
 
 
@@ -118,10 +119,10 @@ def test_the_fast_path_of_one_layer_equals_the_path_over_the_whole_graph(planted
     fast = unseen.RECTL(**options).fit(planted.graph, split.seen_labels)
     slow = unseen.RECTL(**options)
 
-    def over_the_graph(graph, labels, Z, head):
+    def over_the_graph(graph, labels, Z, head, run):
         from unseen.methods.neural.gcn_encoder import Input
 
-        return slow._fit_on_graph(graph, labels, Input(Z, slow.encoder_.device), head)
+        return slow._fit_on_graph(graph, labels, Input(Z, slow.encoder_.device, run), head, run)
 
     monkeypatch.setattr(slow, "_fit_on_labelled_rows", over_the_graph)
     slow.fit(planted.graph, split.seen_labels)
@@ -150,9 +151,11 @@ def test_rect_is_its_halves_side_by_side(planted, split):
     vectors = method.fit_transform(planted.graph, split.seen_labels).vectors
     np.testing.assert_allclose(np.linalg.norm(vectors[:, :4], axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(vectors[:, 4:], axis=1), 1, atol=1e-5)
-    np.testing.assert_allclose(vectors[:, :4], l2_rows(method.semantic_._transform(planted.graph)), atol=1e-4)
     np.testing.assert_allclose(
-        vectors[:, 4:], l2_rows(method.structure_._transform(planted.graph)), atol=1e-4
+        vectors[:, :4], l2_rows(method.semantic_._transform(planted.graph, Run())), atol=1e-4
+    )
+    np.testing.assert_allclose(
+        vectors[:, 4:], l2_rows(method.structure_._transform(planted.graph, Run())), atol=1e-4
     )
     assert set(method.loss_history_) == {"rect-l", "rect-n"}
     assert (
@@ -168,7 +171,7 @@ def test_rect_without_labels_is_rect_n_and_says_so(planted, caplog):
     assert method.embedding_.vectors.shape == (240, 6)
     assert method.semantic_ is None
     np.testing.assert_allclose(
-        method.embedding_.vectors, l2_rows(method.structure_._transform(planted.graph)), atol=1e-6
+        method.embedding_.vectors, l2_rows(method.structure_._transform(planted.graph, Run())), atol=1e-6
     )
     with pytest.raises(unseen.InputError, match="rect-l learns from labels"):
         unseen.RECTL().fit(planted.graph)
@@ -179,12 +182,14 @@ def test_several_labels_get_the_mean_of_their_descriptions():
 
     labels = unseen.Labels.from_values(["a", ["a", "b"], "b", None, "c"])
     features = np.array([[1.0, 0], [3, 0], [0, 4], [9, 9], [5, 5]])
-    centres = describe_classes(features, labels, "mean")
+    centres = describe_classes(features, labels, "mean", Run())
     np.testing.assert_allclose(centres, [[2, 0], [1.5, 2], [5, 5]])
     np.testing.assert_allclose(shares_of(labels) @ centres, [[2, 0], [1.75, 1], [1.5, 2], [5, 5]])
-    np.testing.assert_allclose(describe_classes(features, labels, lambda rows: rows.max(axis=0))[0], [3, 0])
+    np.testing.assert_allclose(
+        describe_classes(features, labels, lambda rows: rows.max(axis=0), Run())[0], [3, 0]
+    )
     with pytest.raises(unseen.InputError, match=r"`readout` must turn .* 2 finite numbers, for class 'a'"):
-        describe_classes(features, labels, lambda rows: rows)
+        describe_classes(features, labels, lambda rows: rows, Run())
 
 
 def test_every_readout_reaches_its_use(planted, split):
@@ -195,7 +200,7 @@ def test_every_readout_reaches_its_use(planted, split):
     mean, median, other = made.values()
     assert not np.allclose(mean, median)
     assert not np.allclose(mean, other)
-    Z, _ = reduced_features(planted.graph, "features", 10, "rect-l", as_generator(0))
+    Z, _ = reduced_features(planted.graph, "features", 10, "rect-l", Run(random_state=0))
     first = split.seen_labels.codes == 0
     np.testing.assert_allclose(median[0], np.median(Z[first], axis=0), atol=1e-5)
     with pytest.raises(
@@ -305,7 +310,7 @@ def test_debian_classes_are_described_by_words_that_fit():
 
 def test_identity_features_give_orthonormal_semantics():
     graph = unseen.random_graph(500, random_state=0)
-    Z, axes = reduced_features(graph, "identity", None, "rect-l", as_generator(0))
+    Z, axes = reduced_features(graph, "identity", None, "rect-l", Run(random_state=0))
     assert axes is None
     np.testing.assert_allclose(Z.T @ Z, np.eye(200), atol=1e-4)
 

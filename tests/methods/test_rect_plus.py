@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError
 from unseen.methods.views import Reduction, is_walk, reductions, smoothed_views, weighted
 
@@ -165,15 +166,15 @@ def test_reduced_features_are_the_projections_of_weighted_unit_rows() -> None:
     rng = np.random.default_rng(0)
     X = sp.csr_array((rng.random((30, 12)) < 0.3) * rng.random((30, 12)))
     graph = unseen.Graph(sp.csr_array(np.ones((30, 30)) - np.eye(30)), X, np.arange(30))
-    way = reductions(graph, 0)["weighted-wide"]
+    way = reductions(graph, 0, Run())["weighted-wide"]
     dense = X.toarray() * way.weights
     lengths = np.linalg.norm(dense, axis=1, keepdims=True)
     dense = np.divide(dense, lengths, out=np.zeros_like(dense), where=lengths > 0)
-    np.testing.assert_allclose(way.apply(X), dense @ way.axes.T, atol=1e-5)
+    np.testing.assert_allclose(way.apply(X, Run()), dense @ way.axes.T, atol=1e-5)
     np.testing.assert_allclose(weighted(X.toarray(), way.weights, unit=True), dense, atol=1e-9)
-    assert smoothed_views(graph, {"w": Reduction(None, np.eye(12, dtype=np.float32), False)}, ["near"])[
-        "w/near"
-    ].shape == (30, 12)
+    assert smoothed_views(
+        graph, {"w": Reduction(None, np.eye(12, dtype=np.float32), False)}, Run(), ["near"]
+    )["w/near"].shape == (30, 12)
 
 
 def test_dense_columns_count_alike_whatever_their_unit() -> None:

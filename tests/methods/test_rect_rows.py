@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.comm.group import SOLO, Comm
+from unseen.engine.comm import Comm
+from unseen.engine.run import Run
 from unseen.methods.neural.rect_l import _are_weights
 
 
@@ -56,7 +57,12 @@ def test_processes_agree_on_what_all_of_them_hold():
         def sum_(self, array):
             return array + self.theirs.pop(0)
 
+    def with_others(*theirs: float) -> Run:
+        run = Run()
+        run.comm = Other(*theirs)
+        return run
+
     words = np.array([[0.0, 1.0]])
-    assert not _are_weights(words, SOLO)
-    assert _are_weights(words, Other(0, 1)), "the counts are elsewhere"
-    assert not _are_weights(2 * words, Other(1, 1)), "the negative value is elsewhere"
+    assert not _are_weights(words, Run())
+    assert _are_weights(words, with_others(0, 1)), "the counts are elsewhere"
+    assert not _are_weights(2 * words, with_others(1, 1)), "the negative value is elsewhere"

@@ -157,7 +157,7 @@ class DegreePowers(Method):
     n_components: Columns = None
     base: Annotated[float, Limits(0), "What is added to the degrees."] = 0.0
 
-    def _fit(self, graph, labels, rng):
+    def _fit(self, graph, labels, run):
         degree = np.asarray(graph.adjacency.sum(axis=1)) + self.base
         return np.power.outer(degree, np.arange(1, 1 + (self.n_components or 3))).astype(np.float32)
 '''

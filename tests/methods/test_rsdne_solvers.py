@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.rsdne import DenseRSDNE, laplacian
+from unseen.engine.run import Run
+from unseen.engine.steps import take_steps
 from unseen.linalg.labelled import LabelledWalk, label_groups
 from unseen.linalg.neighbours import nearest_in_class
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods import rsdne_solvers as solvers
-from unseen.methods.rsdne_solvers import Objective, alternating, gradient_descent
+from unseen.methods.rsdne_solvers import Factorisation, Objective, State, alternating, gradient_descent
 
 N, D = 36, 5
 
@@ -29,14 +34,15 @@ def case(seed: int, *, several: bool = False, alpha: float = 1.0, k: int = 3, cl
     if several:
         indicator[some] |= rng.random((len(some), classes)) < 0.3
     dense = DenseRSDNE(adjacency, indicator, alpha=alpha, lam=0.1, k=k)
-    walk = WalkMatrix(sp.csr_array(adjacency))
-    groups = label_groups(sp.csr_array(indicator))
+    run = Run()
+    A = run.matrix(sp.csr_array(adjacency))
+    walk, groups = WalkMatrix(A), label_groups(sp.csr_array(indicator), run)
     objective = Objective(
         walk,
         0.1,
         alpha,
-        LabelledWalk(sp.csr_array(adjacency), groups),
-        lambda U: nearest_in_class(U, groups, k),
+        LabelledWalk(A, groups),
+        lambda U: nearest_in_class(U, groups, k, run),
         walk.frobenius_squared(cheap_only=False) or 0.0,
     )
     return dense, objective, rng.standard_normal((N, D)), rng.standard_normal((N, D))
@@ -151,29 +157,32 @@ def test_with_large_k_the_intra_cost_is_half_the_classical_sum(seed: int) -> Non
 def test_rounds_end_by_tol_by_max_iter_and_by_a_callback() -> None:
     _, objective, U, Ht = case(6)
     ends = {
-        "tol": {"max_iter": 500, "tol": 1e-3, "report": lambda *_: False},
-        "max_iter": {"max_iter": 3, "tol": 0.0, "report": lambda *_: False},
-        "callback": {"max_iter": 50, "tol": 0.0, "report": lambda number, *_: number == 2},
+        "tol": {"n": 500, "tol": 1e-3},
+        "": {"n": 3},
+        "callback": {"n": 50, "callbacks": lambda epoch: epoch.number == 2},
     }
     for expected, how in ends.items():
-        solution = solvers.solve(alternating(objective, U, Ht, cg_steps=4), **how)
-        assert solution.ended_by == expected
-    assert len(solution.history) == 3
+        factors = Factorisation(partial(alternating, objective, cg_steps=4), lambda: (U, Ht), resumes=True)
+        history = take_steps("toy", training=factors.training(), start=factors.start, window=1, **how)
+        assert history.stopped_by == expected
+    assert len(history.losses) == 3
 
 
 def test_an_interrupt_keeps_the_last_whole_round(caplog: pytest.LogCaptureFixture) -> None:
     _, objective, U, Ht = case(7)
 
-    def rounds():
+    def rounds(U: np.ndarray, Ht: np.ndarray) -> Iterator[State]:
         inner = alternating(objective, U, Ht, cg_steps=4)
         yield next(inner)
         yield next(inner)
         raise KeyboardInterrupt
 
-    solution = solvers.solve(rounds(), max_iter=10, tol=0.0, report=lambda *_: False)
-    assert solution.ended_by == "interrupt"
-    assert len(solution.history) == 2
-    assert "interrupted after 1 rounds" in caplog.text
+    factors = Factorisation(rounds, lambda: (U, Ht), resumes=True)
+    history = take_steps("toy", 10, factors.training(), start=factors.start)
+    assert history.stopped_by == "interrupt"
+    assert history.losses[-1] == factors.state.cost
+    assert len(history.losses) == 2
+    assert "interrupted after 1 steps; the last whole round is kept" in caplog.text
 
 
 def test_float32_reaches_the_same_cost() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.engine.run import Run
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.tadw import Problem
 
@@ -16,7 +17,7 @@ def problem() -> tuple[np.ndarray, np.ndarray, Problem]:
     rng = np.random.default_rng(0)
     adjacency = unseen.random_graph(30, random_state=0).adjacency
     features = rng.normal(size=(30, 6)) * [3, 2, 1, 1, 0.5, 0.0]
-    walk = WalkMatrix(adjacency)
+    walk = WalkMatrix(Run().matrix(adjacency))
     return walk.matmat(np.eye(30)), features, Problem.of(walk, features, 0.2)
 
 

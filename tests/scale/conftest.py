@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from unseen.comm import Comm
+from unseen.engine.comm import Comm
 
 T = TypeVar("T")
 SECONDS = 60
@@ -41,12 +41,14 @@ class ThreadComm(Comm):
             array.copy_(total)
         return array
 
-    def exchange(self, rows: torch.Tensor, send: Sequence[int], receive: Sequence[int]) -> torch.Tensor:
+    def exchange(self, rows: Any, send: Sequence[int], receive: Sequence[int]) -> Any:
         assert sum(send) == len(rows)
+        if isinstance(rows, np.ndarray):
+            return self.exchange(torch.from_numpy(rows), send, receive).numpy()
         pieces = self._all([piece.clone() for piece in torch.split(rows, list(send))])
-        came = [theirs[self.rank] for theirs in pieces]
-        assert [len(piece) for piece in came] == list(receive)
-        return torch.cat(came)
+        received = [theirs[self.rank] for theirs in pieces]
+        assert [len(piece) for piece in received] == list(receive)
+        return torch.cat(received)
 
     def barrier(self) -> None:
         self._all(None)
@@ -73,9 +75,6 @@ def on_ranks(size: int, work: Callable[[Comm], T]) -> list[T]:
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Any:
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ranks are threads here, so that each of them gets one."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unseen.scale.estimate import (
-    CANDIDATES_BYTES,
+import unseen
+from unseen.engine.estimate import (
     EXCHANGE_SECONDS,
     FETCH_SECONDS,
     GRAM_SECONDS,
@@ -20,6 +20,7 @@ from unseen.scale.estimate import (
     estimate,
     halo_bytes,
 )
+from unseen.methods.registry import method_class
 
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 NODES, ENTRIES, MACHINES, CORES, COLUMNS = 10**9, 2 * 10**11, 100, 32, 64
@@ -74,7 +75,7 @@ def test_a_hundred_machines(page: str) -> None:
                 f"{halo_bytes(sizes) / 1e9:.0f} GB",
             )
         )
-        told = estimate("rect-n", sizes, threads=CORES)
+        told = estimate(unseen.RECTN, sizes, threads=CORES)
         assert told is not None
         assert told.sent == pytest.approx(100 * received, rel=0.01)
         assert told.n_bytes == pytest.approx(tall + graph + halo_bytes(sizes), rel=0.01)
@@ -108,7 +109,7 @@ def test_the_constants_on_the_page(page: str) -> None:
 def test_what_follows_for_labels_and_checkpoints(page: str) -> None:
     labelled, own = 10**8, NODES // MACHINES
     assert f"{24 * labelled / 1e9:.1f} GB and {4 * COLUMNS * labelled / 1e9:.0f} GB" in page
-    assert f"another {CANDIDATES_BYTES * labelled / MACHINES / 1e9:.0f} GB" in page
+    assert f"another {unseen.RSDNELight.labelled_bytes * labelled / MACHINES / 1e9:.0f} GB" in page
     assert f"a checkpoint is {3 * 4 * COLUMNS * own / 1e9:.1f} GB a process" in page
 
 
@@ -124,7 +125,9 @@ def test_what_is_told_is_near_what_was_measured(page: str) -> None:
         source = features.split(",")[0] or "adjacency"
         shape = {"feature_columns": 1000, "feature_entries": 10 * nodes} if source[0].isdigit() else {}
         source = "features" if shape else source
-        found = estimate(method, Sizes(nodes, 4 * nodes, columns, rounds, source=source, **shape), threads=1)
+        found = estimate(
+            method_class(method), Sizes(nodes, 4 * nodes, columns, rounds, source=source, **shape), threads=1
+        )
         assert found is not None
         held = found.n_bytes - (found.movable if "on disk" in features else 0.0)
         assert told_peak == pytest.approx(held / 1e6, abs=1)

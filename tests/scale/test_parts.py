@@ -13,16 +13,14 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.comm import Comm
-from unseen.comm.graph_part import GraphPart
+from unseen.engine.checkpoints import Checkpoints
+from unseen.engine.comm import Comm
+from unseen.engine.load import load_parts
 from unseen.engine.partition import partition
+from unseen.engine.run import Run
+from unseen.engine.sparse import GraphPart, Matrix
 from unseen.errors import UnsupportedError
-from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
-from unseen.linalg.products import spmm
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.keeping import kept_by
-from unseen.scale.checkpoints import Checkpoints
-from unseen.scale.load import load_parts
 
 from .conftest import on_ranks
 
@@ -84,26 +82,33 @@ def test_products_of_parts_are_those_of_the_whole(planted: unseen.Dataset, tmp_p
     A = _whole(folder)[0].adjacency
     V = rng.standard_normal((A.shape[0], 70)).astype(np.float32)
 
-    def work(graph: GraphPart, _: Any) -> Any:
-        part, layout = graph.adjacency, graph.adjacency.halo.layout
-        own = slice(layout.first, layout.first + layout.own)
-        made = [
-            spmm(f(part).astype(np.float32), V[own])
-            for f in (gcn_normalized, row_normalized, column_normalized)
-        ]
-        walk = WalkMatrix(part)
-        back = part.halo.collected(part.halo.extended(V[own]))
-        counts = part.halo.collected(part.halo.extended(np.ones((layout.own, 1))))
-        return [*made, walk.symmetric(V[own]), back / counts], walk.frobenius_squared()
+    def normalized(A: Matrix) -> list[Matrix]:
+        return [A.gcn_normalized(), A.row_normalized(), A.column_normalized()]
 
-    found = _on_parts(folder, size, work)
-    expected = [spmm(f(A).astype(np.float32), V) for f in (gcn_normalized, row_normalized, column_normalized)]
-    for k, wanted in enumerate(expected):
-        assert np.array_equal(np.concatenate([rows[k] for rows, _ in found]), wanted)  # the same bits
-    walk = WalkMatrix(A)
-    assert np.allclose(np.concatenate([rows[3] for rows, _ in found]), walk.symmetric(V), atol=1e-6)
-    assert np.allclose(np.concatenate([rows[4] for rows, _ in found]), V, atol=1e-6)
-    assert [norm for _, norm in found] == pytest.approx([walk.frobenius_squared()] * size, rel=1e-12)
+    def work(graph: GraphPart, _: Any) -> Any:
+        with Run().of(graph, 0) as run:
+            part = run.matrix(graph.adjacency)
+            own = slice(part.layout.first, part.layout.first + part.layout.own)
+            products = [A @ V[own] for A in normalized(part)]
+            walk = WalkMatrix(part)
+            back = part.collected(part.extended(V[own]))
+            counts = part.collected(part.extended(np.ones((part.layout.own, 1))))
+            other = Matrix(part.local, run, part.halo)  # whose transpose is not known to be itself
+            return [
+                *products,
+                walk.symmetric(V[own]),
+                back / counts,
+                other.T @ V[own],
+            ], walk.frobenius_squared()
+
+    results = _on_parts(folder, size, work)
+    whole = Run().matrix(A, symmetric=True)
+    for k, wanted in enumerate(normalized(whole)):
+        assert np.array_equal(np.concatenate([rows[k] for rows, _ in results]), wanted @ V)  # the same bits
+    walk = WalkMatrix(whole)
+    for k, expected in ((3, walk.symmetric(V)), (4, V), (5, A @ V)):
+        assert np.allclose(np.concatenate([rows[k] for rows, _ in results]), expected, atol=1e-5)
+    assert [norm for _, norm in results] == pytest.approx([walk.frobenius_squared()] * size, rel=1e-12)
 
 
 CASES = [
@@ -158,7 +163,7 @@ def test_parts_train_to_the_vectors_of_the_whole(
 
 def test_what_needs_all_nodes_in_one_place_is_refused(planted: unseen.Dataset, tmp_path: Path) -> None:
     folder = _write(planted, tmp_path, 2)
-    with pytest.raises(UnsupportedError, match="take rsdne-light, or one process"):
+    with pytest.raises(UnsupportedError, match="use rsdne-light, or one process"):
         _on_parts(folder, 2, lambda graph, labels: unseen.RSDNE(n_components=4).fit(graph, labels))
 
 
@@ -169,9 +174,9 @@ def test_a_factorisation_goes_on_from_a_checkpoint(planted: unseen.Dataset, tmp_
     def fit(rounds: int, every: int) -> np.ndarray:
         def work(comm: Comm) -> Any:
             graph, labels, _ = load_parts(folder, comm)
-            with kept_by(Checkpoints(tmp_path / "kept", comm, "job", every)):
-                method = unseen.RSDNELight(n_components=8, max_iter=rounds, tol=0.0, random_state=0)
-                return method.fit(graph, labels).embedding_.vectors
+            run = Run(keeper=Checkpoints(tmp_path / "kept", comm, "job", every))
+            method = unseen.RSDNELight(n_components=8, max_iter=rounds, tol=0.0, random_state=0)
+            return method.fit_run(graph, labels, run).embedding_.vectors
 
         return np.concatenate(on_ranks(2, work))
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unseen.comm import SOLO, Comm
+from unseen.engine.checkpoints import Checkpoints
+from unseen.engine.comm import SOLO, Comm
+from unseen.engine.load import load_parts
+from unseen.engine.train import train
+from unseen.engine.vectors import read_vectors
 from unseen.errors import InputError, OutputError, UnseenError
-from unseen.scale.checkpoints import Checkpoints
-from unseen.scale.load import load_parts
-from unseen.scale.train import train
-from unseen.scale.vectors import read_vectors
 from unseen_paper.bench.processes import finished, free_port, group, worker_ids, write_parts
 from waiting import wait_for
 
@@ -130,7 +130,7 @@ def test_a_full_disk_ends_with_a_sentence_and_no_half_output(
     def work(comm: Comm) -> None:
         train(parts, output, comm, method="rect-n", params=params, seed=1)
 
-    for writer in ("unseen.scale.checkpoints.np.savez", "unseen.scale.vectors.write_parquet"):
+    for writer in ("unseen.engine.checkpoints.np.savez", "unseen.engine.vectors.write_parquet"):
         with monkeypatch.context() as patch:
             patch.setattr(writer, full)
             with pytest.raises(OutputError, match="the disk is full"):

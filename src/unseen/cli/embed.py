@@ -88,11 +88,8 @@ def embed(
     if model is not None:
         embedding = estimator.transform(data.graph)
     else:
-        from unseen.linalg.scratch import scratch as on_disk
-
         _check_fits(estimator, data, scratch=scratch is not None, force=force)
-        with on_disk(scratch):
-            embedding = _trained(estimator, data, hiding, common.seed)
+        embedding = _trained(estimator, data, hiding, common.seed, scratch)
     seconds = time.perf_counter() - start
     embedding.save(output)
     if save_model is not None:
@@ -148,14 +145,15 @@ def _report(estimator: Method, embedding: Embedding, seconds: float, output: Pat
         print_json({**report, "output": str(output), "class_descriptions": words})
 
 
-def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int) -> Embedding:
+def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch: Path | None) -> Embedding:
     from unseen.embedding import Embedding
+    from unseen.engine.run import Run
 
     visible = hiding.apply(data, seed)
     with progress(estimator.name) as move:
         if move and "callbacks" in estimator.parameters:
             estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
-        embedding = estimator.fit_transform(data.graph, visible.labels)
+        embedding = estimator.fit_run(data.graph, visible.labels, Run(scratch=scratch)).embedding_
     if visible.split is None or not estimator.uses_labels or data.labels is None:
         return embedding
     split = {
@@ -169,14 +167,14 @@ def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int) -> Embed
 
 
 def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -> None:
-    from unseen.scale.estimate import check_fits, sizes_of
+    from unseen.engine.estimate import check_fits, sizes_of
 
     features = None
     if data.graph.features is not None:
         entries = getattr(data.graph.features, "nnz", data.graph.features.size)
         features = {"columns": int(data.graph.features.shape[1]), "entries": int(entries)}
     sizes = sizes_of(estimator, data.graph.n_nodes, int(data.graph.adjacency.nnz), features)
-    check_fits(estimator.name, sizes, scratch=scratch, force=force)
+    check_fits(estimator, sizes, scratch=scratch, force=force)
 
 
 def _class_words(estimator: Method) -> dict[str, list[str]]:

@@ -30,7 +30,7 @@ def partition(
 ) -> None:
     """Cut a graph that need not fit in memory into row parts of equal work, for `python -m unseen.scale`."""
     from unseen.engine.partition import partition as cut
-    from unseen.scale.sizes import parse_size
+    from unseen.engine.sizes import parse_size
 
     meta = cut(
         edges,

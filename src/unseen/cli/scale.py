@@ -55,16 +55,15 @@ def scale(
 
     Alone it trains on the whole graph; started by torchrun, each process trains on its own parts.
     """
-    from unseen.comm.group import connect
-    from unseen.linalg.scratch import scratch as on_disk
-    from unseen.scale.train import train
+    from unseen.engine.comm import connect
+    from unseen.engine.train import train
 
     asked: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
     params = {name: value for name, value in asked.items() if value is not None}
     if method in ("mfdw", "rsdne-light") and epochs is not None:
         params["max_iter"] = params.pop("epochs")
     params |= options.parse_parameters(param or [], method)
-    with connect(timeout) as comm, on_disk(scratch):
+    with connect(timeout) as comm:
         train(
             parts,
             output,
@@ -73,7 +72,8 @@ def scale(
             params=params,
             seed=seed,
             checkpoint_every=checkpoint_every,
-            scratch=scratch is not None,
+            threads=threads,
+            scratch=scratch,
             force=force,
             on_end=print_json if json else None,
         )

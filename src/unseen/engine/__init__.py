@@ -1,1 +1,1 @@
-"""One engine for numbers: where and how computation runs."""
+"""Where and how numbers are computed: threads, processes, disk, checkpoints, shared work. Methods meet a `Run` only."""

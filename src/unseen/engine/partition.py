@@ -27,6 +27,7 @@ from unseen.data.read import Intake, missing_features, numbered_ids, several
 from unseen.data.roles import NodeReader, Reader
 from unseen.data.sources import Role, shown_bytes
 from unseen.data.tables import Table
+from unseen.engine.blocks import default_threads
 from unseen.engine.database import Database
 from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
 from unseen.engine.rows import BYTES_PER_NODE, FeatureFile
@@ -34,7 +35,6 @@ from unseen.engine.tables import APART, Tables
 from unseen.errors import InputError, OutputError, logger
 from unseen.graph import Symmetrize
 from unseen.labels import tell_missing_words
-from unseen.linalg.blocks import thread_count
 
 LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
@@ -106,7 +106,7 @@ def partition(
     with staged_folder(target) as staging:
         work = staging / "work"
         work.mkdir()
-        with Database(work, memory=memory * 3 // 4, threads=threads or thread_count()) as database:
+        with Database(work, memory=memory * 3 // 4, threads=threads or default_threads()) as database:
             job = _Job(intake, Tables(database), work, n_bytes=min(memory // 24, BATCH))
             job.read()
             job.check(parts, memory)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.embedding import Embedding
+from unseen.engine.run import Run, Shared
 from unseen.errors import InputError, logger, unknown_name
 from unseen.evaluation.classifier import (
     GRID,
@@ -26,7 +27,6 @@ from unseen.evaluation.scores import Score
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method, unfitted
-from unseen.methods.sharing import shared_work
 from unseen.randomness import RandomState, as_generator
 from unseen.splits import Split
 
@@ -119,9 +119,13 @@ def fit_and_evaluate(
     n_refits: int | None = None,
     hide_classes: bool = False,
     random_state: RandomState = 0,
+    shared: Shared | None = None,
     **options: Any,
 ) -> tuple[Embedding, Score]:
-    """Do as :func:`evaluate_method` does, and return the vectors beside their score."""
+    """Do as :func:`evaluate_method` does, and return the vectors beside their score.
+
+    `shared` keeps work on the graph that does not depend on the labels for other calls; without it, for this one.
+    """
     if not isinstance(method, Method):
         msg = f"`method` must be a method such as unseen.SmoothFeats(), got {method!r}; make_method makes one by name"
         raise InputError(msg)
@@ -135,10 +139,10 @@ def fit_and_evaluate(
         embedding = _embed(method, setting, graph, None)
         score = evaluate(embedding, labels, split, random_state=random_state, **options)
         return embedding, replace(score, params=setting)
-    with shared_work():
-        scale = bool(options.get("scale"))
-        choice = _Choice(method, graph, labels, split, n_folds, n_refits, random_state, scale)
-        return _evaluate_refitted(choice, settings, hide_classes, options)
+    scale = bool(options.get("scale"))
+    run = Run(shared=Shared(graph) if shared is None else shared)
+    choice = _Choice(method, graph, labels, split, n_folds, n_refits, random_state, scale, run)
+    return _evaluate_refitted(choice, settings, hide_classes, options)
 
 
 def _evaluate_refitted(
@@ -149,7 +153,7 @@ def _evaluate_refitted(
     setting = choice.setting(settings, hide_classes)
     if len(settings) > 1:
         logger.info("%s: %s chosen inside the seen labels", method.name, setting)
-    fitted = unfitted(method, **setting).fit(graph, split.seen_labels)
+    fitted = unfitted(method, **setting).fit_run(graph, split.seen_labels, choice.run)
     embedding = fitted.embedding_
     if options.get("classifier", "linear") == "linear" and options.get("C") is None:
         candidate = choice.candidate({**setting, **fitted.chosen_params()})
@@ -207,9 +211,10 @@ class _Choice:
         n_refits: int | None,
         random_state: RandomState,
         scale: bool,
+        run: Run,
     ) -> None:
         self.method, self.graph, self.labels, self.split = method, graph, labels, split
-        self.random_state, self.scale = random_state, scale
+        self.random_state, self.scale, self.run = random_state, scale, run
         self.folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
         self._fitted: dict[str, list[Embedding]] = {}
 
@@ -255,14 +260,16 @@ class _Choice:
         key = repr(setting)
         if folds is self.folds and key in self._fitted:
             return self._fitted[key]
-        embeddings = [_embed(self.method, setting, self.graph, fold.seen_labels) for fold in folds]
+        embeddings = [_embed(self.method, setting, self.graph, fold.seen_labels, self.run) for fold in folds]
         if folds is self.folds:  # both choices, of the setting and of C, look at these
             self._fitted[key] = embeddings
         return embeddings
 
 
-def _embed(method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None) -> Embedding:
-    return unfitted(method, **setting).fit_transform(graph, labels)
+def _embed(
+    method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None, run: Run | None = None
+) -> Embedding:
+    return unfitted(method, **setting).fit_run(graph, labels, run or Run()).embedding_
 
 
 def _folds(

@@ -27,8 +27,6 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from unseen.linalg.products import spmm
-
 Floats = npt.NDArray[np.floating[Any]]
 Mask = npt.NDArray[np.bool_]
 Columns = npt.NDArray[np.intp]
@@ -176,7 +174,7 @@ def _one_thread(work: int) -> Any:
 
 
 def _product(matrix: Any, vectors: Floats) -> Floats:
-    return spmm(matrix, vectors) if sp.issparse(matrix) else np.asarray(matrix @ vectors)
+    return np.asarray(matrix @ vectors)
 
 
 def _dots(a: Floats, b: Floats) -> Floats:

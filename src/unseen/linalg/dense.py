@@ -7,44 +7,43 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.comm.group import SOLO, Comm
-from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.engine.run import Run
+from unseen.errors import UnseenError
 
 Dense = npt.NDArray[Any]
+Small = npt.NDArray[np.float64]
 
 CACHED_ROWS = 512
 """Rows multiplied at a time: with some hundred columns they stay in the cache, which is a fifth faster."""
 
 
-def gram(V: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
-    """Return V'V, the sum over blocks of rows taken in float64, and over the processes that have rows of V.
+def gram(V: Dense, run: Run, other: Dense | None = None) -> Small:
+    """Return V'V, or V' times another tall matrix: blocks of rows are added in float64, and over the processes.
 
     Examples
     --------
-    >>> gram(np.array([[1.0, 2.0], [0.0, 1.0]], dtype=np.float32)).tolist()
+    >>> gram(np.array([[1.0, 2.0], [0.0, 1.0]], dtype=np.float32), Run()).tolist()
     [[1.0, 2.0], [2.0, 5.0]]
     """
-    width = V.shape[1]
-    half = width // 2
-    total = np.zeros((width, width))
+    right = V if other is None else other
 
-    def squared(start: int, stop: int) -> tuple[Dense, Dense]:
+    def product(start: int, stop: int) -> Dense:
         v = V[start:stop]
-        return product(v[:, :half].T, v), product(v[:, half:].T, v[:, half:])
+        return np.asarray(
+            v.T @ (v if other is None else right[start:stop])
+        )  # of v'v numpy computes one half only
 
-    for upper, lower in map_blocks(squared, row_cuts(len(V), of=comm.rows(len(V)))):
-        total[:half] += upper
-        total[half:, half:] += lower
-    total[half:, :half] = total[:half, half:].T  # the quarter that is there already
-    return comm.sum_(total)
+    nothing = np.zeros((V.shape[1], right.shape[1]))
+    total: Small = run.total([nothing, *run.each(product, len(V))])
+    return total
 
 
-def times(V: Dense, small: Dense, *, out: Dense | None = None) -> Dense:
+def times(V: Dense, small: Dense, run: Run, *, out: Dense | None = None) -> Dense:
     """Return V times a small matrix, in the floating type of V; `out` may be V itself.
 
     Examples
     --------
-    >>> times(np.ones((2, 2), dtype=np.float32), np.eye(2)).dtype
+    >>> times(np.ones((2, 2), dtype=np.float32), np.eye(2), Run()).dtype
     dtype('float32')
     """
     small = np.ascontiguousarray(small, dtype=V.dtype)
@@ -53,64 +52,71 @@ def times(V: Dense, small: Dense, *, out: Dense | None = None) -> Dense:
     def multiply(start: int, stop: int) -> None:
         for first in range(start, stop, CACHED_ROWS):
             last = min(first + CACHED_ROWS, stop)
-            result[first:last] = product(V[first:last], small)
+            result[first:last] = V[first:last] @ small
 
-    map_blocks(multiply, row_cuts(len(V)))
+    run.each(multiply, len(V))
     return result
 
 
-def eigh(matrix: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return eigenvalues, rising, and eigenvectors of a small symmetric matrix, computed on one thread.
-
-    More threads do not help with a few hundred rows, and harm much where they have to share the cores.
+def eigh(matrix: Small) -> tuple[Small, Small]:
+    """Return eigenvalues, rising, and eigenvectors of a small symmetric matrix.
 
     Examples
     --------
     >>> eigh(np.diag([2.0, 1.0]))[0].tolist()
     [1.0, 2.0]
     """
-    import torch
+    try:
+        values, axes = np.linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        raise UnseenError(OUT_OF_RANGE) from None
+    if not np.isfinite(values).all():
+        raise UnseenError(OUT_OF_RANGE)
+    return np.asarray(values), np.asarray(axes)
 
-    [(values, axes)] = map_blocks(lambda *_: torch.linalg.eigh(torch.from_numpy(matrix)), [(0, 1)])
-    return np.asarray(values.numpy()), np.asarray(axes.numpy())
+
+OUT_OF_RANGE = (
+    "numbers have left the range of floating point on the way to the vectors; "
+    "bring the edge weights and the features to a usual scale, such as 0 to 1"
+)
 
 
-def dot(a: Dense, b: Dense, comm: Comm = SOLO) -> float:
+def dot(a: Dense, b: Dense, run: Run) -> float:
     """Return the sum of the products of the entries; blocks are added in float64, and so are processes.
 
     Examples
     --------
-    >>> dot(np.ones((3, 2), dtype=np.float32), np.full((3, 2), 2.0, dtype=np.float32))
+    >>> dot(np.ones((3, 2), dtype=np.float32), np.full((3, 2), 2.0, dtype=np.float32), Run())
     12.0
     """
-    cuts = row_cuts(len(a), of=comm.rows(len(a)))
-    return comm.total(float(sum(map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), cuts))))
+    return float(run.total([0.0, *run.each(lambda i, j: float(np.sum(a[i:j] * b[i:j])), len(a))]))
 
 
-def column_dots(a: Dense, b: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
-    """Return the dot product of each column of `a` with the same column of `b`.
-
-    Examples
-    --------
-    >>> column_dots(np.array([[1.0, 2.0], [3.0, 4.0]]), np.ones((2, 2))).tolist()
-    [4.0, 6.0]
-    """
-    total = np.zeros(a.shape[1])
-    for start in range(0, len(a), 4096):
-        total += np.einsum("ij,ij->j", a[start : start + 4096], b[start : start + 4096])
-    return comm.sum_(total)
-
-
-def product(a: Dense, b: Dense) -> Dense:
-    """Return the product of two matrices, on one thread inside a block of :func:`map_blocks`.
-
-    numpy's product would start threads of its own in each block; torch's knows where it is.
+class Tall:
+    """A dense matrix with the products of a sparse one: ``X @ V`` and ``X.T @ V``; its rows may be spread.
 
     Examples
     --------
-    >>> product(np.eye(2), np.ones((2, 1))).tolist()
-    [[1.0], [1.0]]
+    >>> X = Tall(np.array([[1.0, 2.0]]), Run())
+    >>> (X @ np.eye(2)).tolist(), (X.T @ np.ones((1, 1))).tolist()
+    ([[1.0, 2.0]], [[1.0], [2.0]])
     """
-    import torch
 
-    return np.asarray(torch.mm(torch.from_numpy(a), torch.from_numpy(b)).numpy())
+    def __init__(self, X: Dense, run: Run) -> None:
+        self.X, self.run, self.shape = X, run, X.shape
+
+    def __matmul__(self, V: Dense) -> Dense:
+        return times(self.X, V, self.run)
+
+    @property
+    def T(self) -> _Turned:  # noqa: N802  # as in numpy
+        """The transpose."""
+        return _Turned(self)
+
+
+class _Turned:
+    def __init__(self, tall: Tall) -> None:
+        self.T = tall
+
+    def __matmul__(self, V: Dense) -> Dense:
+        return gram(self.T.X, self.T.run, V).astype(V.dtype)

@@ -25,20 +25,25 @@ def node_keys(node_ids: npt.NDArray[Any], seed: int) -> npt.NDArray[np.uint64]:
     start = mixed(np.array([seed], dtype=np.uint64))[0]
     if node_ids.dtype.kind in "iu":
         return mixed(node_ids.astype(np.int64).view(np.uint64) ^ start)
-    strings = np.ascontiguousarray(node_ids.astype(np.str_))
-    width = strings.dtype.itemsize // 4
+    strings = [str(value) for value in node_ids.tolist()]
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    # all letters one after the other: as a table, a single long id would make every row as long
+    letters = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    order = np.argsort(-lengths, kind="stable")
+    starts = (np.cumsum(lengths) - lengths)[order]
+    left = len(order) - np.searchsorted(lengths[order][::-1], np.arange(1, lengths.max(initial=0) + 1))
     keys = np.full(len(strings), start, dtype=np.uint64)
-    if width == 0:
-        return mixed(keys)
-    letters = strings.view(np.uint32).reshape(len(strings), width)
-    for column in letters.T:
-        # Padding zeros leave a key alone, so that the width of the array does not matter.
-        keys = np.where(column == 0, keys, mixed(keys ^ column.astype(np.uint64)))
-    return keys
+    for column, count in enumerate(left.tolist()):  # the longest `count` ids have a letter here
+        letter = letters[starts[:count] + column].astype(np.uint64)
+        # zeros leave a key alone, as at the end of numpy's fixed-width strings
+        keys[:count] = np.where(letter == 0, keys[:count], mixed(keys[:count] ^ letter))
+    scattered = np.empty_like(keys)
+    scattered[order] = keys
+    return scattered
 
 
 def keyed_uniform(keys: npt.NDArray[np.uint64], columns: int, *, stream: int = 0) -> npt.NDArray[np.float64]:
-    """Return numbers in [0, 1), one row a key; different streams are independent.
+    """Return numbers in [0, 1), one row per key; different streams are independent.
 
     Examples
     --------

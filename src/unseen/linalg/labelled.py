@@ -5,7 +5,7 @@ W = D^-1 (A_W + C_W) / 2, where A_W and C_W are A and C = A D^-1 A without the r
 is a sum over the nodes m in the middle of two steps. Let F have one row for each middle node m and each group
 g (a set of labels, or none) among its neighbours, with the entries of D^-1/2 A from m to its neighbours in g.
 Then C_W = F' K F, where K joins two groups at the same m that may be linked. F has as many entries as A; with
-one label a node K has at most three for each row, so everything stays linear in the edges, hubs or not.
+one label per node K has at most three for each row, so everything stays linear in the edges, hubs or not.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.comm.halo import HaloMatrix
-from unseen.linalg.products import spmm
+from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix, inverse
+from unseen.errors import UnsupportedError
 
 Dense = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 
 EXPLICIT_FACTOR = 12
-"""W is stored where it cannot have more than this many entries an edge or node: as dear as the operator."""
+"""W is stored where it cannot have more than this many entries per edge or node: as expensive as the operator."""
 BLOCK_ENTRIES = 4_000_000
 """Pairs of label sets are matched in blocks of about this many."""
 
@@ -52,20 +53,24 @@ class Groups:
         return int(self.of_node.max(initial=-1)) + 1
 
 
-def label_groups(indicator: sp.csr_array) -> Groups:
-    """Group the nodes by their set of labels.
+def label_groups(indicator: sp.csr_array, run: Run) -> Groups:
+    """Group the own nodes by their set of labels; all processes number the groups alike.
 
     Examples
     --------
-    >>> groups = label_groups(sp.csr_array([[1, 0], [0, 0], [1, 1], [1, 0]]))
+    >>> groups = label_groups(sp.csr_array([[1, 0], [0, 0], [1, 1], [1, 0]]), Run())
     >>> groups.of_node.tolist(), groups.related.toarray().tolist()
     ([0, -1, 1, 0], [[True, True], [True, True]])
     """
     sizes = np.diff(indicator.indptr)
     of_node = np.full(indicator.shape[0], -1, dtype=np.int64)
-    if sizes.max(initial=0) <= 1:
-        _, of_node[sizes > 0] = np.unique(indicator.indices, return_inverse=True)
+    if not run.count(sizes.max(initial=0) > 1):
+        counts = run.sum(np.bincount(indicator.indices, minlength=indicator.shape[1]).astype(np.int64))
+        of_node[sizes > 0] = (np.cumsum(counts > 0) - 1)[indicator.indices]
         return Groups(of_node, None)
+    if run.comm.size > 1:
+        msg = "RSDNE supports one label per node on several processes; use one process, or one label per node"
+        raise UnsupportedError(msg)
     ordered = sp.csr_array(indicator, copy=True)
     ordered.sort_indices()
     rows = np.flatnonzero(sizes)
@@ -74,8 +79,8 @@ def label_groups(indicator: sp.csr_array) -> Groups:
     of_node[rows] = [number[labels] for labels in sets]
     first = np.zeros(len(number), dtype=np.int64)
     first[of_node[rows]] = rows
-    chosen = ordered[first].astype(np.int32)
-    return Groups(of_node, sp.csr_array(chosen @ chosen.T).astype(bool))
+    label_sets = ordered[first].astype(np.int32)
+    return Groups(of_node, sp.csr_array(label_sets @ label_sets.T).astype(bool))
 
 
 class LabelledWalk:
@@ -83,7 +88,7 @@ class LabelledWalk:
 
     Parameters
     ----------
-    adjacency : scipy CSR array, shape (n, n), or HaloMatrix
+    adjacency : Matrix, shape (n, n)
         Symmetric, not negative. Spread over processes, all of them call every method, with their own rows.
     groups : Groups
         Which nodes are labelled, and how; of own nodes.
@@ -92,80 +97,65 @@ class LabelledWalk:
     ----------
     degree : ndarray, shape (n,)
         The diagonal of D_w: row sums of (W + W') / 2.
-    explicit : sp.csr_array or None
-        (W + W') / 2 itself where the degrees say that storing it is no dearer.
+    explicit : Matrix or None
+        (W + W') / 2 itself where the degrees say that storing it is no more expensive.
 
     Examples
     --------
-    >>> path = sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-    >>> W = LabelledWalk(path, label_groups(sp.csr_array([[1, 0], [0, 0], [0, 1]])))
+    >>> path = Run().matrix(sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
+    >>> W = LabelledWalk(path, label_groups(sp.csr_array([[1, 0], [0, 0], [0, 1]]), Run()))
     >>> W.symmetric(np.eye(3)).tolist()  # the ends, of different classes, are no longer joined
     [[0.25, 0.375, 0.0], [0.375, 0.5, 0.375], [0.0, 0.375, 0.25]]
     """
 
-    def __init__(self, adjacency: sp.csr_array | HaloMatrix, groups: Groups) -> None:
-        self._halo = None
-        if isinstance(adjacency, HaloMatrix):
-            # a middle node is looked at where it is: its neighbours are own nodes and those of the halo
-            self._halo = adjacency.halo
-            groups = Groups(self._halo.extended(groups.of_node), None)
-            adjacency = adjacency.local
-        self.shape: tuple[int, int] = (int(adjacency.shape[0]), int(adjacency.shape[0]))
-        degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64)
-        self._inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree != 0)
-        counts = np.diff(adjacency.indptr).astype(np.float64)
-        bound = float(counts @ counts) + adjacency.nnz
-        self.explicit: sp.csr_array | None = None
-        self._cast: dict[Any, list[sp.csr_array]] = {}
-        if self._halo is None and bound <= EXPLICIT_FACTOR * (adjacency.nnz + self.shape[0]):
-            self.explicit = self._formed(adjacency, groups)
-            self.degree = np.asarray(self.explicit.sum(axis=1))
-        else:
-            first = _without(adjacency, groups)
-            F, K = _middle_factors(adjacency, np.sqrt(self._inverse), groups)
-            self._parts = [first, *_batches(F, K, self.shape[0])]
-            self.degree = self.symmetric(np.ones((self.shape[0], 1)))[:, 0]
+    def __init__(self, adjacency: Matrix, groups: Groups) -> None:
+        self._adjacency = adjacency
+        # a middle node is looked at where it is: its neighbours are own nodes and those of the halo
+        groups = Groups(adjacency.extended(groups.of_node), groups.related)
+        A = adjacency.local
+        n = int(A.shape[0])
+        self.shape: tuple[int, int] = (n, n)
+        self._inverse = inverse(adjacency.row_sums())
+        counts = np.diff(A.indptr).astype(np.float64)
+        bound = float(counts @ counts) + A.nnz
+        self.explicit: Matrix | None = None
+        if adjacency.halo is None and bound <= EXPLICIT_FACTOR * (A.nnz + n):
+            self.explicit = self._formed(A, groups)
+            self.degree = self.explicit.row_sums()
+            return
+        alone = adjacency.run.alone  # what is local is multiplied locally
+        F, K = _middle_factors(A, np.sqrt(self._inverse), groups)
+        self._first = alone.matrix(_without(A, groups))
+        self._bags = [tuple(alone.matrix(part) for part in bag) for bag in _batches(F, K, n)]
+        self.degree = self.symmetric(np.ones((n, 1)))[:, 0]
 
     def symmetric(self, V: Dense) -> Dense:
         """Return (W + W') V / 2."""
         if self.explicit is not None:
-            return spmm(self._matrices(V.dtype)[0], V)
-        inverse = self._inverse.astype(V.dtype)[:, None]
+            return self.explicit @ V
+        factor = self._inverse.astype(V.dtype)[:, None]
         # (W + W') / 2 = (D^-1 X + X D^-1) / 4, X symmetric: both products in one pass over the edges.
-        both = self._core(np.hstack([V, inverse * V]))
+        both = self._core(np.hstack([V, factor * V]))
         columns = V.shape[1]
         result = both[:, :columns]
-        result *= inverse
+        result *= factor
         result += both[:, columns:]
         result *= 0.25
         return np.ascontiguousarray(result)
 
     def _core(self, V: Dense) -> Dense:
-        matrices = self._matrices(V.dtype)
-        if self._halo is not None:
-            V = self._halo.extended(V)
-        first = spmm(matrices[0], V)
-        result = first if self._halo is None else np.zeros_like(V)
-        for back, K, F in zip(matrices[1::3], matrices[2::3], matrices[3::3], strict=True):
-            spmm(back, spmm(K, spmm(F, V)), out=result, add=True)
-        return result if self._halo is None else first + self._halo.collected(result)
+        V = self._adjacency.extended(V)
+        result = np.zeros_like(V)
+        self._first.times(V, out=result[: self.shape[0]])
+        for back, K, F in self._bags:
+            back.times(K @ (F @ V), out=result, add=True)
+        return self._adjacency.collected(result)
 
-    def _matrices(self, dtype: np.dtype[Any]) -> list[sp.csr_array]:
-        if dtype not in self._cast:
-            parts = self._parts if self.explicit is None else [self.explicit]
-            self._cast[dtype] = [
-                sp.csr_array((m.data.astype(dtype, copy=False), m.indices, m.indptr), shape=m.shape)
-                for m in parts
-            ]
-        return self._cast[dtype]
-
-    def _formed(self, adjacency: sp.csr_array, groups: Groups) -> sp.csr_array:
+    def _formed(self, adjacency: sp.csr_array, groups: Groups) -> Matrix:
         scale = sp.diags_array(self._inverse, format="csr")
         X = _without(sp.csr_array(adjacency + adjacency @ (scale @ adjacency)), groups)
         half = sp.csr_array(scale @ X)
-        formed = sp.csr_array(half + half.T.tocsr()) * 0.25
-        formed.sort_indices()
-        return sp.csr_array(formed)
+        return self._adjacency.run.matrix(_sorted(sp.csr_array(half + half.T.tocsr()) * 0.25), symmetric=True)
 
 
 def allowed(groups: Groups, left: Ints, right: Ints) -> npt.NDArray[np.bool_]:
@@ -234,15 +224,17 @@ def _related_pairs(middle: Ints, group: Ints, groups: Groups) -> Iterator[tuple[
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         other_group = related.indices[np.repeat(related.indptr[group[labelled[inside]]], count) + within]
         wanted = np.repeat(middle[labelled[inside]], count) * groups.count + other_group
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        here = keys[found] == wanted
-        yield np.repeat(labelled[inside], count)[here], labelled[found[here]]
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        here = keys[place] == wanted
+        yield np.repeat(labelled[inside], count)[here], labelled[place[here]]
 
 
-def _batches(F: sp.csr_array, K: sp.csr_array, size: int) -> list[sp.csr_array]:
+def _batches(
+    F: sp.csr_array, K: sp.csr_array, size: int
+) -> list[tuple[sp.csr_array, sp.csr_array, sp.csr_array]]:
     """Return F', K, F of consecutive ranges of middle nodes, about `size` rows each: small temporaries."""
     if F.shape[0] <= 2 * size:
-        return [_sorted(F.T.tocsr()), _sorted(K), F]
+        return [(_sorted(F.T.tocsr()), _sorted(K), F)]
     # K is block diagonal: a cut is allowed before row r if no entry joins a row before r with one from r on.
     reach = np.maximum.accumulate(np.maximum.reduceat(K.indices, K.indptr[:-1]))
     cuts = [0]
@@ -253,11 +245,7 @@ def _batches(F: sp.csr_array, K: sp.csr_array, size: int) -> list[sp.csr_array]:
         if cuts[-1] < cut < F.shape[0]:
             cuts.append(cut)
     cuts.append(F.shape[0])
-    parts: list[sp.csr_array] = []
-    for a, b in pairwise(cuts):
-        part = F[a:b]
-        parts += [_sorted(part.T.tocsr()), _sorted(K[a:b, a:b]), part]
-    return parts
+    return [(_sorted(F[a:b].T.tocsr()), _sorted(K[a:b, a:b]), F[a:b]) for a, b in pairwise(cuts)]
 
 
 def _sorted(matrix: sp.csr_array) -> sp.csr_array:

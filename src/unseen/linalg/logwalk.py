@@ -2,7 +2,7 @@
 
 DeepWalk factorises log(vol / (b T) (P + ... + P^T) D^-1) without ever writing it down (Qiu et al., WSDM 2018); P is
 the walk matrix, T the window, b the number of negatives. Formed in full that is n x n. Its left singular vectors are
-well told by a few thousand of its columns, those of nodes drawn by degree, which take T sparse products.
+well determined by a few thousand of its columns, those of nodes drawn by degree, which take T sparse products.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix
 from unseen.linalg.keyed import keyed_uniform
-from unseen.linalg.normalize import row_normalized
-from unseen.linalg.products import spmm
 from unseen.linalg.svd import truncated_svd
 
 LANDMARKS = 2048
@@ -31,7 +29,7 @@ ROUNDS = 4
 
 
 def log_walk_vectors(
-    adjacency: sp.csr_array,
+    adjacency: Matrix,
     k: int,
     keys: npt.NDArray[np.uint64],
     rng: np.random.Generator,
@@ -40,11 +38,11 @@ def log_walk_vectors(
     negatives: Sequence[float] = (0.2,),
     landmarks: int | None = None,
 ) -> list[npt.NDArray[np.float32]]:
-    """Return U S of the `k` largest singular values of log-walk matrices, told by the columns of the landmarks.
+    """Return U S of the `k` largest singular values of log-walk matrices, from the columns of the landmarks.
 
     Parameters
     ----------
-    adjacency : CSR array, shape (n, n)
+    adjacency : Matrix, shape (n, n)
         Symmetric, without negative weights.
     k : int
         At most the number of landmarks.
@@ -63,28 +61,29 @@ def log_walk_vectors(
     Returns
     -------
     list of ndarray, shape (n, k)
-        One a number of negatives.
+        One for each number of negatives.
 
     Examples
     --------
-    >>> ring = sp.csr_array(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
+    >>> from scipy.sparse import csr_array
+    >>> ring = Run().matrix(csr_array(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0)))
     >>> [vectors] = log_walk_vectors(ring, 2, np.arange(6, dtype=np.uint64), np.random.default_rng(0))
     >>> vectors.shape
     (6, 2)
     """
-    n = adjacency.shape[0]
-    asked = max(256, min(LANDMARKS, ENTRIES // n)) if landmarks is None else landmarks
-    chosen = draw_landmarks(adjacency, min(asked, n), keys)
-    logs = log_walk_columns(adjacency, chosen, window=window, negatives=negatives[0])
-    k = min(k, len(chosen))
-    made = [truncated_svd(logs, k, rng, n_iter=ROUNDS)[0]]
+    n, run = adjacency.shape[0], adjacency.run
+    most = max(256, min(LANDMARKS, ENTRIES // n)) if landmarks is None else landmarks
+    columns = draw_landmarks(adjacency.row_sums(), min(most, n), keys)
+    logs = log_walk_columns(adjacency, columns, window=window, negatives=negatives[0])
+    k = min(k, len(columns))
+    vectors = [truncated_svd(logs, k, rng, run, n_iter=ROUNDS)[0]]
     for before, after in pairwise(negatives):
-        _raise_floor(logs, float(np.log(after / before)))
-        made.append(truncated_svd(logs, k, rng, n_iter=ROUNDS)[0])
-    return made
+        _raise_floor(logs, float(np.log(after / before)), run)
+        vectors.append(truncated_svd(logs, k, rng, run, n_iter=ROUNDS)[0])
+    return vectors
 
 
-def _raise_floor(logs: npt.NDArray[np.float32], by: float) -> None:
+def _raise_floor(logs: npt.NDArray[np.float32], by: float, run: Run) -> None:
     """Turn log max(1, x) into log max(1, x / e^by), in place."""
 
     def lower(start: int, stop: int) -> None:
@@ -92,17 +91,16 @@ def _raise_floor(logs: npt.NDArray[np.float32], by: float) -> None:
         np.subtract(part, by, out=part)
         np.maximum(part, 0, out=part)
 
-    map_blocks(lower, row_cuts(len(logs)))
+    run.each(lower, len(logs))
 
 
 def draw_landmarks(
-    adjacency: sp.csr_array, count: int, keys: npt.NDArray[np.uint64]
+    degree: npt.NDArray[np.float64], count: int, keys: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.int64]:
     """Draw nodes without replacement, in proportion to their degrees, in the order of their draws.
 
-    The smallest of exponential waiting times, one a node at the rate of its degree, are such a draw.
+    The smallest of exponential waiting times, one per node at the rate of its degree, are such a draw.
     """
-    degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     waiting = -np.log1p(-keyed_uniform(keys, 1, stream=7)[:, 0])
     with np.errstate(divide="ignore", invalid="ignore"):
         times = np.where(degree > 0, waiting / degree, np.inf)
@@ -111,20 +109,19 @@ def draw_landmarks(
 
 
 def log_walk_columns(
-    adjacency: sp.csr_array, columns: npt.NDArray[np.int64], *, window: int = 10, negatives: float = 0.2
+    adjacency: Matrix, columns: npt.NDArray[np.int64], *, window: int = 10, negatives: float = 0.2
 ) -> npt.NDArray[np.float32]:
     """Return some columns of log max(1, vol / (b T) (P + ... + P^T) D^-1).
 
     Examples
     --------
-    >>> pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> from scipy.sparse import csr_array
+    >>> pair = Run().matrix(csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])))
     >>> np.exp(log_walk_columns(pair, np.array([0, 1]), window=1, negatives=1.0)).round().tolist()
     [[1.0, 2.0], [2.0, 1.0]]
     """
-    n = adjacency.shape[0]
-    degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-    walk = row_normalized(adjacency).astype(np.float32)
-    logs = np.empty((n, len(columns)), dtype=np.float32)
+    degree, walk = adjacency.row_sums(), adjacency.row_normalized()
+    logs = np.empty((adjacency.shape[0], len(columns)), dtype=np.float32)
     for first in range(0, len(columns), STEP):
         some = columns[first : first + STEP]
         scale = _scale(degree, some, window, negatives)
@@ -142,14 +139,13 @@ def _scale(
 
 
 def _logs(
-    walk: sp.csr_array, columns: npt.NDArray[np.int64], window: int, scale: npt.NDArray[np.float32]
+    walk: Matrix, columns: npt.NDArray[np.int64], window: int, scale: npt.NDArray[np.float32]
 ) -> npt.NDArray[Any]:
-    n = walk.shape[0]
-    at = np.zeros((n, len(columns)), dtype=np.float32)
+    at = np.zeros((walk.shape[0], len(columns)), dtype=np.float32)
     at[columns, np.arange(len(columns))] = 1
-    total = np.zeros_like(at)
+    total, after = np.zeros_like(at), np.empty_like(at)
     for _ in range(window):
-        at = spmm(walk, at)
+        at, after = walk.times(at, out=after), at
         total += at
 
     def logarithm(start: int, stop: int) -> None:
@@ -158,5 +154,5 @@ def _logs(
         np.maximum(part, 1, out=part)
         np.log(part, out=part)
 
-    map_blocks(logarithm, row_cuts(n))
+    walk.run.each(logarithm, len(total))
     return total

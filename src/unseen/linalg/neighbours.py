@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.linalg.blocks import map_blocks
-from unseen.linalg.dense import product
+from unseen.engine.run import Run
+from unseen.engine.sparse import Halo, Layout, Matrix, paired
 from unseen.linalg.labelled import Groups
 
 Dense = npt.NDArray[Any]
@@ -32,36 +32,20 @@ SPARE = 4
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Chosen pairs: node `rows[t]` has the intra-class neighbour `columns[t]`.
+    """Pairs: node `rows[t]` has the intra-class neighbour `columns[t]`, both by their numbers in the whole graph.
 
     Attributes
     ----------
     rows, columns : ndarray of int
-        The entries of S.
+        The entries of S; rows are own nodes.
     """
 
     rows: Ints
     columns: Ints
 
-    def symmetric(self, n: int, dtype: npt.DTypeLike = np.float64) -> sp.csr_array:
-        """Return (S + S') / 2."""
-        half = np.full(len(self.rows), 0.5, dtype=dtype)
-        S = sp.csr_array((half, (self.rows, self.columns)), shape=(n, n))
-        both = sp.csr_array(S + S.T.tocsr())
-        both.sort_indices()
-        return both
-
-
-def pairs_of(drawn: sp.csr_array) -> Neighbours:
-    """Return the entries of a sparse matrix as chosen pairs.
-
-    Examples
-    --------
-    >>> pairs_of(sp.csr_array([[0, 1], [0, 0]])).columns.tolist()
-    [1]
-    """
-    rows = np.repeat(np.arange(drawn.shape[0], dtype=np.int64), np.diff(drawn.indptr))
-    return Neighbours(rows, drawn.indices.astype(np.int64))
+    def symmetric(self, layout: Layout, run: Run, dtype: npt.DTypeLike = np.float64) -> Matrix:
+        """Return the own rows of (S + S') / 2."""
+        return paired(layout, run, self.rows, self.columns, dtype)
 
 
 def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
@@ -70,7 +54,7 @@ def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
     Examples
     --------
     >>> from unseen.linalg.labelled import label_groups
-    >>> groups = label_groups(sp.csr_array([[1, 0], [0, 1], [1, 0], [0, 0]]))
+    >>> groups = label_groups(sp.csr_array([[1, 0], [0, 1], [1, 0], [0, 0]]), Run())
     >>> [(members.tolist(), pool.tolist()) for members, pool in pools(groups)]
     [([0, 2], [0, 2]), ([1], [1])]
     """
@@ -81,14 +65,14 @@ def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
     if groups.related is None:
         return [(own, own) for own in members]
     related = groups.related
-    found = []
+    pairs = []
     for g, own in enumerate(members):
         friends = related.indices[related.indptr[g] : related.indptr[g + 1]]
-        found.append((own, np.sort(np.concatenate([members[h] for h in friends]))))
-    return found
+        pairs.append((own, np.sort(np.concatenate([members[h] for h in friends]))))
+    return pairs
 
 
-def nearest_in_class(U: Dense, groups: Groups, k: int) -> Neighbours:
+def nearest_in_class(U: Dense, groups: Groups, k: int, run: Run) -> Neighbours:
     """Return the `k` nearest nodes of the same class for every labelled node, or as many as there are.
 
     Ties go to the lower row number.
@@ -97,8 +81,7 @@ def nearest_in_class(U: Dense, groups: Groups, k: int) -> Neighbours:
     --------
     >>> from unseen.linalg.labelled import label_groups
     >>> U = np.array([[0.0], [1.0], [1.5], [9.0]])
-    >>> found = nearest_in_class(U, label_groups(sp.csr_array([[1], [1], [1], [1]])), 1)
-    >>> found.columns.tolist()
+    >>> nearest_in_class(U, label_groups(sp.csr_array([[1], [1], [1], [1]]), Run()), 1, Run()).columns.tolist()
     [1, 2, 1, 2]
     """
     blocks = [
@@ -107,11 +90,10 @@ def nearest_in_class(U: Dense, groups: Groups, k: int) -> Neighbours:
         if len(pool) > 1
         for rows in np.array_split(members, -(-len(members) // ROWS))
     ]
-    found = map_blocks(lambda i, _: (blocks[i][0], _nearest_block(U, *blocks[i], k)), _each(blocks))
-    return _joined(found)
+    return _joined(run.each(lambda i, _: (blocks[i][0], _nearest_block(U, *blocks[i], k)), _numbered(blocks)))
 
 
-def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int) -> Neighbours:
+def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int, run: Run) -> Neighbours:
     """Return the `k` nearest of each node's own candidates, which are the columns of its row."""
     sizes = np.diff(candidates.indptr)
     blocks = []
@@ -125,7 +107,58 @@ def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int) -> Neighbo
         among = candidates.indices[place].astype(np.int64)
         return rows, _best(among, _exact_squared(U, rows, among), k)
 
-    return _joined(map_blocks(search, _each(blocks)))
+    return _joined(run.each(search, _numbered(blocks)))
+
+
+class Candidates:
+    """Candidates of own labelled nodes, drawn once.
+
+    Which nodes of a class are candidates of which depends on all of them, so each process knows the key, the class and
+    the number of every labelled node: 24 bytes each. Vectors are fetched for candidates of own nodes only.
+
+    Parameters
+    ----------
+    layout : Layout
+        Who has which nodes.
+    groups : Groups
+        Of own nodes.
+    keys : ndarray of uint64
+        Of own nodes.
+    count : int
+        How many candidates a node has.
+    run : Run
+        Does the work.
+    """
+
+    def __init__(
+        self, layout: Layout, groups: Groups, keys: npt.NDArray[np.uint64], count: int, run: Run
+    ) -> None:
+        self.layout, self.run = layout, run
+        own = np.flatnonzero(groups.of_node >= 0)
+        number = run.gather(own + layout.first)
+        everyone = Groups(run.gather(groups.of_node[own]), groups.related)
+        all_keys = run.gather(keys[own].view(np.int64)).view(np.uint64)
+        mine = (number >= layout.first) & (number < layout.first + layout.own)
+        drawn = draw_candidates(everyone, all_keys, count, only=mine)
+        # keep what own nodes need; numbers rise, so that equal distances are settled as on one process
+        needed = np.flatnonzero(mine | (np.bincount(drawn.indices, minlength=len(number)) > 0))
+        self.candidates = sp.csr_array(drawn[needed][:, needed])
+        self.numbers = number[needed]
+        self._own = mine[needed]
+        self._halo = Halo(layout, self.numbers[~self._own])
+
+    def nearest(self, U: Dense, k: int) -> Neighbours:
+        """Return the `k` nearest candidates of own nodes, given the own rows of U."""
+        vectors = np.empty((len(self.numbers), U.shape[1]), dtype=U.dtype)
+        vectors[self._own] = U[self.numbers[self._own] - self.layout.first]
+        vectors[~self._own] = self._halo.foreign(U)
+        nearest = nearest_of_candidates(vectors, self.candidates, k, self.run)
+        return Neighbours(self.numbers[nearest.rows], self.numbers[nearest.columns])
+
+    def all(self) -> Neighbours:
+        """Return all candidates as neighbours."""
+        rows = np.repeat(np.arange(len(self.numbers)), np.diff(self.candidates.indptr))
+        return Neighbours(self.numbers[rows], self.numbers[self.candidates.indices])
 
 
 def draw_candidates(
@@ -154,9 +187,8 @@ def draw_candidates(
             offsets = rng.choice(size - 1, count, replace=False) + 1
         if only is not None:
             members = members[only[members]]
-        chosen = circle[(rank[members][:, None] + offsets) % size]
         rows.append(np.repeat(members, len(offsets)))
-        columns.append(chosen.ravel())
+        columns.append(circle[(rank[members][:, None] + offsets) % size].ravel())
     n = len(groups.of_node)
     if not rows:
         return sp.csr_array((n, n), dtype=bool)
@@ -175,7 +207,7 @@ def _nearest_block(U: Dense, rows: Ints, pool: Ints, k: int) -> Ints:
     for start in range(0, len(pool), COLUMNS):
         columns = pool[start : start + COLUMNS]
         right = U[columns]
-        score = product(left, right.T)
+        score = left @ right.T
         score *= -2
         score += np.einsum(
             "ij,ij->i", right, right
@@ -223,15 +255,15 @@ def _best(among: Ints, squared: npt.NDArray[np.float64], k: int) -> Ints:
     return np.take_along_axis(among, order, axis=1)
 
 
-def _each(blocks: list[Any]) -> list[tuple[int, int]]:
+def _numbered(blocks: list[Any]) -> list[tuple[int, int]]:
     return [(i, i + 1) for i in range(len(blocks))]
 
 
-def _joined(found: list[tuple[Ints, Ints]]) -> Neighbours:
-    if not found:
+def _joined(parts: list[tuple[Ints, Ints]]) -> Neighbours:
+    if not parts:
         empty = np.zeros(0, dtype=np.int64)
         return Neighbours(empty, empty)
-    rows = np.concatenate([np.repeat(rows, columns.shape[1]) for rows, columns in found])
-    columns = np.concatenate([columns.ravel() for _, columns in found])
+    rows = np.concatenate([np.repeat(rows, columns.shape[1]) for rows, columns in parts])
+    columns = np.concatenate([columns.ravel() for _, columns in parts])
     order = np.argsort(rows, kind="stable")
     return Neighbours(rows[order], columns[order])

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from unseen.engine.sparse import Matrix
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.products import spmm
 
 Dense = npt.NDArray[Any]
 
@@ -29,7 +28,7 @@ def teleport_weights(teleport: float, steps: int) -> npt.NDArray[np.float64]:
 
 
 def smoothed(
-    ahat: sp.csr_array, Z: Dense, depths: Mapping[str, Sequence[float]], steps: int
+    ahat: Matrix, Z: Dense, depths: Mapping[str, Sequence[float]], steps: int
 ) -> dict[str, npt.NDArray[np.float32]]:
     """Smooth l2-normalised rows at several depths; a depth is the mean over some teleport rates.
 
@@ -38,7 +37,7 @@ def smoothed(
 
     Parameters
     ----------
-    ahat : CSR array, shape (n, n)
+    ahat : Matrix, shape (n, n)
         The normalised adjacency.
     Z : ndarray, shape (n, d)
         Where to start.
@@ -49,9 +48,11 @@ def smoothed(
 
     Examples
     --------
-    >>> ahat = sp.csr_array(np.full((2, 2), 0.5, dtype=np.float32))
-    >>> found = smoothed(ahat, np.eye(2, dtype=np.float32), {"far": [0.0], "near": [1.0]}, 3)
-    >>> (found["far"] ** 2).round(4).tolist(), found["near"].tolist()
+    >>> from unseen.engine.run import Run
+    >>> from scipy.sparse import csr_array
+    >>> ahat = Run().matrix(csr_array(np.full((2, 2), 0.5)))
+    >>> depths = smoothed(ahat, np.eye(2, dtype=np.float32), {"far": [0.0], "near": [1.0]}, 3)
+    >>> (depths["far"] ** 2).round(4).tolist(), depths["near"].tolist()
     ([[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]])
     """
     weights = {
@@ -61,7 +62,7 @@ def smoothed(
     power = l2_rows(np.asarray(Z, dtype=np.float32)).astype(np.float32)
     sums = {name: c[0] * power for name, c in weights.items()}
     for step in range(1, steps + 1):
-        power = spmm(ahat, power)
+        power = ahat @ power
         for name, c in weights.items():
             sums[name] += c[step] * power
     return {name: l2_rows(total).astype(np.float32) for name, total in sums.items()}

@@ -1,61 +1,61 @@
-"""Truncated singular value decomposition of sparse or dense features, seeded and sign-fixed."""
+"""Truncated singular value decomposition of whatever has products ``X @ V`` and ``X.T @ V``, seeded and sign-fixed.
+
+Randomised subspace iteration (Halko, Martinsson and Tropp, 2011), which never densifies X. Bases are orthonormalised
+through their Gram matrices: that costs products only, and permuted rows give the permuted result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.comm.group import SOLO, Comm
-from unseen.comm.halo import HaloMatrix
-from unseen.linalg.blocks import map_blocks, row_cuts
-from unseen.linalg.operator_svd import largest_entries
-from unseen.linalg.products import spmm
-
-Dense = npt.NDArray[Any]
-T = TypeVar("T")
+from unseen.engine.blocks import libraries_on_one_thread
+from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix
+from unseen.linalg.dense import Dense, Small, Tall, eigh, gram, times
 
 SMALL = 300
 """Matrices of at most this many rows and columns are decomposed in full, which is exact."""
+SMALL_OPERATOR = 512
+"""The same for operators."""
 OVERSAMPLING = 10
 LEAST = 2.0**-40
 """Entries between this and its inverse are taken as they are."""
 
 
 def truncated_svd(
-    matrix: sp.csr_array | HaloMatrix | Dense,
+    matrix: sp.csr_array | Dense | Matrix,
     k: int,
     rng: np.random.Generator,
+    run: Run | None = None,
     *,
     n_iter: int = 7,
     start: Dense | None = None,
-    comm: Comm = SOLO,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Return (U S, V') of the `k` largest singular values, in float32.
 
-    Randomised subspace iteration (Halko, Martinsson and Tropp, 2011), which never densifies `matrix`. It starts
-    from random directions of the columns, so the order of the rows does not matter, and every row of V' has its
-    largest entry positive. The bases are orthonormalised through their Gram matrices, which costs products only.
-    Where nearly all singular values are asked for, a sparse matrix with one short side is decomposed through the
-    small matrix X'X or XX', any other one, and whatever is small, in full.
+    It starts from random directions of the columns, so the order of the rows does not matter, and every row of V' has
+    its largest entry positive. Where nearly all singular values are wanted, a sparse matrix with one short side is
+    decomposed through the small matrix X'X or XX', any other one, and whatever is small, in full.
 
     Parameters
     ----------
-    matrix : scipy CSR array or ndarray, shape (n, m), or HaloMatrix
-        The features. A HaloMatrix is taken as symmetric; its columns are spread over processes as its rows are.
+    matrix : scipy CSR array, ndarray or Matrix, shape (n, m)
+        The features, or the adjacency.
     k : int
         At most ``min(n, m)``.
     rng : Generator
         Gives the random directions.
+    run : Run, optional
+        Does the work; its processes have some rows each.
     n_iter : int
         Rounds of iteration: more of them sharpen the smallest of the `k` values.
     start : ndarray, shape (m, at least k), optional
         Random directions to begin with, instead of those of `rng`; rows that stand for nodes can be keyed by them.
-    comm : Comm
-        The processes over which the rows are spread.
 
     Examples
     --------
@@ -63,31 +63,70 @@ def truncated_svd(
     >>> np.abs(scores @ axes).round(5).tolist()
     [[3.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    width = k + OVERSAMPLING
-    n = int(comm.total(matrix.shape[0]))
-    columns = comm if isinstance(matrix, HaloMatrix) else SOLO  # the processes over which these are spread
-    if width >= min(n, matrix.shape[1]) or max(n, matrix.shape[1]) <= SMALL:
-        if comm.size > 1:
-            return _spread_in_full(matrix, k, comm)
-        small = max(n, matrix.shape[1]) <= SMALL
-        return _in_full(matrix, k) if small or not sp.issparse(matrix) else _by_short_side(matrix, k)
-    if comm.size == 1 and not isinstance(matrix, HaloMatrix) and (power := _power(matrix)) != 1:
-        scores, axes = truncated_svd(matrix * power, k, rng, n_iter=n_iter, start=start)
-        return (scores / power).astype(np.float32), axes
-    forward, backward = _products(matrix, comm)
+    if run is None:
+        with libraries_on_one_thread():
+            return truncated_svd(matrix, k, rng, Run(), n_iter=n_iter, start=start)
+    X = matrix if isinstance(matrix, (Matrix, np.ndarray)) else run.matrix(sp.csr_array(matrix))
+    width = start_width(k)
+    n, m = run.count(X.shape[0]), X.shape[1]
+    if width >= min(n, m) or max(n, m) <= SMALL:
+        return _small(X, k, n, run)
+    exponent = scale_exponent(X if isinstance(X, np.ndarray) else X.local.data, run)
+    single = _in_single(X, exponent, run)
+    columns = (
+        run if isinstance(X, Matrix) and X.halo else run.alone
+    )  # the processes over which these are spread
     if start is None:
-        start = rng.standard_normal((matrix.shape[1], width), dtype=np.float32)
-    basis = orthonormal(forward(start[:, :width]), comm)
-    for _ in range(n_iter):
-        basis = orthonormal(forward(orthonormal(backward(basis), columns)), comm)
-    back = backward(basis)  # V S W' of basis' X = W S V'
-    squares, W = _eigh(_gram(back, columns))
-    order = np.argsort(squares)[::-1][:k]
-    values = np.sqrt(np.maximum(squares[order], 0.0))
-    W = W[:, order]
-    axes = _times(back, W * _inverse(values)).T
+        start = rng.standard_normal((m, width), dtype=np.float32)
+    back, W, values = _leading(single, start[:, :width], k, n_iter, 0.0, run, columns)[1:]
+    axes = times(back, W * _inverse(values), columns)
     # X V rather than basis W S: the same where the iteration has converged, and what new rows will be given
-    return _signed(forward(np.ascontiguousarray(axes.T)), axes, columns)
+    scores, axes = _signed(single @ np.ascontiguousarray(axes), axes, axes, columns)
+    return (np.ldexp(scores, -exponent) if exponent else scores), np.ascontiguousarray(axes.T)
+
+
+def operator_svd(
+    operator: Any, start: Dense, k: int, run: Run, *, n_iter: int = 12, tol: float = 1e-3
+) -> tuple[Dense, Small, Dense]:
+    """Return U (n, k), the k largest singular values, and V (n, k), of a square operator.
+
+    Each column of U has its largest entry positive, so that the same start gives the same signs.
+
+    Parameters
+    ----------
+    operator : object with ``@`` and ``T``
+        Known by its products only.
+    start : ndarray, shape (n, at least k)
+        Random numbers; its floating type is that of the result. It is written to.
+    k : int
+        At most n.
+    run : Run
+        Does the work.
+    n_iter : int
+        Rounds of iteration at most: more of them sharpen the smallest of the k values.
+    tol : float
+        Stop when a round adds less than this share to the sum of the k squared singular values.
+
+    Examples
+    --------
+    >>> U, s, V = operator_svd(np.diag([3.0, 2.0, 1.0]), np.ones((3, 3)), 2, Run())
+    >>> s.round(6).tolist()
+    [3.0, 2.0]
+    """
+    sizes = run.gather(np.array([len(start)]))
+    n, first = int(sizes.sum()), int(sizes[: run.comm.rank].sum())
+    if n <= SMALL_OPERATOR:
+        own = slice(first, first + len(start))
+        left, values, right = np.linalg.svd(
+            run.gather(np.asarray(operator @ np.eye(n)[own], dtype=np.float64))
+        )
+        U, V = left[own, :k].astype(start.dtype), right[:k].T[own].astype(start.dtype)
+        U, V = _signed(U, V, U, run)
+        return U, values[:k], V
+    basis, back, W, values = _leading(operator, start, k, n_iter, tol, run, run)
+    U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
+    U, V = _signed(U, V, U, run)
+    return U, values, V
 
 
 def start_width(k: int) -> int:
@@ -101,154 +140,148 @@ def start_width(k: int) -> int:
     return k + OVERSAMPLING
 
 
-def orthonormal(Y: Dense, comm: Comm = SOLO) -> Dense:
+def orthonormal(Y: Dense, run: Run, *, squares: Small | None = None, out: Dense | None = None) -> Dense:
     """Return an orthonormal basis of the columns of a tall `Y`; directions that are not there become zero.
 
-    It depends on Y'Y alone, so permuted rows give the permuted basis.
+    It depends on Y'Y alone, so permuted rows give the permuted basis. `squares` is Y'Y where it is known already.
 
     Examples
     --------
-    >>> orthonormal(np.array([[3.0], [4.0]], dtype=np.float32)).round(3).tolist()
+    >>> orthonormal(np.array([[3.0], [4.0]], dtype=np.float32), Run()).round(3).tolist()
     [[0.6000000238418579], [0.800000011920929]]
     """
-    gram = _gram(Y, comm)
-    inverse = _alone(lambda: _inverse_triangle(gram))
-    if inverse is not None:
-        return _times(Y, inverse)
-    squares, W = _eigh(gram)
-    lengths = np.sqrt(np.maximum(squares, 0.0))
-    return _times(Y, W * _inverse(lengths))
+    squares = gram(Y, run) if squares is None else squares
+    triangle = _inverse_triangle(squares)
+    if triangle is not None:
+        return times(Y, triangle, run, out=out)
+    values, axes = eigh(squares)
+    return times(Y, axes * _inverse(np.sqrt(np.maximum(values, 0.0))), run, out=out)
 
 
-def _inverse_triangle(gram: npt.NDArray[np.float64]) -> Dense | None:
+def scale_exponent(values: Dense, run: Run, low: float = LEAST, high: float = 1 / LEAST) -> int:
+    """Return the power of two that brings the largest magnitude to about 1; 0 where that is between `low` and `high`.
+
+    Examples
+    --------
+    >>> scale_exponent(np.array([3.0]), Run()), scale_exponent(np.array([2.0**60]), Run())
+    (0, -60)
+    """
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if run.processes > 1:
+        largest = float(run.gather(np.array([largest])).max())
+    if largest == 0 or low <= largest <= high:
+        return 0
+    return -math.frexp(largest)[1] + 1
+
+
+def _leading(
+    X: Any, start: Dense, k: int, n_iter: int, tol: float, run: Run, columns: Run
+) -> tuple[Dense, Dense, Small, Small]:
+    """Return a basis Q that X X' hardly turns any more, X'Q = V S W', W of the k largest values, and these.
+
+    `run` has the rows of X, `columns` its columns.
+    """
+    Y = X @ start
+    basis = orthonormal(Y, run, out=Y)
+    caught = 0.0
+    for _ in range(n_iter):
+        back = X.T @ basis
+        Y = X @ orthonormal(back, columns, out=back)
+        squares = gram(Y, run)
+        basis = orthonormal(Y, run, squares=squares, out=Y)
+        if tol > 0:
+            before, caught = caught, float(np.linalg.eigvalsh(squares)[-k:].sum())
+            if caught - before <= tol * caught:
+                break
+    back = X.T @ basis
+    squares, W = eigh(gram(back, columns))
+    order = np.argsort(squares)[::-1][:k]
+    return basis, back, W[:, order], np.sqrt(np.maximum(squares[order], 0.0))
+
+
+def _in_single(X: Dense | Matrix, exponent: int, run: Run) -> Tall | Matrix:
+    """Return the operator in float32, its entries scaled by a power of two so that float32 holds their squares."""
+    if isinstance(X, np.ndarray):
+        return Tall((np.ldexp(X, exponent) if exponent else X).astype(np.float32), run)
+    data = np.ldexp(X.local.data, exponent) if exponent else X.local.data
+    return X.with_values(data.astype(np.float32), symmetric=X.symmetric).bound(run)
+
+
+def _inverse_triangle(squares: Small) -> Small | None:
     """Return the inverse of R of Y = QR, from Y'Y = R'R; None where Y is not, or hardly, of full rank."""
-    import torch
-
-    lower, failed = torch.linalg.cholesky_ex(torch.from_numpy(gram))
-    diagonal = lower.diagonal()
-    if int(failed) or not bool(diagonal.min() > 1e-3 * diagonal.max()):  # so that NaN is no full rank
+    try:
+        lower = np.linalg.cholesky(squares)
+    except np.linalg.LinAlgError:
         return None
-    eye = torch.eye(len(gram), dtype=torch.float64)
-    inverse: Dense = torch.linalg.solve_triangular(lower.T, eye, upper=True).numpy()
-    return inverse
+    diagonal = lower.diagonal()
+    if not diagonal.min(initial=1.0) > 1e-3 * diagonal.max(initial=0.0):  # so that NaN is no full rank
+        return None
+    return np.asarray(np.linalg.inv(lower).T)
 
 
-def _eigh(gram: npt.NDArray[np.float64]) -> tuple[Dense, Dense]:
-    import torch
-
-    values, vectors = _alone(lambda: torch.linalg.eigh(torch.from_numpy(gram)))
-    return values.numpy(), vectors.numpy()
-
-
-def _alone(function: Callable[[], T]) -> T:
-    # on a worker, which has one thread: LAPACK's last bits depend on how many there are
-    return map_blocks(lambda start, stop: function(), [(0, 1)])[0]  # noqa: ARG005
-
-
-def _inverse(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    enough = values > 1e-5 * max(values.max(initial=0.0), 1e-30)
+def _inverse(values: Small, least: float = 1e-5) -> Small:
+    enough = values > least * max(values.max(initial=0.0), 1e-30)
     return np.divide(1.0, values, out=np.zeros_like(values), where=enough)
 
 
-def _products(matrix: sp.csr_array | HaloMatrix | Dense, comm: Comm) -> Any:
-    if isinstance(matrix, HaloMatrix):
-        spread = matrix.astype(np.float32)
-        return (lambda V: spmm(spread, V)), (lambda V: spmm(spread, V))
-    if isinstance(matrix, np.ndarray):
-        dense = matrix.astype(np.float32)
-        return (lambda V: _times(dense, V)), (lambda V: _cross(dense, V, comm).astype(np.float32))
-    single = sp.csr_array(matrix).astype(np.float32)
-    transposed = single.T.tocsr()
-    return (lambda V: spmm(single, V)), (lambda V: comm.sum_(spmm(transposed, V)))
-
-
-def _times(Y: Dense, W: Dense) -> Dense:
-    import torch
-
-    left, right = torch.from_numpy(Y), torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32))
-    result = torch.empty(len(Y), W.shape[1])
-
-    def multiply(start: int, stop: int) -> None:
-        torch.mm(left[start:stop], right, out=result[start:stop])
-
-    map_blocks(multiply, row_cuts(len(Y)))
-    return result.numpy()
-
-
-def _gram(Y: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
-    return _cross(Y, Y, comm)
-
-
-def _cross(Y: Dense, V: Dense, comm: Comm = SOLO) -> npt.NDArray[np.float64]:
-    import torch
-
-    left, right = torch.from_numpy(Y), torch.from_numpy(V)
-    total = np.zeros((Y.shape[1], V.shape[1]))
-    cuts = row_cuts(len(Y), of=comm.rows(len(Y)))
-    for part in map_blocks(lambda a, b: (left[a:b].T @ right[a:b]).numpy(), cuts):
-        total += part
-    return comm.sum_(total)
-
-
-def _spread_in_full(
-    matrix: sp.csr_array | HaloMatrix | Dense, k: int, comm: Comm
+def _small(
+    X: Dense | Matrix, k: int, n: int, run: Run
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Return the same as `_in_full` of the rows of all processes, own rows only."""
-    if isinstance(matrix, HaloMatrix):
-        own = np.zeros(matrix.shape)
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.local.indptr))
-        own[rows, matrix.columns()] = matrix.local.data
-    else:
-        own = np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
-    sizes = comm.gather(np.array([len(own)]))
-    if sizes.sum() <= SMALL:
-        first = int(sizes[: comm.rank].sum())
-        mine = slice(first, first + len(own))
-        scores, axes = _in_full(comm.gather(own), k)
-        return scores[mine], axes[:, mine] if isinstance(matrix, HaloMatrix) else axes
-    # many rows and few columns: the axes come from the small matrix X'X
-    squares, axes = _eigh(comm.sum_(own.T @ own))
-    axes = np.ascontiguousarray(axes[:, np.argsort(squares)[::-1][:k]])
-    return _signed(own @ axes, axes.T)
-
-
-def _in_full(matrix: sp.csr_array | Dense, k: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    import torch
-
-    dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
-
-    def decompose() -> tuple[Dense, Dense]:
-        X = torch.from_numpy(dense)
-        axes = torch.linalg.svd(X, full_matrices=False)[2][:k]
-        return (X @ axes.T).numpy(), axes.numpy()  # X V: a row of zeros stays one, as U S would only nearly
-
-    return _signed(*_alone(decompose))
-
-
-def _by_short_side(matrix: sp.csr_array, k: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Return the same as `_in_full` for a long sparse matrix, from the Gram matrix of its shorter side."""
-    X = sp.csr_array(matrix).astype(np.float64)
-    tall = X.shape[0] >= X.shape[1]
-    squares, sides = _eigh((X.T @ X if tall else X @ X.T).toarray())
+    """Decompose what is small, or has one short side, exactly."""
+    if max(n, X.shape[1]) <= SMALL or isinstance(X, np.ndarray):
+        return _in_full(X, k, n, run)
+    rows = X.local.astype(np.float64)
+    tall = n >= X.shape[1]
+    if not tall and run.comm.size > 1:
+        return _in_full(X, k, n, run)
+    squares, sides = eigh(run.sum((rows.T @ rows).toarray()) if tall else (rows @ rows.T).toarray())
     order = np.argsort(squares)[::-1][:k]
     sides = np.ascontiguousarray(sides[:, order])
-    if tall:
-        return _signed(X @ sides, sides.T)
-    values = np.sqrt(np.maximum(squares[order], 0.0))
-    axes = X.T @ sides * _inverse(values)
-    return _signed(X @ axes, axes.T)
+    if not tall:
+        sides = rows.T @ sides * _inverse(np.sqrt(np.maximum(squares[order], 0.0)))
+    scores, axes = _signed(rows @ sides, sides, sides, run.alone)
+    return scores.astype(np.float32), np.ascontiguousarray(axes.T, dtype=np.float32)
 
 
-def _power(matrix: sp.csr_array | Dense) -> float:
-    """Return a power of two that brings entries whose squares float32 may not hold to about 1; 1 for all others."""
-    largest = float(abs(matrix).max()) if min(matrix.shape) else 0.0
-    if largest == 0 or LEAST <= largest <= 1 / LEAST:
-        return 1.0
-    return float(2.0 ** -np.floor(np.log2(largest)))
-
-
-def _signed(
-    scores: Dense, axes: Dense, comm: Comm = SOLO
+def _in_full(
+    X: Dense | Matrix, k: int, n: int, run: Run
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    signs = np.where(largest_entries(axes.T, comm) < 0, -1.0, 1.0) if axes.size else np.ones(len(axes))
-    return (scores * signs).astype(np.float32), (axes * signs[:, None]).astype(np.float32)
+    """Decompose the rows of all processes, written out; each keeps its own rows, and of square ones its own columns."""
+    own = np.asarray(X if isinstance(X, np.ndarray) else X.rows(0, X.shape[0]).toarray(), dtype=np.float64)
+    spread_columns = isinstance(X, Matrix) and X.halo is not None
+    if run.comm.size > 1 and n > SMALL:  # many rows and few columns: the axes come from the small matrix X'X
+        squares, sides = eigh(run.sum(own.T @ own))
+        right = sides[:, np.argsort(squares)[::-1][:k]]
+    else:
+        right = np.linalg.svd(run.gather(own), full_matrices=False)[2][:k].T
+    # X V: a row of zeros stays one, as U S would only nearly
+    scores, axes = _signed(own @ right, right, right, run.alone)
+    if spread_columns:
+        sizes = run.gather(np.array([len(own)]))
+        first = int(sizes[: run.comm.rank].sum())
+        axes = axes[first : first + len(own)]
+    return scores.astype(np.float32), np.ascontiguousarray(axes.T, dtype=np.float32)
+
+
+def _signed(left: Dense, right: Dense, judge: Dense, run: Run) -> tuple[Dense, Dense]:
+    """Turn the signs of columns so that the largest entry of each column of `judge` is positive."""
+    if not judge.shape[1]:
+        return left, right
+    largest = largest_entries(judge, run)
+    signs = np.where(largest < 0, -1.0, 1.0)
+    return (left * signs).astype(left.dtype, copy=False), (right * signs).astype(right.dtype, copy=False)
+
+
+def largest_entries(U: Dense, run: Run) -> Dense:
+    """Return the entry of largest magnitude of every column.
+
+    Examples
+    --------
+    >>> largest_entries(np.array([[1.0, -2.0], [-3.0, 0.0]]), Run()).tolist()
+    [-3.0, -2.0]
+    """
+    own = np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)
+    everywhere = run.gather(own)
+    return np.asarray(
+        np.take_along_axis(everywhere, np.argmax(np.abs(everywhere), axis=0)[None, :], axis=0)[0]
+    )

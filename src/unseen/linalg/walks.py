@@ -26,7 +26,7 @@ class WalkSampler:
     adjacency : scipy CSR array, shape (n, n)
         Symmetric, not negative.
     keys : ndarray of uint64, shape (n,)
-        One key a node, see :func:`unseen.linalg.keyed.node_keys`.
+        One key per node, see :func:`unseen.linalg.keyed.node_keys`.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class WalkSampler:
         self._noise = np.cumsum(degree**0.75)
 
     def walk(self, starts: Rows, length: int, rng: np.random.Generator) -> Rows:
-        """Return one walk a row, of `length` nodes; `starts` and nodes are in the order of the keys."""
+        """Return one walk per row, of `length` nodes; `starts` and nodes are in the order of the keys."""
         walks = np.empty((len(starts), length), dtype=np.int64)
         walks[:, 0] = starts
         for step in range(1, length):
@@ -64,7 +64,7 @@ class WalkSampler:
     def pairs(
         self, walks: float, length: int, window: int, pairs: float, rng: np.random.Generator
     ) -> Iterator[tuple[Rows, Rows]]:
-        """Yield (centre, context) of `pairs` pairs a node on average, drawn evenly from `walks` walks a node.
+        """Yield (centre, context) of `pairs` pairs per node on average, drawn evenly from `walks` walks per node.
 
         Walks are made and forgotten batch by batch. A pair of a node with itself is left out.
         """
@@ -72,24 +72,24 @@ class WalkSampler:
         times = int(walks) + (rng.random(len(self.starts)) < walks % 1)
         starts = np.repeat(self.starts, times)
         for first in range(0, len(starts), BATCH):
-            made = self.walk(starts[first : first + BATCH], length, rng)
-            count = int(a_walk) + (rng.random(len(made)) < a_walk % 1)
-            row = np.repeat(np.arange(len(made)), count)
+            batch = self.walk(starts[first : first + BATCH], length, rng)
+            count = int(a_walk) + (rng.random(len(batch)) < a_walk % 1)
+            row = np.repeat(np.arange(len(batch)), count)
             position = rng.integers(length, size=len(row))
             offset = rng.integers(1, window + 1, size=len(row)) * (2 * rng.integers(2, size=len(row)) - 1)
             other = position + offset
             inside = (other >= 0) & (other < length)
             row, position, other = row[inside], position[inside], other[inside]
-            centre, context = made[row, position], made[row, other]
+            centre, context = batch[row, position], batch[row, other]
             differ = centre != context
             yield self.order[centre[differ]], self.order[context[differ]]
 
     def _next(self, nodes: Rows, uniform: npt.NDArray[np.float64]) -> Rows:
         first, last = self._indptr[nodes], self._indptr[nodes + 1]
         if self._even:
-            chosen = first + (uniform * (last - first)).astype(np.int64)
+            place = first + (uniform * (last - first)).astype(np.int64)
         else:
             low, high = self._upto[first], self._upto[last]
-            chosen = np.searchsorted(self._upto, low + uniform * (high - low), side="right") - 1
-        found: Rows = self._indices[np.clip(chosen, first, last - 1)]
-        return found
+            place = np.searchsorted(self._upto, low + uniform * (high - low), side="right") - 1
+        after: Rows = self._indices[np.clip(place, first, last - 1)]
+        return after

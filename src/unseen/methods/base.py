@@ -10,17 +10,21 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.comm.graph_part import GraphPart, processes
 from unseen.embedding import Embedding
-from unseen.errors import InputError, UnsupportedError, logger
+from unseen.engine.run import Run
+from unseen.engine.sparse import GraphPart
+from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.labels import Labels, one_a_node
+from unseen.linalg.dense import OUT_OF_RANGE
+from unseen.methods.ranges import feature_exponent, in_range, scaled_features
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
-from unseen.randomness import as_generator
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from unseen.engine.estimate import Resources, Sizes
 
 Vectors: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
 
@@ -59,6 +63,10 @@ class Method(Declared):
     """Whether the method refuses to work without any label."""
     multilabel: ClassVar[bool] = True
     """Whether nodes may have several labels."""
+    keeps_scale: ClassVar[bool] = False
+    """Whether the vectors have the scale of the features, so that unusual ones must stay as they are."""
+    trains_on_parts: ClassVar[bool] = False
+    """Whether it can be trained on the parts of a graph, by several processes (``python -m unseen.scale``)."""
     default_components: ClassVar[int] = 200
     """Columns when `n_components` is None and the graph allows as many."""
 
@@ -79,12 +87,23 @@ class Method(Declared):
         -------
         self
         """
+        return self.fit_run(graph, labels, Run())
+
+    def fit_run(
+        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None, run: Run
+    ) -> Self:
+        """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
         _check_graph(graph)
         self.check_params()
-        allowed = self._checked_labels(graph, labels)
-        for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
-            delattr(self, learnt)
-        vectors = self._fit(graph, allowed, as_generator(self.random_state))
+        with run.of(graph, self.random_state) as this:
+            allowed = self._checked_labels(graph, labels, this)
+            for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
+                delattr(self, learnt)
+            exponent = 0 if self.keeps_scale else feature_exponent(graph, this)
+            if exponent:
+                self.feature_exponent_ = exponent
+            vectors = self._fit(scaled_features(in_range(graph, this), exponent), allowed, this)
+        self._check_vectors(vectors, graph)
         self.n_features_in_ = None if graph.features is None else int(graph.features.shape[1])
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
@@ -111,8 +130,20 @@ class Method(Declared):
         if graph.features is not None and fitted is not None and graph.features.shape[1] != fitted:
             msg = f"the graph has {graph.features.shape[1]} features, at fit time there were {fitted}"
             raise InputError(msg)
-        vectors = self._transform(graph)
+        with Run().of(graph, None) as run:
+            ready = scaled_features(in_range(graph, run), getattr(self, "feature_exponent_", 0))
+            vectors = self._transform(ready, run)
         return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
+
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
+        """Return the memory and the time that a fit takes, None where nobody has counted."""
+        return None
+
+    @classmethod
+    def smaller(cls) -> type[Method]:
+        """Return the method to recommend where this one does not fit into memory: itself, or one for parts."""
+        return cls
 
     def chosen_params(self) -> dict[str, Any]:
         """Return parameters that the fit chose by the labels, and without which vectors are not comparable.
@@ -121,16 +152,16 @@ class Method(Declared):
         """
         return {}
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
-        """Return one row a node; `labels` is aligned with the graph and may be empty."""
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
+        """Return one row per node; `labels` is aligned with the graph and may be empty."""
         raise NotImplementedError
 
-    def _transform(self, graph: Graph) -> Vectors:  # noqa: ARG002
+    def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
         msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
         raise UnsupportedError(msg)
 
     def _checked_labels(
-        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None
+        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None, run: Run
     ) -> Labels:
         if labels is None:
             labels = Labels(sp.csr_array((len(graph.node_ids), 0), dtype=bool), (), graph.node_ids)
@@ -139,7 +170,7 @@ class Method(Declared):
                 labels = one_a_node(labels, graph.node_ids, what="labels")
             labels = Labels.from_values(labels, graph.node_ids)
         labels = labels.aligned(graph)
-        if self.needs_labels and not processes(graph).total(len(labels.labelled)):
+        if self.needs_labels and not run.count(len(labels.labelled)):
             msg = (
                 f"{self.name} learns from labels and there are none; label some nodes or take another method"
             )
@@ -149,12 +180,28 @@ class Method(Declared):
             raise UnsupportedError(msg)
         return labels
 
+    def _check_vectors(self, vectors: Vectors, graph: Graph) -> None:
+        """Refuse vectors that the scale of the input has spoiled."""
+        values = vectors if isinstance(vectors, np.ndarray) else vectors.data
+        if not np.isfinite(values).all():
+            msg = f"{self.name}: {OUT_OF_RANGE}"
+            raise UnseenError(msg)
+        if not self.uses_features or graph.features is None or values.any() or self.keeps_scale:
+            return
+        features = graph.features if isinstance(graph.features, np.ndarray) else graph.features.data
+        if features.any() and graph.adjacency.nnz:
+            msg = (
+                f"{self.name}: all vectors are zero; the largest feature is {np.abs(features).max():g}, which may be "
+                "too small beside the regularisation: scale the features to about 1"
+            )
+            raise UnseenError(msg)
+
     def _reported_parameters(self, n_components: int) -> dict[str, Any]:
         plain = (str, int, float, bool, type(None))
-        found = {
+        values = {
             k: v.item() if isinstance(v, np.generic) else v for k, v in self.get_params(deep=False).items()
         }
-        params = {k: v for k, v in found.items() if isinstance(v, plain)}
+        params = {k: v for k, v in values.items() if isinstance(v, plain)}
         return {**params, "n_components": n_components}
 
     def _components(self, asked: int | None, most: int, why: str) -> int:

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -67,7 +67,7 @@ class LDE(Method):
     learning_rate: FallingRate = 0.01
     n_negatives: Negatives = 5
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         columns = self.default_components if self.n_components is None else self.n_components
         if graph.isolated.all():
             warn_no_edges(self.name)
@@ -77,9 +77,8 @@ class LDE(Method):
             logger.info("%s: there are no labels, so only the links are learned from", self.name)
         # Nodes are taken in the order of their ids, so that permuting the graph permutes the rows and nothing else.
         order = np.argsort(graph.node_ids, kind="stable")
-        ordered = self._train(
-            EdgeSampler(graph.adjacency[order][:, order]), labels.codes[order], columns, rng
-        )
+        sampler = EdgeSampler(graph.adjacency[order][:, order])
+        ordered = self._train(sampler, labels.codes[order], columns, run.rng)
         vectors = np.empty_like(ordered)
         vectors[order] = ordered
         return vectors
@@ -89,24 +88,20 @@ class LDE(Method):
     ) -> npt.NDArray[np.float32]:
         rows = np.flatnonzero(codes >= 0)
         _, classes = np.unique(codes[rows], return_inverse=True)
-        known = (sampler.degree > 0) | (codes >= 0)
-        nodes = ((rng.random((len(codes), columns)) - 0.5) / columns * known[:, None]).astype(np.float32)
+        linked = (sampler.degree > 0) | (codes >= 0)
+        nodes = ((rng.random((len(codes), columns)) - 0.5) / columns * linked[:, None]).astype(np.float32)
         centres = np.zeros((int(classes.max(initial=-1)) + 1, columns), dtype=np.float32)
         adam = Adam([nodes, centres], self.learning_rate)
         self.loss_history_ = [0.0] * self.epochs
-        with threadpool_limits(
-            1, user_api="blas"
-        ):  # as in LINE: small products, and the same bits everywhere
-            for batch in batches(sampler, self.epochs, rng):
-                link = link_gradient(nodes, nodes, batch.src, batch.dst, batch.noise, self.n_negatives)
-                scale = np.float32(self.alpha * len(batch.src) / sampler.total_weight)
-                label = label_gradient(nodes[rows], centres, classes)
-                of_nodes = link.nodes + link.contexts
-                of_nodes[rows] += scale * label[1]
-                adam.step([of_nodes, scale * label[2]], batch.share)
-                self.loss_history_[batch.epoch] += (link.loss + float(scale) * label[0]) / (
-                    UPDATES * len(batch.src)
-                )
+        for batch in batches(sampler, self.epochs, rng):
+            link = link_gradient(nodes, nodes, batch.src, batch.dst, batch.noise, self.n_negatives)
+            scale = np.float32(self.alpha * len(batch.src) / sampler.total_weight)
+            label = label_gradient(nodes[rows], centres, classes)
+            of_nodes = link.nodes + link.contexts
+            of_nodes[rows] += scale * label[1]
+            adam.step([of_nodes, scale * label[2]], batch.share)
+            loss = link.loss + float(scale) * label[0]
+            self.loss_history_[batch.epoch] += loss / (UPDATES * len(batch.src))
         return nodes
 
 

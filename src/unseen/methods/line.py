@@ -16,8 +16,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
@@ -62,7 +62,7 @@ class LINE(Method):
     learning_rate: FallingRate = 0.005
     n_negatives: Negatives = 5
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         columns = self.default_components if self.n_components is None else self.n_components
         if graph.isolated.all():
             warn_no_edges(self.name)
@@ -72,8 +72,8 @@ class LINE(Method):
         self.loss_history_ = [0.0] * self.epochs
         ordered = np.hstack(
             [
-                l2_rows(self._half(sampler, columns - columns // 2, rng, second_order=False)),
-                l2_rows(self._half(sampler, columns // 2, rng, second_order=True)),
+                l2_rows(self._half(sampler, columns - columns // 2, run.rng, second_order=False)),
+                l2_rows(self._half(sampler, columns // 2, run.rng, second_order=True)),
             ]
         )
         vectors = np.empty_like(ordered)
@@ -88,13 +88,9 @@ class LINE(Method):
         nodes = (start * (sampler.degree > 0)[:, None]).astype(np.float32)
         contexts = np.zeros_like(nodes) if second_order else nodes
         adam = Adam([nodes, contexts] if second_order else [nodes], self.learning_rate)
-        # One thread: the products are small, and the bits do not depend on how many there are.
-        with threadpool_limits(1, user_api="blas"):
-            for batch in batches(sampler, self.epochs, rng):
-                found = link_gradient(nodes, contexts, batch.src, batch.dst, batch.noise, self.n_negatives)
-                adam.step(
-                    [found.nodes, found.contexts] if second_order else [found.nodes + found.contexts],
-                    batch.share,
-                )
-                self.loss_history_[batch.epoch] += found.loss / (UPDATES * len(batch.src))
+        for batch in batches(sampler, self.epochs, rng):
+            link = link_gradient(nodes, contexts, batch.src, batch.dst, batch.noise, self.n_negatives)
+            gradients = [link.nodes, link.contexts] if second_order else [link.nodes + link.contexts]
+            adam.step(gradients, batch.share)
+            self.loss_history_[batch.epoch] += link.loss / (UPDATES * len(batch.src))
         return nodes

@@ -23,11 +23,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.products import spmm
 from unseen.linalg.sampling import Adam
 from unseen.methods.base import Method, Vectors
 from unseen.methods.vocabulary import Columns, Epochs, FallingRate, GraphWeight
@@ -79,9 +80,9 @@ class LSHM(Method):
     epochs: Epochs = 100
     learning_rate: FallingRate = 0.2
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         columns = self.default_components if self.n_components is None else self.n_components
-        objective = Objective.of(graph, labels, self.lam)
+        objective, rng = Objective.of(graph, labels, self.lam, run), run.rng
         keys = node_keys(graph.node_ids, child_seed(rng))
         vectors = l2_rows(keyed_uniform(keys, columns) - 0.5).astype(np.float32)
         weights = (rng.normal(size=(columns, objective.signs.shape[1])) / np.sqrt(columns)).astype(np.float32)
@@ -103,7 +104,7 @@ class Objective:
 
     Parameters
     ----------
-    laplacian : scipy CSR array, shape (n, n)
+    laplacian : Matrix, shape (n, n)
         D - A; self-loops do not matter to it.
     rows : ndarray of int
         The labelled nodes.
@@ -113,27 +114,27 @@ class Objective:
         Weight of the graph.
     """
 
-    laplacian: sp.csr_array
+    laplacian: Matrix
     rows: npt.NDArray[np.int64]
     signs: npt.NDArray[np.float32]
     lam: float
 
     @classmethod
-    def of(cls, graph: Graph, labels: Labels, lam: float) -> Objective:
+    def of(cls, graph: Graph, labels: Labels, lam: float, run: Run) -> Objective:
         """Take the classes that have labelled nodes; the others have nothing to teach."""
         degree = np.asarray(graph.adjacency.sum(axis=1))
-        laplacian = sp.csr_array(sp.diags_array(degree, format="csr") - graph.adjacency).astype(np.float32)
+        laplacian = run.matrix(sp.csr_array(sp.diags_array(degree, format="csr") - graph.adjacency))
         rows = labels.labelled
         has = labels.indicator[rows][:, np.flatnonzero(labels.counts)].toarray()
         return cls(laplacian, rows, np.where(has, 1, -1).astype(np.float32), lam)
 
     def gradient(self, vectors: Dense, weights: Dense, bias: Dense) -> tuple[float, list[Dense]]:
         """Return J and its gradient by the vectors, the weights and the bias of the classifier."""
-        known = vectors[self.rows]
-        slack = 1 - self.signs * (known @ weights + bias)
+        labelled = vectors[self.rows]
+        slack = 1 - self.signs * (labelled @ weights + bias)
         pull = np.where(slack > 0, -self.signs, 0).astype(vectors.dtype)
-        rough = spmm(self.laplacian, vectors)  # sum over edges of w ||z_i - z_j||^2 = tr(Z'(D - A)Z)
+        rough = self.laplacian @ vectors  # sum over edges of w ||z_i - z_j||^2 = tr(Z'(D - A)Z)
         loss = float(np.maximum(slack, 0).sum()) + self.lam * float(np.einsum("ij,ij->", vectors, rough))
         rough *= 2 * self.lam
         rough[self.rows] += pull @ weights.T
-        return loss, [rough, known.T @ pull, pull.sum(axis=0)]
+        return loss, [rough, labelled.T @ pull, pull.sum(axis=0)]

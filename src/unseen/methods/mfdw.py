@@ -8,24 +8,23 @@ The released code starts from uniform(0, 1) / d instead: ``init="uniform"``.
 
 from __future__ import annotations
 
-import time
-from typing import Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import match_ids
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
-from unseen.linalg.operator_svd import operator_svd
+from unseen.linalg.svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
-from unseen.methods.keeping import keeper
-from unseen.methods.rsdne_solvers import Objective, State, alternating, gradient_descent, new_rows, solve
-from unseen.methods.sharing import shared
-from unseen.methods.training import Epoch, checked_callbacks
+from unseen.methods.rsdne_solvers import Factorisation, Objective, alternating, gradient_descent, new_rows
 from unseen.methods.vocabulary import (
     Callbacks,
     Columns,
@@ -37,6 +36,9 @@ from unseen.methods.vocabulary import (
     StepRule,
 )
 from unseen.randomness import child_seed
+
+if TYPE_CHECKING:
+    from unseen.engine.estimate import Resources, Sizes
 
 Keys = npt.NDArray[np.uint64]
 Array = npt.NDArray[np.float32]
@@ -53,7 +55,7 @@ class MFDW(Method):
     context_ : ndarray, shape (n, n_components)
         H, transposed.
     loss_history_ : list of float
-        J at the start and after each round, without the constant ||M||^2 where that would be dear
+        J at the start and after each round, without the constant ||M||^2 where that would be expensive
         (`loss_has_constant_` says which).
     n_iter_ : int
         Rounds that were done.
@@ -81,6 +83,8 @@ class MFDW(Method):
         "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
     )
 
+    trains_on_parts: ClassVar[bool] = True
+
     n_components: Columns = None
     lam: Regularisation = 0.1
     max_iter: Rounds = 15
@@ -90,55 +94,72 @@ class MFDW(Method):
     init: Start = "svd"
     callbacks: Callbacks = None
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources:
+        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
+        return cls._factorised(sizes, 4)
+
+    @staticmethod
+    def _factorised(s: Sizes, products: float) -> Resources:
+        """Return what a start by SVD takes, and rounds, of which some fifteen are made at most."""
+        from unseen.engine.estimate import Resources, dense_seconds, product_seconds
+
+        steps = min(s.rounds, 15) * products + 30
+        work = steps * (2 * product_seconds(s, s.columns) + dense_seconds(s, s.columns))
+        return Resources(12 * 4.0 * s.nodes * s.columns, 0.0, work, 2 * steps)
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         n = graph.n_nodes
         columns = self._components(self.n_components, n, f"there are {n} nodes")
-        seed = child_seed(rng)
+        seed = child_seed(run.rng)
         keys = node_keys(graph.node_ids, seed)
-        walk = shared(graph, "walk", lambda: WalkMatrix(graph.adjacency))
+        adjacency = run.matrix(graph.adjacency, symmetric=True)
+        walk = run.once(WalkMatrix, lambda: WalkMatrix(adjacency))
         constant = walk.frobenius_squared()
         self.loss_has_constant_ = constant is not None
         if constant is None:
             logger.info(
-                "%s: the reported J leaves out ||M||^2, a constant that is dear on a graph with hubs",
+                "%s: the reported J leaves out ||M||^2, a constant that is expensive on a graph with hubs",
                 self.name,
             )
-        objective = self._objective(graph, labels, walk, keys, constant or 0.0)
-        start = ("start", self.init, self.lam, columns, seed)
-        kept = keeper().resume(self.name) if self.solver == "als" else None
-        if kept is None:
-            U, Ht = (part.copy() for part in shared(graph, start, lambda: self._start(walk, keys, columns)))
-        else:
-            U, Ht = kept[1]["U"], kept[1]["Ht"]
+        objective = self._objective(adjacency, labels, walk, keys, constant or 0.0)
+        key = (MFDW, self.init, self.lam, columns, seed)
+
+        def begin() -> tuple[Array, Array]:
+            U, Ht = run.once(key, lambda: self._start(walk, keys, columns))
+            return U.copy(), Ht.copy()
+
         rounds = (
-            alternating(objective, U, Ht, cg_steps=CG_STEPS)
+            partial(alternating, objective, cg_steps=CG_STEPS)
             if self.solver == "als"
-            else gradient_descent(objective, U, Ht, step=self.step)
+            else partial(gradient_descent, objective, step=self.step)
         )
-        solution = solve(
-            rounds,
-            max_iter=self.max_iter,
+        factors = Factorisation(rounds, begin, resumes=self.solver == "als")
+        history = run.steps(
+            self.name,
+            self.max_iter,
+            factors.training(),
+            callbacks=self.callbacks,
             tol=self.tol,
-            report=self._reporter(),
-            before=() if kept is None else kept[1]["losses"].tolist(),
-            keep=self._keep,
+            window=1,
+            start=factors.start,
         )
-        self.context_: Array = solution.state.Ht
-        self.loss_history_ = solution.history
-        self.n_iter_ = len(solution.history) - 1
-        self.converged_ = solution.ended_by == "tol"
+        self.context_: Array = factors.state.Ht
+        self.loss_history_ = history.losses
+        self.n_iter_ = len(history.losses) - 1
+        self.converged_ = history.stopped_by == "tol"
         self.smoothing_alpha_ = 0.0 if objective.inter is None else objective.alpha
         logger.info(
             "%s: %d rounds, J from %.6g to %.6g",
             self.name,
             self.n_iter_,
-            *np.array(solution.history)[[0, -1]],
+            *np.array(history.losses)[[0, -1]],
         )
-        return solution.state.U
+        return factors.state.U
 
     def _objective(
         self,
-        graph: Graph,  # noqa: ARG002  # what RSDNE needs more
+        adjacency: Matrix,  # noqa: ARG002  # what RSDNE needs more
         labels: Labels,  # noqa: ARG002
         walk: WalkMatrix,
         keys: Keys,  # noqa: ARG002
@@ -151,29 +172,13 @@ class MFDW(Method):
         if self.init == "uniform":
             U, Ht = (keyed_uniform(keys, columns, stream=stream) / columns for stream in (1, 2))
             return U.astype(np.float32), Ht.astype(np.float32)
-        spread = min(n, columns + max(16, columns // 4))
-        random = keyed_uniform(keys, spread).astype(np.float32) - np.float32(0.5)
-        P, values, Q = operator_svd(*walk.alternating(random), random, columns, comm=walk.comm)
+        width = min(n, columns + max(16, columns // 4))
+        random = keyed_uniform(keys, width).astype(np.float32) - np.float32(0.5)
+        P, values, Q = operator_svd(walk.alternating(random), random, columns, walk.run)
         root = np.sqrt(np.maximum(values - self.lam, 0.0)).astype(np.float32)
         return P * root, Q * root
 
-    def _keep(self, state: State, history: list[float]) -> None:
-        number = len(history) - 1
-        arrays = {"U": state.U, "Ht": state.Ht, "losses": np.array(history)}
-        keeper().offer(self.name, number, arrays, last=number == self.max_iter)
-
-    def _reporter(self) -> Any:
-        callbacks = checked_callbacks(self.callbacks)
-        start = time.monotonic()
-
-        def report(number: int, loss: float, U: Array) -> bool:
-            told = Epoch(self.name, number, self.max_iter, loss, time.monotonic() - start, lambda: U)
-            answers = [bool(callback(told)) for callback in callbacks]  # all are called, also after a stop
-            return any(answers)
-
-        return report
-
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         rows = match_ids(graph.node_ids, self.embedding_.node_ids)
         known = rows >= 0
         if not known.any():
@@ -188,5 +193,5 @@ class MFDW(Method):
         context[known] = self.context_[rows[known]]
         if known.all():
             return U
-        walk = WalkMatrix(graph.adjacency)
+        walk = WalkMatrix(run.matrix(graph.adjacency, symmetric=True))
         return new_rows(walk, U, context, self.context_, known, lam=self.lam, alpha=self.smoothing_alpha_)

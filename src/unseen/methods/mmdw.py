@@ -23,13 +23,13 @@ import numpy.typing as npt
 import scipy.linalg
 from sklearn.svm import LinearSVC
 
+from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.mfdw import MFDW
-from unseen.methods.sharing import shared
 from unseen.methods.vocabulary import Columns, LabelWeight, Regularisation, Rounds, Slack
 from unseen.randomness import child_seed
 
@@ -72,24 +72,24 @@ class MMDW(Method):
     C: Slack = 1.0
     max_iter: Rounds = 5
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         columns = self._components(self.n_components, graph.n_nodes, f"there are {graph.n_nodes} nodes")
-        seed = child_seed(rng)
+        seed = child_seed(run.rng)
         start = MFDW(n_components=columns, lam=self.lam, max_iter=START_ROUNDS, random_state=seed)
-        key = ("mmdw start", columns, self.lam, seed)
-        U: Dense = shared(graph, key, lambda: start.fit_transform(graph).vectors)
+        key = (MMDW, columns, self.lam, seed)
+        U: Dense = run.once(key, lambda: start._fit(graph, labels, run.seeded(seed)))
         self.loss_history_ = []
-        rows, (known, classes) = labels.labelled, np.unique(labels.indicator.indices, return_inverse=True)
-        if len(known) < 2:
+        rows, (names, classes) = labels.labelled, np.unique(labels.indicator.indices, return_inverse=True)
+        if len(names) < 2:
             logger.warning(
                 "%s: a margin needs two labelled classes and there are %d, so this is mfdw",
                 self.name,
-                len(known),
+                len(names),
             )
             return U
-        walk = shared(graph, "walk", lambda: WalkMatrix(graph.adjacency))
-        signs = np.where(classes[:, None] == np.arange(len(known)), 1.0, -1.0)
-        seed = child_seed(rng)
+        walk = run.once(WalkMatrix, lambda: WalkMatrix(run.matrix(graph.adjacency, symmetric=True)))
+        signs = np.where(classes[:, None] == np.arange(len(names)), 1.0, -1.0)
+        seed = child_seed(run.rng)
         for _ in range(self.max_iter):
             loss, bias = margin_bias(U[rows], signs, self.C, seed)
             self.loss_history_.append(loss)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
+from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method, Vectors
@@ -25,15 +24,16 @@ class NodeFeats(Method):
     name: ClassVar[str] = "nodefeats"
     summary: ClassVar[str] = "the node features as they are"
     uses_features: ClassVar[bool] = True
+    keeps_scale: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
     )
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         self.has_features_ = graph.features is not None
         return graph.adjacency if graph.features is None else graph.features
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         if graph.features is None or not self.has_features_:
-            return super()._transform(graph)
+            return super()._transform(graph, run)
         return graph.features

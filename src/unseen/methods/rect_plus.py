@@ -16,20 +16,19 @@ What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, logger, unknown_name
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.dense import times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.svd import truncated_svd
-from unseen.methods.base import Vectors
-from unseen.methods.neural.rect_l import words_of
+from unseen.methods.base import Method, Vectors
 from unseen.methods.saved import SavedMethod
 from unseen.methods.selection import (
     FOLDS,
@@ -39,10 +38,13 @@ from unseen.methods.selection import (
     shrunk_map,
     within_class_metric,
 )
-from unseen.methods.semantics import describe_classes, shares_of
+from unseen.methods.semantics import describe_classes, shares_of, words_of
 from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, is_walk, smoothed_views
 from unseen.methods.vocabulary import Columns, Strength, Views
 from unseen.randomness import child_seed
+
+if TYPE_CHECKING:
+    from unseen.engine.estimate import Resources, Sizes
 
 STRENGTHS = (0.0, 0.03, 0.1)
 """How far vectors are brought nearer to class descriptions, to choose from."""
@@ -50,6 +52,8 @@ MOST_LABELLED = 2000
 """Labelled nodes that choices look at; of more, as many are drawn."""
 ROUNDS = 3
 """Rounds of the SVD that reduces the chosen views."""
+ROW_BYTES, ROW_SECONDS = 35_000, 7e-4
+"""What a row takes: logarithms of walks to its landmarks, and views side by side."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -97,22 +101,35 @@ class RECTPlus(SavedMethod):
     views: Views = "auto"
     strength: Strength = None
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
-        seed = child_seed(rng)
-        with threads_for_blocks_only():
-            self.has_features_ = graph.features is not None
-            ways, views = all_views(graph, seed)
-            rows = _some(labels, graph, seed)
-            truth = labels.indicator[rows].toarray()
-            self.views_, self.view_scores_ = self._choose(views, rows, truth)
-            self._keep(ways)
-            self.class_descriptions_ = _words(graph, labels, ways)
-            joined = np.hstack([views[name] for name in self.views_])
-            vectors, self.mix_ = _reduced(joined, self._width(joined.shape[1]), np.random.default_rng(seed))
-            self.strength_, nearer = self._nearer(vectors, labels, rows, graph, seed)
-            if nearer is not None:
-                self.mix_ = (self.mix_ @ nearer).astype(np.float32)
-                vectors = times(vectors, nearer)
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources:
+        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
+        from unseen.engine.estimate import Resources
+
+        return Resources(ROW_BYTES * sizes.nodes, 0.0, ROW_SECONDS * sizes.nodes, 0.0)
+
+    @classmethod
+    def smaller(cls) -> type[Method]:
+        """Return a method that trains on parts."""
+        from unseen.methods.registry import method_class
+
+        return method_class("rect-n")
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
+        seed = child_seed(run.rng)
+        self.has_features_ = graph.features is not None
+        ways, views = run.once((all_views, seed), lambda: all_views(graph, seed, run))
+        rows = _some(labels, graph, seed)
+        truth = labels.indicator[rows].toarray()
+        self.views_, self.view_scores_ = self._choose(views, rows, truth)
+        self._keep(ways)
+        self.class_descriptions_ = _words(graph, labels, ways, run)
+        joined = np.hstack([views[name] for name in self.views_])
+        vectors, self.mix_ = _reduced(joined, self._width(joined.shape[1]), np.random.default_rng(seed), run)
+        self.strength_, nearer = self._nearer(vectors, labels, rows, graph, seed)
+        if nearer is not None:
+            self.mix_ = (self.mix_ @ nearer).astype(np.float32)
+            vectors = times(vectors, nearer, run)
         return vectors
 
     def chosen_params(self) -> dict[str, Any]:
@@ -164,9 +181,9 @@ class RECTPlus(SavedMethod):
         assert weights is not None
         self.column_weights_ = weights
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         if graph.features is None or not self.has_features_:
-            return super()._transform(graph)
+            return super()._transform(graph, run)
         if any(is_walk(name) for name in self.views_):
             msg = (
                 f"{self.name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "
@@ -178,12 +195,11 @@ class RECTPlus(SavedMethod):
             "weighted": Reduction(self.column_weights_, self.axes_[:NARROW], True),
             "plain": Reduction(None, self.plain_axes_, False),
         }
-        with threads_for_blocks_only():
-            parts = []
-            for name in self.views_:
-                way, depth = name.split("/")
-                parts.append(smoothed_views(graph, {way: ways[way]}, [depth])[name])
-            return times(np.hstack(parts), self.mix_)
+        parts = []
+        for name in self.views_:
+            way, depth = name.split("/")
+            parts.append(smoothed_views(graph, {way: ways[way]}, run, [depth])[name])
+        return times(np.hstack(parts), self.mix_, run)
 
 
 def _enough(truth: npt.NDArray[np.bool_]) -> bool:
@@ -241,19 +257,21 @@ def _folds(truth: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.ND
 
 
 def _reduced(
-    vectors: npt.NDArray[np.float32], k: int, rng: np.random.Generator
+    vectors: npt.NDArray[np.float32], k: int, rng: np.random.Generator, run: Run
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Return vectors along their `k` strongest directions, and the map that led there."""
     if k == vectors.shape[1]:
         return vectors, np.eye(k, dtype=np.float32)
-    scores, axes = truncated_svd(vectors, k, rng, n_iter=ROUNDS)
+    scores, axes = truncated_svd(vectors, k, rng, run, n_iter=ROUNDS)
     return scores, np.ascontiguousarray(axes.T)
 
 
-def _words(graph: Graph, labels: Labels, ways: dict[str, Reduction]) -> dict[str, list[tuple[str, float]]]:
+def _words(
+    graph: Graph, labels: Labels, ways: dict[str, Reduction], run: Run
+) -> dict[str, list[tuple[str, float]]]:
     if graph.features is None or graph.feature_names is None or not len(labels.labelled):
         return {}
     plain = ways["plain"]
-    reduced = plain.apply(graph.features)
-    descriptions = describe_classes(reduced, labels, "mean")
+    reduced = plain.apply(graph.features, run)
+    descriptions = describe_classes(reduced, labels, "mean", run)
     return words_of(graph, "features", labels, descriptions, reduced, plain.axes)

@@ -13,27 +13,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from unseen.comm.graph_part import GraphPart, processes
+from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, UnsupportedError, logger
-from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.linalg import neighbours
 from unseen.linalg.labelled import Groups, LabelledWalk, label_groups
-from unseen.linalg.neighbours import (
-    Neighbours,
-    draw_candidates,
-    nearest_in_class,
-    nearest_of_candidates,
-    pairs_of,
-)
-from unseen.linalg.spread import SpreadCandidates, SpreadNeighbours, spread_groups
+from unseen.linalg.neighbours import Neighbours, nearest_in_class
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.mfdw import MFDW, Keys
 from unseen.methods.rsdne_solvers import Objective
 from unseen.methods.vocabulary import Candidates, InterClass, IntraClass, LabelWeight, Neighbors
 
-Chooser = Callable[[Any], Neighbours | SpreadNeighbours]
+if TYPE_CHECKING:
+    from unseen.engine.estimate import Resources, Sizes
+
+Chooser = Callable[[Any], Neighbours]
 
 
 class RSDNE(MFDW):
@@ -72,85 +69,83 @@ class RSDNE(MFDW):
     summary: ClassVar[str] = "factorisation with label terms that cope with missing classes"
     reference: ClassVar[str] = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020"
     uses_labels: ClassVar[bool] = True
+    trains_on_parts: ClassVar[bool] = False
+    labelled_bytes: ClassVar[int] = 25_000
+    """Memory for a labelled row, to choose among its whole class."""
 
     alpha: LabelWeight = 1.0
     n_neighbors: Neighbors = 5
     intra: IntraClass = "adaptive"
     inter: InterClass = True
 
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources:
+        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
+        needs = cls._factorised(sizes, 12)
+        return replace(needs, held=needs.held + cls.labelled_bytes * sizes.labelled_rows)
+
+    @classmethod
+    def smaller(cls) -> type[RSDNE]:
+        """Return the variant that trains on parts."""
+        return RSDNELight
+
     def _objective(
-        self, graph: Graph, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
+        self, adjacency: Matrix, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
     ) -> Objective:
-        if not processes(graph).total(len(labels.labelled)):
+        run = walk.run
+        if not run.count(len(labels.labelled)):
             logger.warning(
                 "%s: no node has a label, so the label terms are left out and the result is MFDW's", self.name
             )
             return Objective(walk, self.lam, constant=constant)
         if self.alpha == 0:
             return Objective(walk, self.lam, constant=constant)
-        if isinstance(graph, GraphPart):
-            return self._spread_objective(graph, labels, walk, keys, constant)
-        groups = label_groups(labels.indicator)
+        groups = label_groups(labels.indicator, run)
         if labels.is_multilabel:
             logger.info("%s: nodes that share at least one label count as the same class", self.name)
-        small = [
-            name
-            for name, count in zip(labels.classes, labels.counts, strict=True)
-            if 0 < count <= self.n_neighbors
+        self._note_small_classes(labels, run.sum(labels.counts.copy()))
+        pruned = LabelledWalk(adjacency, groups) if self.inter else None
+        chooser = self._chooser(adjacency, groups, keys)
+        return Objective(walk, self.lam, self.alpha, pruned, chooser and self._timed(chooser), constant)
+
+    def _note_small_classes(self, labels: Labels, counts: Any) -> None:
+        few = [
+            name for name, count in zip(labels.classes, counts, strict=True) if 0 < count <= self.n_neighbors
         ]
-        if small and self.intra is not None:
+        if few and self.intra is not None:
             logger.info(
                 "%s: fewer than %d others of their class for the labelled nodes of: %s; they take all there are",
                 self.name,
                 self.n_neighbors,
-                ", ".join(small),
+                ", ".join(few),
             )
-        pruned = LabelledWalk(graph.adjacency, groups) if self.inter else None
-        chooser = self._chooser(groups, keys)
-        return Objective(walk, self.lam, self.alpha, pruned, chooser and self._timed(chooser), constant)
 
-    def _spread_objective(
-        self, part: GraphPart, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
-    ) -> Objective:
-        """Return the objective of the rows that one of several processes holds."""
-        if part.comm.total(labels.is_multilabel):
-            msg = f"{self.name} takes one label a node on several processes; take one process, or one label a node"
-            raise UnsupportedError(msg)
-        groups = spread_groups(labels.indicator, part.comm)
-        pruned = LabelledWalk(part.adjacency, groups) if self.inter else None
-        chooser = self._spread_chooser(part, groups, keys)
-        return Objective(walk, self.lam, self.alpha, pruned, chooser and self._timed(chooser), constant)
-
-    def _spread_chooser(self, part: GraphPart, groups: Groups, keys: Keys) -> Chooser | None:
+    def _chooser(self, adjacency: Matrix, groups: Groups, keys: Keys) -> Chooser | None:
+        """Return the S step: from U to the intra-class neighbours."""
+        run = adjacency.run
         if self.intra is None:
             return None
         if self.intra == "random":
-            drawn = SpreadCandidates(part.adjacency.halo.layout, groups, keys, self.n_neighbors, 1).all()
+            drawn = neighbours.Candidates(adjacency.layout, groups, keys, self.n_neighbors, run).all()
             return lambda _: drawn
-        msg = (
-            f"{self.name} compares all nodes of a class with each other, for which one process must hold them; "
-            "take rsdne-light, or one process"
-        )
-        raise UnsupportedError(msg)
+        if run.processes > 1:
+            msg = (
+                f"{self.name} compares all nodes of a class with each other, for which one process must hold them; "
+                "use rsdne-light, or one process"
+            )
+            raise UnsupportedError(msg)
+        return lambda U: nearest_in_class(U, groups, self.n_neighbors, run)
 
     def _timed(self, choose: Chooser) -> Chooser:
         self.neighbour_seconds_ = 0.0
 
-        def timed(U: Any) -> Neighbours | SpreadNeighbours:
+        def timed(U: Any) -> Neighbours:
             start = time.monotonic()
-            chosen = choose(U)
+            pairs = choose(U)
             self.neighbour_seconds_ += time.monotonic() - start
-            return chosen
+            return pairs
 
         return timed
-
-    def _chooser(self, groups: Groups, keys: Keys) -> Chooser | None:
-        if self.intra is None:
-            return None
-        if self.intra == "random":
-            fixed = pairs_of(draw_candidates(groups, keys, self.n_neighbors))
-            return lambda _: fixed
-        return lambda U: nearest_in_class(U, groups, self.n_neighbors)
 
 
 class RSDNELight(RSDNE):
@@ -173,19 +168,17 @@ class RSDNELight(RSDNE):
     name: ClassVar[str] = "rsdne-light"
     summary: ClassVar[str] = "RSDNE with candidates drawn once, for large graphs"
 
+    trains_on_parts: ClassVar[bool] = True
+    labelled_bytes: ClassVar[int] = 14_000
+    """Memory for a labelled row, to choose among a hundred candidates."""
+
     n_candidates: Candidates = None
 
-    def _chooser(self, groups: Groups, keys: Keys) -> Chooser | None:
+    def _chooser(self, adjacency: Matrix, groups: Groups, keys: Keys) -> Chooser | None:
         if self.intra != "adaptive":
-            return super()._chooser(groups, keys)
-        candidates = draw_candidates(groups, keys, self._count())
-        return lambda U: nearest_of_candidates(U, candidates, self.n_neighbors)
-
-    def _spread_chooser(self, part: GraphPart, groups: Groups, keys: Keys) -> Chooser | None:
-        if self.intra != "adaptive":
-            return super()._spread_chooser(part, groups, keys)
-        layout = part.adjacency.halo.layout
-        return SpreadCandidates(layout, groups, keys, self._count(), self.n_neighbors).nearest
+            return super()._chooser(adjacency, groups, keys)
+        candidates = neighbours.Candidates(adjacency.layout, groups, keys, self._count(), adjacency.run)
+        return lambda U: candidates.nearest(U, self.n_neighbors)
 
     def _count(self) -> int:
         count = 20 * self.n_neighbors if self.n_candidates is None else self.n_candidates

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.comm.halo import HaloMatrix
-from unseen.linalg.blocks import map_blocks, row_cuts
+from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix
 from unseen.linalg.labelled import LabelledWalk
-from unseen.linalg.products import spmm
 
 Dense = npt.NDArray[Any]
 
@@ -22,20 +21,18 @@ class Smoothing:
     """The quadratic form alpha (L_s + L_w), for one choice of neighbours; either part may be missing."""
 
     alpha: float
+    run: Run
     inter: LabelledWalk | None = None
-    S: sp.csr_array | HaloMatrix | None = None
-    dtype: npt.DTypeLike = np.float64
+    S: Matrix | None = None
     degree: npt.NDArray[np.float64] = field(init=False)
-    laplacian: sp.csr_array | None = field(init=False)
+    laplacian: Matrix | None = field(init=False)
 
     def __post_init__(self) -> None:
         degree = np.zeros(1)
         if self.inter is not None:
             degree = degree + self.inter.degree
-        if isinstance(self.S, HaloMatrix):
+        if self.S is not None:
             degree = degree + self.S.row_sums()
-        elif self.S is not None:
-            degree = degree + np.asarray(self.S.sum(axis=1), dtype=np.float64)
         object.__setattr__(self, "degree", self.alpha * degree)
         object.__setattr__(self, "laplacian", self._written_out())
 
@@ -44,33 +41,31 @@ class Smoothing:
         """Whether there is nothing to smooth."""
         return self.inter is None and self.S is None
 
-    def _written_out(self) -> sp.csr_array | None:
+    def _written_out(self) -> Matrix | None:
         """Return alpha (L_s + L_w) as one matrix, or None where W is an operator only, or S is spread."""
-        if isinstance(self.S, HaloMatrix) or (self.inter is not None and self.inter.explicit is None):
-            return None
         explicit = None if self.inter is None else self.inter.explicit
-        parts = [part for part in (explicit, self.S) if part is not None]
-        if not parts:
+        if self.empty or (self.inter is not None and explicit is None) or (self.S and self.S.halo):
             return None
+        parts = [part.local for part in (explicit, self.S) if part is not None]
         joined = parts[0] if len(parts) == 1 else parts[0] + parts[1]
-        made = sp.csr_array(sp.diags_array(self.degree) - self.alpha * joined).astype(self.dtype)
-        made.sort_indices()
-        return made
+        laplacian = sp.csr_array(sp.diags_array(self.degree) - self.alpha * joined)
+        laplacian.sort_indices()
+        return self.run.matrix(laplacian, symmetric=True)
 
     def apply(self, V: Dense, out: Dense | None = None) -> Dense:
         """Return alpha (L_s + L_w) V; `out` is memory that may be used for it."""
         if self.empty:
             return np.zeros_like(V)
         if self.laplacian is not None:
-            return spmm(self.laplacian, V, out=out)
+            return self.laplacian.times(V, out=out)
         joined = np.zeros_like(V) if self.inter is None else self.inter.symmetric(V)
         if self.S is not None:
-            spmm(self.S, V, out=joined, add=True)
+            self.S.times(V, out=joined, add=True)
 
         def difference(start: int, stop: int) -> None:
             block = joined[start:stop]
             block *= -self.alpha
             block += self.degree[start:stop].astype(V.dtype)[:, None] * V[start:stop]
 
-        map_blocks(difference, row_cuts(len(V)))
+        self.run.each(difference, len(V))
         return joined

@@ -7,20 +7,18 @@ H is kept transposed (n x d). Everything is a product of M, a Laplacian or a d x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from unseen.comm.group import SOLO, Comm
-from unseen.errors import logger
-from unseen.linalg.blocks import map_blocks, row_cuts
-from unseen.linalg.dense import dot, eigh, gram, product, times
+from unseen.engine.run import Run
+from unseen.engine.steps import Arrays, Training
+from unseen.linalg.dense import dot, eigh, gram, times
 from unseen.linalg.labelled import LabelledWalk
 from unseen.linalg.neighbours import Neighbours
-from unseen.linalg.spread import SpreadNeighbours
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.rsdne_smoothing import Smoothing
 
@@ -28,7 +26,6 @@ Dense = npt.NDArray[Any]
 Small = npt.NDArray[np.float64]
 Apply = Callable[..., Dense]
 """Product with a matrix: of a V and memory for the result, which it need not use."""
-Report = Callable[[int, float, Dense], bool]
 
 NEW_ROW_STEPS = 30
 """Conjugate-gradient steps for rows that were not there at fit time; they have no better start than zero."""
@@ -49,32 +46,37 @@ class Objective:
     inter : LabelledWalk or None
         W; None leaves J_inter out.
     choose : function from U to Neighbours, or None
-        The S step; None leaves J_intra out. On the rows of one of several processes it gives SpreadNeighbours.
+        The S step; None leaves J_intra out.
     constant : float
-        ||M||_F^2, or 0 where it is too dear; then J is reported without it.
+        ||M||_F^2, or 0 where it is too expensive; then J is reported without it.
     """
 
     walk: WalkMatrix
     lam: float
     alpha: float = 0.0
     inter: LabelledWalk | None = None
-    choose: Callable[[Dense], Neighbours | SpreadNeighbours] | None = None
+    choose: Callable[[Dense], Neighbours] | None = None
     constant: float = 0.0
+
+    @property
+    def run(self) -> Run:
+        """Does the work."""
+        return self.walk.run
 
     def smoothing(self, U: Dense) -> Smoothing:
         """Do the S step, and return the quadratic form that goes with it."""
         if self.alpha == 0:
-            return Smoothing(0.0)
-        chosen = None if self.choose is None else self.choose(U)
-        none = chosen is None or not self.walk.comm.total(len(chosen.rows))
-        S = None if none or chosen is None else chosen.symmetric(self.walk.shape[0], U.dtype)
-        return Smoothing(self.alpha, self.inter, S, U.dtype)
+            return Smoothing(0.0, self.run)
+        pairs = None if self.choose is None else self.choose(U)
+        S = None
+        if pairs is not None and self.run.count(len(pairs.rows)):
+            S = pairs.symmetric(self.walk.layout, self.run, U.dtype)
+        return Smoothing(self.alpha, self.run, self.inter, S)
 
     def cost(self, U: Dense, Ht: Dense, MtU: Dense, smoothed: Dense, gram_u: Small, gram_h: Small) -> float:
         """Return J; `MtU` is M'U, `smoothed` alpha (L_s + L_w) U, and the last two are U'U and HH'."""
-        comm = self.walk.comm
-        fit = self.constant - 2 * dot(MtU, Ht, comm) + float(np.sum(gram_u * gram_h))
-        return fit + self.lam * float(np.trace(gram_u) + np.trace(gram_h)) + dot(U, smoothed, comm)
+        fit = self.constant - 2 * dot(MtU, Ht, self.run) + float(np.sum(gram_u * gram_h))
+        return fit + self.lam * float(np.trace(gram_u) + np.trace(gram_h)) + dot(U, smoothed, self.run)
 
 
 @dataclass(frozen=True)
@@ -87,46 +89,54 @@ class State:
     moved: bool = True
 
 
-@dataclass(frozen=True)
-class Solution:
-    """The last state, J after each round (the start first), and what ended it: "tol", "max_iter" or other."""
+class Factorisation:
+    """Rounds of a factorisation as a training.
 
-    state: State
-    history: list[float]
-    ended_by: str
-
-
-def solve(
-    rounds: Iterator[State],
-    *,
-    max_iter: int,
-    tol: float,
-    report: Report,
-    before: Sequence[float] = (),
-    keep: Callable[[State, list[float]], None] = lambda state, history: None,  # noqa: ARG005
-) -> Solution:
-    """Take rounds until one lowers J by less than `tol` of it, `report` says stop, or there were `max_iter`.
-
-    An interrupt ends it too, with the state after the last whole round. `before` has J of rounds that were done
-    before; `keep` is given the state and J after each round.
+    Parameters
+    ----------
+    rounds : function
+        Gives the start and then the state after each round, from U and H'.
+    begin : function
+        Returns U and H' to begin with.
+    resumes : bool
+        Whether U and H' are all that a round needs to know of those before.
     """
-    state = next(rounds)
-    history = list(before) or [state.cost]
-    if len(history) > 1 and tol > 0 and history[-2] - history[-1] <= tol * abs(history[-2]):
-        return Solution(state, history, "tol")
-    try:
-        for number in range(len(history), max_iter + 1):
-            state = next(rounds)
-            history.append(state.cost)
-            keep(state, history)
-            if report(number, state.cost, state.U):
-                return Solution(state, history, "callback")
-            if tol > 0 and state.moved and history[-2] - history[-1] <= tol * abs(history[-2]):
-                return Solution(state, history, "tol")
-    except KeyboardInterrupt:
-        logger.warning("interrupted after %d rounds; the last whole round is kept", len(history) - 1)
-        return Solution(state, history, "interrupt")
-    return Solution(state, history, "max_iter")
+
+    def __init__(
+        self,
+        rounds: Callable[[Dense, Dense], Iterator[State]],
+        begin: Callable[[], tuple[Dense, Dense]],
+        *,
+        resumes: bool,
+    ) -> None:
+        self._rounds, self._begin, self._resumes = rounds, begin, resumes
+        self.state: State
+        self._states: Iterator[State]
+
+    def start(self) -> float:
+        """Return J at the start."""
+        self._states = self._rounds(*self._begin())
+        return self.round()
+
+    def round(self) -> float:
+        """Return J after one more round; interrupted, it leaves the state as it was."""
+        self.state = next(self._states)
+        return self.state.cost
+
+    def training(self) -> Training:
+        """Return the loop's view: Ctrl-C ends the rounds with the last whole one."""
+        return Training(
+            self.round,
+            vectors=lambda: self.state.U,
+            state=(lambda: {"U": self.state.U, "Ht": self.state.Ht}) if self._resumes else None,
+            restore=self._restore,
+            interrupted=lambda: "the last whole round",
+            counts=lambda: self.state.moved,
+            advice="bring the edge weights to a usual scale",
+        )
+
+    def _restore(self, done: int, arrays: Arrays) -> None:  # noqa: ARG002
+        self._begin = lambda: (arrays["U"], arrays["Ht"])
 
 
 class Room:
@@ -141,16 +151,16 @@ def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> 
 
     J never rises.
     """
-    room, walk, comm = Room(U), objective.walk, objective.walk.comm
+    room, walk, run = Room(U), objective.walk, objective.run
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
-    MtU, gram_u, gram_h = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, comm), gram(Ht, comm)
+    MtU, gram_u, gram_h = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run), gram(Ht, run)
     yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
     while True:
         U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
-        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, comm)
+        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
         Ht = h_step(objective, MtU, gram_u)
-        gram_h = gram(Ht, comm)
+        gram_h = gram(Ht, run)
         smoothing = objective.smoothing(U)
         smoothed = smoothing.apply(U, smoothed)
         yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
@@ -173,23 +183,21 @@ def u_step(
     """
     values, axes = eigh(gram_h)
     shift = (np.maximum(values, 0.0) + objective.lam).astype(U.dtype)
-    room = Room(U) if room is None else room
-    turned = times(Ht, axes, out=room.one)
+    room, run = Room(U) if room is None else room, objective.run
+    turned = times(Ht, axes, run, out=room.one)
     residual = objective.walk.matmat(turned, out=room.residual, scratch=room.other)
     if smoothing.empty:
-        return times(residual, (axes / shift).T)
-    rotated, axes = times(U, axes), axes.astype(U.dtype)
+        return times(residual, (axes / shift).T, run)
+    rotated, axes = times(U, axes, run), axes.astype(U.dtype)
 
     def subtract(start: int, stop: int) -> None:
         block = residual[start:stop]
-        block -= product(smoothed[start:stop], axes)
+        block -= smoothed[start:stop] @ axes
         block -= rotated[start:stop] * shift
 
-    map_blocks(subtract, row_cuts(len(U)))
-    conjugate_gradients(
-        smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, room, objective.walk.comm
-    )
-    return times(rotated, axes.T, out=rotated)
+    run.each(subtract, len(U))
+    conjugate_gradients(smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, room, run)
+    return times(rotated, axes.T, run, out=rotated)
 
 
 def conjugate_gradients(
@@ -200,7 +208,7 @@ def conjugate_gradients(
     r: Dense,
     steps: int,
     room: Room,
-    comm: Comm = SOLO,
+    run: Run,
 ) -> None:
     """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual."""
     degree = degree.astype(x.dtype)
@@ -230,13 +238,13 @@ def conjugate_gradients(
         return left(start, stop)
 
     def summed(function: Callable[[int, int], Small]) -> Small:
-        cuts = row_cuts(len(x), of=comm.rows(len(x)))
-        return comm.sum_(np.sum(map_blocks(function, cuts), axis=0, initial=0.0))
+        total: Small = run.total([np.zeros(x.shape[1]), *run.each(function, len(x))])
+        return total
 
     before, rz = np.zeros(x.shape[1]), summed(left)
     for _ in range(steps):
         ratio = _ratio(rz, before).astype(x.dtype)
-        map_blocks(turn, row_cuts(len(x)))
+        run.each(turn, len(x))
         product = apply(p, product)
         length = _ratio(rz, summed(bend)).astype(x.dtype)
         before, rz = rz, summed(move)
@@ -245,7 +253,7 @@ def conjugate_gradients(
 def h_step(objective: Objective, MtU: Dense, gram_u: Small) -> Dense:
     """Return the H' that minimises J for this U: M'U (U'U + lam I)^-1."""
     values, axes = eigh(gram_u)
-    return times(MtU, times(axes / (np.maximum(values, 0.0) + objective.lam), axes.T))
+    return times(MtU, (axes / (np.maximum(values, 0.0) + objective.lam)) @ axes.T, objective.run)
 
 
 def gradient_descent(
@@ -256,10 +264,10 @@ def gradient_descent(
     ``"bold"`` lengthens the step by 5 % after a round that lowered J, and halves it after one that did not, which
     is undone. ``"armijo"`` halves each of the two steps until it lowers J by a tenth of what the slope promises.
     """
-    walk, comm = objective.walk, objective.walk.comm
+    walk, run = objective.walk, objective.run
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
-    gram_u, gram_h = gram(U, comm), gram(Ht, comm)
+    gram_u, gram_h = gram(U, run), gram(Ht, run)
     state = State(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed, gram_u, gram_h))
     rate = rate_h = first_rate(objective, gram_u, gram_h, smoothing)
     yield state
@@ -267,19 +275,17 @@ def gradient_descent(
         U, Ht = state.U, state.Ht
         slope = u_gradient(objective, U, Ht, smoothed, gram_h)
         if step == "armijo":
-            bend = float(np.sum(gram(slope, comm) * gram_h)) + dot(slope, smoothing.apply(slope), comm)
-            rate = _armijo(2 * rate, slope, bend, objective.lam, comm)
+            bend = float(np.sum(gram(slope, run) * gram_h)) + dot(slope, smoothing.apply(slope), run)
+            rate = _armijo(2 * rate, slope, bend, objective.lam, run)
         U = U - U.dtype.type(rate) * slope
-        MtU, gram_u = walk.rmatmat(U), gram(U, comm)
+        MtU, gram_u = walk.rmatmat(U), gram(U, run)
         slope = h_gradient(objective, Ht, MtU, gram_u)
         if step == "armijo":
-            rate_h = _armijo(
-                2 * rate_h, slope, float(np.sum(gram(slope, comm) * gram_u)), objective.lam, comm
-            )
+            rate_h = _armijo(2 * rate_h, slope, float(np.sum(gram(slope, run) * gram_u)), objective.lam, run)
         Ht = Ht - U.dtype.type(rate_h if step == "armijo" else rate) * slope
         tried = objective.smoothing(U)
         tried_smoothed = tried.apply(U)
-        tried_gram = gram(Ht, comm)
+        tried_gram = gram(Ht, run)
         cost = objective.cost(U, Ht, MtU, tried_smoothed, gram_u, tried_gram)
         if cost <= state.cost:
             gram_h = tried_gram
@@ -293,7 +299,7 @@ def gradient_descent(
 
 def u_gradient(objective: Objective, U: Dense, Ht: Dense, smoothed: Dense, gram_h: Small) -> Dense:
     """Return dJ/dU = 2 (U (HH' + lam I) + alpha (L_s + L_w) U - M H')."""
-    slope = times(U, gram_h + objective.lam * np.eye(len(gram_h)))
+    slope = times(U, gram_h + objective.lam * np.eye(len(gram_h)), objective.run)
     slope -= objective.walk.matmat(Ht)
     slope += smoothed
     slope *= 2
@@ -302,7 +308,7 @@ def u_gradient(objective: Objective, U: Dense, Ht: Dense, smoothed: Dense, gram_
 
 def h_gradient(objective: Objective, Ht: Dense, MtU: Dense, gram_u: Small) -> Dense:
     """Return the transposed dJ/dH = 2 (H' (U'U + lam I) - M'U)."""
-    slope = times(Ht, gram_u + objective.lam * np.eye(len(gram_u)))
+    slope = times(Ht, gram_u + objective.lam * np.eye(len(gram_u)), objective.run)
     slope -= MtU
     slope *= 2
     return slope
@@ -311,7 +317,7 @@ def h_gradient(objective: Objective, Ht: Dense, MtU: Dense, gram_u: Small) -> De
 def first_rate(objective: Objective, gram_u: Small, gram_h: Small, smoothing: Smoothing) -> float:
     """Return a step length that is safe at the start: half of one over a bound of the curvature."""
     largest = max(eigh(part)[0][-1] for part in (gram_u, gram_h))
-    degree = objective.walk.comm.gather(smoothing.degree.max(keepdims=True)).max()
+    degree = objective.run.gather(smoothing.degree.max(keepdims=True)).max()
     return float(0.5 / (largest + objective.lam + 2 * degree))
 
 
@@ -323,10 +329,11 @@ def new_rows(
     It is the U step of those rows: `context` has the rows of `Ht` that belong to nodes of this graph, and zeros
     for new ones, of which nothing is known. New nodes have no labels, so that W is M in their rows.
     """
-    values, axes = eigh(gram(Ht))
+    run = walk.run
+    values, axes = eigh(gram(Ht, run))
     shift = (np.maximum(values, 0.0) + lam).astype(U.dtype)
     fixed = known[:, None]
-    rotated, right = times(U, axes), walk.matmat(times(context, axes))
+    rotated, right = times(U, axes, run), walk.matmat(times(context, axes, run))
     degree = alpha * walk.symmetric(np.ones((len(U), 1)))[:, 0]
 
     def pulled(P: Dense, _: Dense | None = None) -> Dense:
@@ -337,13 +344,13 @@ def new_rows(
     if alpha:
         right += U.dtype.type(alpha) * walk.symmetric(rotated)
         r = np.where(fixed, 0, right - x * shift) - pulled(x)
-        conjugate_gradients(pulled, shift, degree, x, r, NEW_ROW_STEPS, Room(x))
-    return np.where(fixed, U, times(x, axes.T))
+        conjugate_gradients(pulled, shift, degree, x, r, NEW_ROW_STEPS, Room(x), run)
+    return np.where(fixed, U, times(x, axes.T, run))
 
 
-def _armijo(rate: float, slope: Dense, bend: float, lam: float, comm: Comm) -> float:
+def _armijo(rate: float, slope: Dense, bend: float, lam: float, run: Run) -> float:
     """Halve `rate` until J falls as PROMISED; J is quadratic along the slope, so nothing is evaluated again."""
-    steep = dot(slope, slope, comm)
+    steep = dot(slope, slope, run)
     bend += lam * steep
     while rate * bend > (1 - PROMISED) * steep:
         rate /= 2

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.linalg.dense import eigh
+
 Dense = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
@@ -61,7 +63,7 @@ def _rotated(X: Dense) -> tuple[Dense, Dense]:
     if X.shape[0] <= X.shape[1]:
         left, values, _ = np.linalg.svd(X, full_matrices=False)
         return left * values, values**2
-    squares, basis = np.linalg.eigh(X.T @ X)
+    squares, basis = eigh(X.T @ X)
     return X @ basis, np.maximum(squares, 0.0)
 
 
@@ -118,7 +120,7 @@ def within_class_metric(Z: Dense, shares: Dense) -> tuple[Dense, Dense]:
     members = (shares > 0).astype(np.float64)
     descriptions = (members.T @ Z) / np.maximum(members.sum(axis=0), 1.0)[:, None]
     rest = Z - shares @ descriptions
-    variances, directions = np.linalg.eigh(rest.T @ rest / len(Z))
+    variances, directions = eigh(rest.T @ rest / len(Z))
     return np.maximum(variances, 0.0), directions
 
 
@@ -173,7 +175,7 @@ def _held_out_hits(Z: Dense, truth: Mask, train: Mask, test: Mask) -> npt.NDArra
     """Return the hits on some rows of ridge regression on others, at the ridge that does best there."""
     X = Z[train] - Z[train].mean(axis=0)
     targets = truth[train] * 2.0 - 1.0
-    squares, basis = np.linalg.eigh(X.T @ X)
+    squares, basis = eigh(X.T @ X)
     squares = np.maximum(squares, 0.0)
     X = X @ basis
     new = (Z[test] - Z[train].mean(axis=0)) @ basis

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.comm.group import SOLO, Comm
+from unseen.engine.run import Run
 from unseen.errors import InputError
+from unseen.graph import Features, Graph
 from unseen.labels import Labels
+from unseen.linalg.normalize import l2_rows
 
 Dense = npt.NDArray[Any]
 Readout = str | Callable[[Dense], Dense]
@@ -22,10 +24,8 @@ READOUTS: dict[str, Callable[[Dense], Dense]] = {
 }
 
 
-def describe_classes(
-    features: Dense, labels: Labels, readout: Readout, comm: Comm = SOLO
-) -> npt.NDArray[np.float32]:
-    """Return one description a class of `labels`: the readout of its labelled nodes' features.
+def describe_classes(features: Dense, labels: Labels, readout: Readout, run: Run) -> npt.NDArray[np.float32]:
+    """Return one description per class of `labels`: the readout of its labelled nodes' features.
 
     Classes without a labelled node get zeros; nothing refers to them. Where the nodes are spread over processes,
     means come from sums, and for any other readout the rows of a class meet at every process.
@@ -33,29 +33,29 @@ def describe_classes(
     Examples
     --------
     >>> labels = Labels.from_values(["a", "a", "b", None])
-    >>> describe_classes(np.array([[1.0], [3.0], [5.0], [9.0]]), labels, "mean").tolist()
+    >>> describe_classes(np.array([[1.0], [3.0], [5.0], [9.0]]), labels, "mean", Run()).tolist()
     [[2.0], [5.0]]
     """
     summarise = READOUTS[readout] if isinstance(readout, str) else readout
     members = labels.indicator.T.tocsr()
-    if comm.size > 1 and readout == "mean":
-        sums = comm.sum_(np.ascontiguousarray(members.astype(np.float64) @ features, dtype=np.float64))
-        counts = comm.sum_(np.diff(members.indptr).astype(np.float64))
+    if run.processes > 1 and readout == "mean":
+        sums = run.sum(np.ascontiguousarray(members.astype(np.float64) @ features, dtype=np.float64))
+        counts = run.sum(np.diff(members.indptr).astype(np.float64))
         return np.asarray(sums / np.maximum(counts, 1.0)[:, None], dtype=np.float32)
-    found = np.zeros((len(labels.classes), features.shape[1]), dtype=np.float32)
+    descriptions = np.zeros((len(labels.classes), features.shape[1]), dtype=np.float32)
     for number, name in enumerate(labels.classes):
         rows = members.indices[members.indptr[number] : members.indptr[number + 1]]
-        chosen = comm.gather(features[np.sort(rows)])
-        if len(chosen):
-            found[number] = _checked(summarise(chosen), features.shape[1], name)
-    return found
+        own = run.gather(features[np.sort(rows)])
+        if len(own):
+            descriptions[number] = _checked(summarise(own), features.shape[1], name)
+    return descriptions
 
 
 def _checked(description: Any, width: int, name: str) -> Dense:
     vector = np.asarray(description, dtype=np.float64)
     if vector.shape != (width,) or not np.isfinite(vector).all():
         msg = (
-            f"`readout` must turn the features of a class (one row a node) into {width} finite numbers, "
+            f"`readout` must turn the features of a class (one row per node) into {width} finite numbers, "
             f"for class {name!r} it gave shape {vector.shape}"
         )
         raise InputError(msg)
@@ -106,8 +106,28 @@ def strongest_words(
     {'a': [('mail', 0.5)]}
     """
     excess = (descriptions - usual) @ axes
-    found: dict[str, list[tuple[str, float]]] = {}
+    words: dict[str, list[tuple[str, float]]] = {}
     for name, row in zip(classes, excess, strict=True):
         order = np.argsort(-row, kind="stable")[:n]
-        found[name] = [(names[j], float(row[j])) for j in order if row[j] > 0]
-    return found
+        words[name] = [(names[j], float(row[j])) for j in order if row[j] > 0]
+    return words
+
+
+def words_of(
+    graph: Graph, source: str, labels: Labels, descriptions: Any, Z: Any, axes: Any
+) -> dict[str, list[tuple[str, float]]]:
+    """Return the strongest words of each seen class, or nothing where the features have no names."""
+    if source != "features" or graph.feature_names is None:
+        return {}
+    return strongest_words(descriptions, Z.mean(axis=0), axes, graph.feature_names, labels.classes)
+
+
+def project(
+    features: Features, axes: npt.NDArray[np.float32], run: Run, *, unit_rows: bool = False
+) -> npt.NDArray[np.float32]:
+    """Return the features of new nodes in the space of the SVD."""
+    if unit_rows:
+        features = l2_rows(features)
+    if isinstance(features, np.ndarray):
+        return np.asarray(features @ axes.T, dtype=np.float32)
+    return np.asarray(run.matrix(features) @ np.ascontiguousarray(axes.T))

@@ -11,9 +11,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.normalize import gcn_normalized, l2_rows
+from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
@@ -46,20 +47,20 @@ class SmoothFeats(Method):
     steps: Steps = 10
     teleport: Teleport = 0.1
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
         self.has_features_ = graph.features is not None
         k = self._components(self.n_components, min(features.shape), rows_and_columns(graph))
-        scores, self.axes_ = truncated_svd(features, k, rng)
-        return self._smooth(graph, scores)
+        scores, self.axes_ = truncated_svd(features, k, run.rng, run)
+        return self._smooth(graph, scores, run)
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         if graph.features is None or not self.has_features_:
-            return super()._transform(graph)
-        return self._smooth(graph, np.asarray(graph.features @ self.axes_.T, dtype=np.float32))
+            return super()._transform(graph, run)
+        return self._smooth(graph, np.asarray(graph.features @ self.axes_.T, dtype=np.float32), run)
 
-    def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+    def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32], run: Run) -> npt.NDArray[np.float32]:
+        ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
         start = l2_rows(scores)
         z = start
         for _ in range(self.steps):

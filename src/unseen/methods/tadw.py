@@ -19,8 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.linalg.dense import eigh
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import truncated_svd
 from unseen.linalg.walk import WalkMatrix
@@ -64,7 +66,7 @@ class TADW(Method):
     max_iter: Annotated[Rounds, Limits(1)] = 20
     tol: RoundTolerance = 1e-4
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
         width = min(FEATURE_DIMENSIONS, *features.shape)
         why = (
@@ -75,10 +77,10 @@ class TADW(Method):
         columns = self._components(self.n_components, 2 * width, why)
         if graph.isolated.all():
             warn_no_edges(self.name)
-        reduced: Dense = truncated_svd(features, width, rng)[0].astype(np.float64)
+        reduced: Dense = truncated_svd(features, width, run.rng, run)[0].astype(np.float64)
         if self.normalize_features:
             reduced = l2_rows(reduced)
-        problem = Problem.of(WalkMatrix(graph.adjacency), reduced, self.lam)
+        problem = Problem.of(WalkMatrix(run.matrix(graph.adjacency, symmetric=True)), reduced, self.lam)
         H = problem.start(columns - columns // 2)
         self.loss_history_ = []
         for _ in range(self.max_iter):
@@ -117,7 +119,7 @@ class Problem:
     @classmethod
     def of(cls, walk: WalkMatrix, features: Dense, lam: float) -> Problem:
         """Turn the features and multiply them with M, the only time that M is used."""
-        lengths, axes = np.linalg.eigh(features.T @ features)
+        lengths, axes = eigh(features.T @ features)
         turned = features @ axes
         return cls(turned, np.maximum(lengths, 0.0), walk.matmat(turned), lam)
 
@@ -126,7 +128,7 @@ class Problem:
         whole = self.lengths > 1e-10 * max(float(self.lengths.max(initial=0.0)), 1e-300)
         inverse = np.where(whole, 1 / np.sqrt(np.where(whole, self.lengths, 1)), 0)
         projected = self.walked * inverse
-        squares, axes = np.linalg.eigh(projected.T @ projected)
+        squares, axes = eigh(projected.T @ projected)
         squares, axes = squares[::-1][:k], axes[:, ::-1][:, :k]
         return np.asarray((axes * np.maximum(squares, 0) ** 0.25).T * inverse)
 
@@ -137,7 +139,7 @@ class Problem:
 
     def best_h(self, W: Dense) -> Dense:
         """Return H that minimises J for this W': (W W') H (T T') + lam/2 H = W M T', in the axes of W W'."""
-        values, axes = np.linalg.eigh(W.T @ W)
+        values, axes = eigh(W.T @ W)
         right = axes.T @ (W.T @ self.walked)
         return np.asarray(axes @ (right / (np.maximum(values, 0)[:, None] * self.lengths + self.lam / 2)))
 

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.engine.run import Run
 from unseen.graph import Features, Graph
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.logwalk import log_walk_vectors
-from unseen.linalg.normalize import gcn_normalized, l2_rows
+from unseen.linalg.normalize import l2_rows
 from unseen.linalg.smoothing import smoothed
 from unseen.linalg.svd import truncated_svd
-from unseen.methods.neural.rect_l import project
-from unseen.methods.sharing import shared
+from unseen.methods.semantics import project
 
 DEPTHS = {"far": (0.02, 0.05, 0.1), "middle": (0.05, 0.1, 0.2), "near": (0.2, 0.4, 0.7)}
 """Teleport rates that a depth of smoothing averages over."""
@@ -52,9 +52,9 @@ class Reduction:
     axes: npt.NDArray[np.float32]
     unit: bool
 
-    def apply(self, features: Features) -> npt.NDArray[np.float32]:
+    def apply(self, features: Features, run: Run) -> npt.NDArray[np.float32]:
         """Return the reduced features of any nodes, new ones included."""
-        return project(weighted(features, self.weights, unit=self.unit), self.axes)
+        return project(weighted(features, self.weights, unit=self.unit), self.axes, run)
 
 
 def column_weights(features: Features) -> npt.NDArray[np.float64]:
@@ -88,13 +88,13 @@ def _mean(features: Features) -> npt.NDArray[np.float64]:
 def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, unit: bool) -> Features:
     """Return features with their columns weighted and, if `unit`, their rows scaled to length 1."""
     if isinstance(features, np.ndarray):
-        made = features if weights is None else features * weights
-        return l2_rows(np.asarray(made, dtype=np.float64)) if unit else made
+        table = features if weights is None else features * weights
+        return l2_rows(np.asarray(table, dtype=np.float64)) if unit else table
     values = features.data.astype(np.float64)
     if weights is not None:
         values *= weights[features.indices]
-    made = sp.csr_array((values, features.indices, features.indptr), shape=features.shape)
-    return l2_rows(made) if unit else made
+    scaled = sp.csr_array((values, features.indices, features.indptr), shape=features.shape)
+    return l2_rows(scaled) if unit else scaled
 
 
 def source_of(graph: Graph) -> Features:
@@ -102,50 +102,51 @@ def source_of(graph: Graph) -> Features:
     return graph.adjacency if graph.features is None else graph.features
 
 
-def reductions(graph: Graph, seed: int) -> dict[str, Reduction]:
+def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
     """Learn how features become dimensions, in each of the ways that views start from."""
     features = source_of(graph)
     weights = None if graph.features is None else column_weights(graph.features)
     plan = [("weighted-wide", weights, True, WIDE), ("plain", None, False, NARROW)]
     if graph.features is None:
         plan = [("rows", None, True, NARROW)]
-    made = {}
+    ways = {}
     for name, factors, unit, most in plan:
         k = min(most, *features.shape)
         matrix = weighted(features, factors, unit=unit)
-        axes = truncated_svd(matrix, k, np.random.default_rng(seed))[1]
-        made[name] = Reduction(factors, axes, unit)
-    first = made.get("weighted-wide")
+        axes = truncated_svd(matrix, k, np.random.default_rng(seed), run)[1]
+        ways[name] = Reduction(factors, axes, unit)
+    first = ways.get("weighted-wide")
     if first is not None and first.axes.shape[0] > NARROW:
-        made["weighted"] = Reduction(first.weights, first.axes[:NARROW], True)
-    return made
+        ways["weighted"] = Reduction(first.weights, first.axes[:NARROW], True)
+    return ways
 
 
 def smoothed_views(
-    graph: Graph, ways: dict[str, Reduction], depths: Iterable[str] = DEPTHS
+    graph: Graph, ways: dict[str, Reduction], run: Run, depths: Iterable[str] = DEPTHS
 ) -> dict[str, npt.NDArray[np.float32]]:
     """Return the views made of features; their names are "reduction/depth"."""
-    ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+    ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
     wanted = {depth: DEPTHS[depth] for depth in depths}
     features = source_of(graph)
     return {
         f"{name}/{depth}": vectors
         for name, way in ways.items()
-        for depth, vectors in smoothed(ahat, way.apply(features), wanted, STEPS).items()
+        for depth, vectors in smoothed(ahat, way.apply(features, run), wanted, STEPS).items()
     }
 
 
-def walk_views(graph: Graph, seed: int) -> dict[str, npt.NDArray[np.float32]]:
+def walk_views(graph: Graph, seed: int, run: Run) -> dict[str, npt.NDArray[np.float32]]:
     """Return the views made of the structure alone, or none where there is no edge."""
     if not graph.adjacency.nnz or graph.n_nodes < 3:
         return {}
     k = min(WALK, graph.n_nodes - 1)
     keys = node_keys(graph.node_ids, seed)
     negatives = tuple(WALKS.values())
-    found = log_walk_vectors(graph.adjacency, k, keys, np.random.default_rng(seed), negatives=negatives)
-    ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+    adjacency = run.matrix(graph.adjacency, symmetric=True)
+    walks = log_walk_vectors(adjacency, k, keys, np.random.default_rng(seed), negatives=negatives)
+    ahat = adjacency.gcn_normalized()
     views = {}
-    for name, vectors in zip(WALKS, found, strict=True):
+    for name, vectors in zip(WALKS, walks, strict=True):
         views[name] = l2_rows(vectors).astype(np.float32)
         views[f"{name}/near"] = smoothed(ahat, vectors, {"near": DEPTHS["near"]}, STEPS)["near"]
     return views
@@ -162,11 +163,9 @@ def is_walk(name: str) -> bool:
     return name.split("/")[0] in WALKS
 
 
-def all_views(graph: Graph, seed: int) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
-    """Return the reductions and all views of a graph; fits that share work make them once."""
-    return shared(graph, ("views", seed), lambda: _all_views(graph, seed))
-
-
-def _all_views(graph: Graph, seed: int) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
-    ways = reductions(graph, seed)
-    return ways, {**smoothed_views(graph, ways), **walk_views(graph, seed)}
+def all_views(
+    graph: Graph, seed: int, run: Run
+) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
+    """Return the reductions and all views of a graph."""
+    ways = reductions(graph, seed, run)
+    return ways, {**smoothed_views(graph, ways, run), **walk_views(graph, seed, run)}

@@ -15,7 +15,7 @@ from unseen.params import Limits
 from unseen.randomness import RandomState
 
 if TYPE_CHECKING:
-    from unseen.methods.training import Epoch
+    from unseen.engine.steps import Epoch
 else:
     Epoch = Any
 

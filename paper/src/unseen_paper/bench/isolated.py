@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from unseen.engine.sizes import peak_bytes
 from unseen.errors import UnseenError
-from unseen.scale.sizes import peak_bytes
 
 
 @dataclass(frozen=True)

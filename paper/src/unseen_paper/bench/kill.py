@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from unseen.engine.vectors import CHECKPOINTS, SUCCESS, read_vectors
 from unseen.errors import logger
-from unseen.scale.vectors import CHECKPOINTS, SUCCESS, read_vectors
 from unseen_paper.bench.processes import Training, finished, group, run_group, worker_ids, write_parts
 from unseen_paper.bench.report import Table
 

@@ -21,11 +21,12 @@ LARGE = 2_000_000
 
 def run(*, sizes: Sequence[int] = SIZES, epochs: int = 3) -> list[Table]:
     """Return time and memory of RECT-N on random graphs of n nodes and 2n edges, identity features, 64 columns."""
-    from unseen.scale.estimate import Sizes, estimate
+    import unseen
+    from unseen.engine.estimate import Sizes, estimate
 
     rows = []
     for n in sizes:
-        expected = estimate("rect-n", Sizes(n, 4 * n, COLUMNS, epochs, source="identity"))
+        expected = estimate(unseen.RECTN, Sizes(n, 4 * n, COLUMNS, epochs, source="identity"))
         assert expected is not None
         for on_disk in (False, True) if n < LARGE else (True,):
             cost = measure("unseen_paper.bench.outofcore", "fit", n=n, epochs=epochs, on_disk=on_disk)
@@ -47,14 +48,15 @@ def run(*, sizes: Sequence[int] = SIZES, epochs: int = 3) -> list[Table]:
 def fit(n: int, epochs: int, on_disk: bool) -> Callable[[], Any]:
     """Prepare RECT-N on a random graph, with the arrays that may lie on disk there or in memory."""
     import unseen
-    from unseen.linalg.scratch import scratch
+    from unseen.engine.run import Run
 
     graph = unseen.random_graph(n, random_state=0)
     method = unseen.RECTN(n_components=COLUMNS, features="identity", epochs=epochs, random_state=0)
 
     def work() -> dict[str, Any]:
-        with scratch(Path(tempfile.gettempdir()) if on_disk else None), watched() as most:
-            columns = int(method.fit(graph).embedding_.vectors.shape[1])
+        run = Run(scratch=Path(tempfile.gettempdir()) if on_disk else None)
+        with watched() as most:
+            columns = int(method.fit_run(graph, None, run).embedding_.vectors.shape[1])
         return {"columns": columns, "own": most[0]}
 
     return work

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+import unseen
+from unseen.engine.estimate import Sizes, estimate
+from unseen.engine.sizes import shown_size
+from unseen.engine.train import trainable
+from unseen.engine.vectors import read_vectors
 from unseen.errors import logger, unknown_name
-from unseen.scale.estimate import Sizes, estimate
-from unseen.scale.sizes import shown_size
-from unseen.scale.train import METHODS
-from unseen.scale.vectors import read_vectors
 from unseen_paper.bench.processes import Training, run_group, write_parts
 from unseen_paper.bench.report import Table
 
@@ -29,22 +30,23 @@ SAME_NODES, SAME_EPOCHS = 20_000, 100
 
 
 def run(
-    *, methods: Sequence[str] = METHODS, sizes: Sequence[int] = (100_000, 1_000_000), epochs: int = 3
+    *, methods: Sequence[str] | None = None, sizes: Sequence[int] = (100_000, 1_000_000), epochs: int = 3
 ) -> list[Table]:
     """Return how far the vectors of several processes are off those of one, and what each process takes.
 
     Parameters
     ----------
-    methods : sequence of str
-        Whose vectors are compared.
+    methods : sequence of str, optional
+        Whose vectors are compared; all that train on parts when not given.
     sizes : sequence of int
         Numbers of nodes at which RECT-N's memory and exchange are measured.
     epochs : int
         How long it is trained there.
     """
+    methods = trainable() if methods is None else methods
     for name in methods:
-        if name not in METHODS:
-            raise unknown_name("method that trains on parts", name, METHODS)
+        if name not in trainable():
+            raise unknown_name("method that trains on parts", name, trainable())
     with tempfile.TemporaryDirectory() as name:
         return [same_vectors(Path(name), methods), costs(Path(name), sizes, epochs)]
 
@@ -89,7 +91,7 @@ def costs(folder: Path, sizes: Sequence[int], epochs: int) -> Table:
             share = Sizes(
                 n // ranks, 4 * n // ranks, COLUMNS, epochs, source="identity", halo=_halo(n, ranks)
             )
-            expected = estimate("rect-n", share, threads=1)
+            expected = estimate(unseen.RECTN, share, threads=1)
             assert expected is not None
             cells = training.peak_bytes, expected.n_bytes, training.sent_bytes, expected.sent
             times = f"{used:.0f}", f"{ranks * expected.seconds:.0f}"

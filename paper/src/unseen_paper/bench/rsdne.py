@@ -122,17 +122,19 @@ def _seconds_a_round(rounds: Any, count: int) -> float:
 
 
 def _descent(dataset: str) -> Any:
+    from unseen.engine.run import Run
     from unseen.linalg.labelled import LabelledWalk, label_groups
     from unseen.linalg.neighbours import nearest_in_class
     from unseen.linalg.walk import WalkMatrix
     from unseen.methods.rsdne_solvers import Objective, gradient_descent
 
     graph, seen, start = _input(dataset)
-    groups = label_groups(seen.indicator)
-    walk = WalkMatrix(graph.adjacency)
-    pruned = LabelledWalk(graph.adjacency, groups)
+    run = Run()
+    adjacency = run.matrix(graph.adjacency, symmetric=True)
+    groups = label_groups(seen.indicator, run)
+    walk, pruned = WalkMatrix(adjacency), LabelledWalk(adjacency, groups)
     constant = walk.frobenius_squared() or 0.0
-    objective = Objective(walk, 0.1, 1.0, pruned, lambda U: nearest_in_class(U, groups, 5), constant)
+    objective = Objective(walk, 0.1, 1.0, pruned, lambda U: nearest_in_class(U, groups, 5, run), constant)
     return gradient_descent(objective, *start.astype(np.float32), step="bold")
 
 

@@ -165,22 +165,23 @@ def whole_and_parts(n: int, epochs: int, width: int = 200, tries: int = 3) -> Ca
     import torch
 
     import unseen
-    from unseen.linalg.blocks import map_blocks, threads_for_blocks_only
-    from unseen.linalg.normalize import gcn_normalized, row_normalized
+    from unseen.engine.run import Run
+    from unseen.methods.neural.adam import Adam
     from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, gram
-    from unseen.methods.training import Adam
 
     graph = unseen.random_graph(n, random_state=0)
     unseen.RECTN(epochs=1, random_state=0).fit(unseen.random_graph(500, random_state=0))  # warm up
     cpu = torch.device("cpu")
 
-    def alone() -> dict[str, list[float]]:
+    def alone(run: Run) -> dict[str, list[float]]:
         U = torch.randn(n, width, generator=torch.Generator().manual_seed(0))
         out, gradient = torch.empty_like(U), torch.full_like(U, 1e-3)
-        small = gram(U, U)
-        abar = row_normalized(graph.adjacency)
-        products = [SparseProduct(m, cpu) for m in (gcn_normalized(graph.adjacency), abar, abar.T.tocsr())]
-        adam = Adam([U], 1e-3)
+        small = gram(U, U, run)
+        A = run.matrix(graph.adjacency, symmetric=True)
+        products = [
+            SparseProduct(m, cpu) for m in (A.gcn_normalized(), A.row_normalized(), A.column_normalized())
+        ]
+        adam = Adam([U], 1e-3, run)
 
         def back(start: int, stop: int) -> None:
             torch.mm(U[start:stop], small, out=out[start:stop])
@@ -189,8 +190,8 @@ def whole_and_parts(n: int, epochs: int, width: int = 200, tries: int = 3) -> Ca
             "sparse products with Ahat": (2, lambda: products[0](U, out=out)),
             "sparse products with Abar": (2, lambda: products[1](U, out=out)),
             "sparse products with Abar'": (2, lambda: products[2](U, out=out)),
-            "Gram products U'U": (1, lambda: gram(U, U)),
-            "Gram products U(U'U)": (1, lambda: map_blocks(back, blocks_of(U))),
+            "Gram products U'U": (1, lambda: gram(U, U, run)),
+            "Gram products U(U'U)": (1, lambda: run.each(back, blocks_of(U, run))),
             "optimiser updates": (1, lambda: adam.step([gradient])),
         }
         costs = {}
@@ -201,12 +202,12 @@ def whole_and_parts(n: int, epochs: int, width: int = 200, tries: int = 3) -> Ca
         return costs
 
     def work() -> dict[str, Any]:
-        with threads_for_blocks_only():
-            before = alone()
+        with Run().of(graph, 0) as run:
+            before = alone(run)
         settings: dict[str, Any] = {"n_components": width, "features": "identity", "epochs": epochs}
         whole = _timed(lambda: unseen.RECTN(**settings, random_state=0).fit(graph))
-        with threads_for_blocks_only():
-            after = alone()  # a shared machine is not as fast at the end as at the beginning
+        with Run().of(graph, 0) as run:
+            after = alone(run)  # a shared machine is not as fast at the end as at the beginning
         parts = {
             what: [(a + b) / 2 for a, b in zip(before[what], after[what], strict=True)] for what in before
         }

@@ -21,11 +21,11 @@ from typing import Any, TypeVar
 import unseen
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.embedding import Embedding
+from unseen.engine.run import Shared
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
 from unseen.io.embeddings import read_embedding
 from unseen.methods.registry import make_method, method_class
-from unseen.methods.sharing import Store, shared_work
 from unseen_paper.experiments.plan import EPOCHS, GRIDS, Run, as_params
 from unseen_paper.experiments.results import Result, ResultTable
 
@@ -214,17 +214,17 @@ def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
     choices = GRIDS.get(run.method) or EPOCHS.get(run.method, {})
     grid = {k: v for k, v in choices.items() if k not in run.keywords()}
     start = time.perf_counter()
-    with shared_work(_store(run.dataset)):
-        embedding, score = fit_and_evaluate(
-            method,
-            data.graph,
-            data.labels,
-            split,
-            param_grid=grid or None,
-            n_refits=1 if grid and run.dataset in LARGE else REFITS.get(run.method),
-            hide_classes=True,
-            random_state=run.seed,
-        )
+    embedding, score = fit_and_evaluate(
+        method,
+        data.graph,
+        data.labels,
+        split,
+        param_grid=grid or None,
+        n_refits=1 if grid and run.dataset in LARGE else REFITS.get(run.method),
+        hide_classes=True,
+        random_state=run.seed,
+        shared=_shared(run.dataset),
+    )
     return embedding, score, time.perf_counter() - start
 
 
@@ -258,8 +258,9 @@ def _vectors_path(run: Run, vectors: Path) -> Path:
 
 
 @lru_cache(maxsize=1)
-def _store(dataset: str) -> Store:  # noqa: ARG001  # the argument is the key: one store, of the present data set
-    return {}
+def _shared(dataset: str) -> Shared:
+    """Return the work that all runs on the present data set share."""
+    return Shared(load_once(dataset).graph)
 
 
 @lru_cache(maxsize=2)

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -104,13 +105,13 @@ class APPNP(NetworkMethod):
     dropout: Dropout = 0.5
     weight_decay: WeightDecay = 5e-3
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         device = pick_device(self.device)
         x, adjacency = self._inputs(graph, device)
         targets = Targets.from_labels(labels, device)
         self.has_features_, self.n_features_ = graph.features is not None, x.shape[1]
         self.network_ = seeded_model(
-            lambda: _Network(x.shape[1], self._width(), targets.n_classes, self.steps, self.teleport), rng
+            lambda: _Network(x.shape[1], self._width(), targets.n_classes, self.steps, self.teleport), run.rng
         ).to(device)
         if targets.n_classes == 1:
             self.loss_history_ = []
@@ -118,9 +119,8 @@ class APPNP(NetworkMethod):
                 "appnp: one seen class leaves nothing to learn; the vectors are those of the untrained network"
             )
         else:
-            training, validation = _held_out(targets, self.validation_share, rng)
-            generator = torch.Generator(device).manual_seed(child_seed(rng))
-            self._train(x, adjacency, training, validation, generator)
+            training, validation = _held_out(targets, self.validation_share, run.rng)
+            self._train(x, adjacency, training, validation, run)
         return self._embed(x, adjacency)
 
     def _train(
@@ -129,8 +129,9 @@ class APPNP(NetworkMethod):
         adjacency: SparseMatrix,
         training: Targets,
         validation: Targets,
-        generator: torch.Generator,
+        run: Run,
     ) -> None:
+        generator = torch.Generator(training.rows.device).manual_seed(child_seed(run.rng))
         network = self.network_
         groups = [
             {"params": network.first.parameters(), "weight_decay": self.weight_decay},
@@ -154,7 +155,7 @@ class APPNP(NetworkMethod):
                     stopping.see(float(validation.loss(scores)) + norm, accuracy)
             return float(loss.detach()) + norm
 
-        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), lambda _: stopping.over)
+        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), run, lambda: stopping.over)
         stopping.restore()
 
     def _vectors(self, x: Features, adjacency: SparseMatrix) -> Tensor:

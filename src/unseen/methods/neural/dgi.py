@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
@@ -66,23 +66,23 @@ class DGI(NetworkMethod):
     patience: Patience = 20
     learning_rate: LearningRate = 0.001
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         device = pick_device(self.device)
         x, adjacency = self._inputs(graph, device)
         self.has_features_, self.n_features_ = graph.features is not None, x.shape[1]
-        generator = torch.Generator(device).manual_seed(child_seed(rng))
+        generator = torch.Generator(device).manual_seed(child_seed(run.rng))
         width = self._width()
 
         def make() -> Any:
             encoder = _Encoder(x.shape[1], width)
             return InfomaxModel(width, encoder, _readout, lambda xw, adj: (_shuffled(xw, generator), adj))
 
-        model = seeded_model(make, rng).to(device)
+        model = seeded_model(make, run.rng).to(device)
         self.network_ = model.encoder
-        self._train(model, x, adjacency)
+        self._train(model, x, adjacency, run)
         return self._embed(x, adjacency)
 
-    def _train(self, model: Any, x: Features, adjacency: SparseMatrix) -> None:
+    def _train(self, model: Any, x: Features, adjacency: SparseMatrix, run: Run) -> None:
         optimizer = adam(model.parameters(), self.learning_rate)
         stopping = EarlyStopping(model.encoder, self.patience)
 
@@ -93,7 +93,7 @@ class DGI(NetworkMethod):
             stopping.see(float(loss.detach()))
             return float(loss.detach())
 
-        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), lambda _: stopping.over)
+        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), run, lambda: stopping.over)
         stopping.restore()
 
     def _vectors(self, x: Features, adjacency: SparseMatrix) -> Tensor:

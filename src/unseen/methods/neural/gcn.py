@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -74,20 +74,19 @@ class GCN(NetworkMethod):
     dropout: Dropout = 0.5
     weight_decay: WeightDecay = 5e-4
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         device = pick_device(self.device)
         x, adjacency = self._inputs(graph, device)
         targets = Targets.from_labels(labels, device)
         self.has_features_, self.n_features_ = graph.features is not None, x.shape[1]
-        self.network_ = seeded_model(lambda: _Network(x.shape[1], self._width(), targets.n_classes), rng).to(
-            device
-        )
-        self._train(x, adjacency, targets, torch.Generator(device).manual_seed(child_seed(rng)))
+        self.network_ = seeded_model(
+            lambda: _Network(x.shape[1], self._width(), targets.n_classes), run.rng
+        ).to(device)
+        self._train(x, adjacency, targets, run)
         return self._embed(x, adjacency)
 
-    def _train(
-        self, x: Features, adjacency: SparseMatrix, targets: Targets, generator: torch.Generator
-    ) -> None:
+    def _train(self, x: Features, adjacency: SparseMatrix, targets: Targets, run: Run) -> None:
+        generator = torch.Generator(targets.rows.device).manual_seed(child_seed(run.rng))
         if targets.n_classes == 1:
             self.loss_history_ = []
             logger.warning(
@@ -107,7 +106,7 @@ class GCN(NetworkMethod):
             loss.backward()  # type: ignore[no-untyped-call]
             return float(loss.detach())
 
-        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency))
+        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), run)
 
     def _vectors(self, x: Features, adjacency: SparseMatrix) -> Tensor:
         h: Tensor = self.network_.hidden(x, adjacency)

@@ -2,7 +2,7 @@
 
 There is no automatic differentiation here: the gradients are short, and written out they reuse their memory, work
 block by block in the cache, and give the same bits whatever the number of threads. Everything is float32 torch,
-on the processor or on a GPU; sparse products on the processor are `unseen.linalg`'s.
+on the processor or on a GPU.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from unseen.comm.group import SOLO, Comm
-from unseen.comm.halo import HaloMatrix
+from unseen.engine.blocks import Cut
+from unseen.engine.run import Run
+from unseen.engine.scratch import rest
+from unseen.engine.sparse import Halo, Matrix, work_cuts
 from unseen.errors import InputError
-from unseen.linalg.blocks import Cut, map_blocks, row_cuts
 from unseen.linalg.keyed import keyed_uniform
-from unseen.linalg.products import spmm
-from unseen.linalg.scratch import Zeros, is_wanted
+from unseen.methods.neural.gnn_sparse import weighted_bags
 
 FLAT = 0.25
 """Slope of PReLU on the negative side at the start, as in the paper that introduced it."""
@@ -41,12 +41,38 @@ def to_tensor(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
     return torch.from_numpy(np.array(array, dtype=np.float32, order="C")).to(device)
 
 
-def blocks_of(tensor: torch.Tensor, of: int | None = None) -> list[Cut]:
-    """Return the row blocks to work on: some thousand rows each on the processor, all at once on a GPU.
+def blocks_of(tensor: torch.Tensor, run: Run) -> list[Cut]:
+    """Return the row blocks to work on: some thousand rows each on the processor, all at once on a GPU."""
+    return [(0, len(tensor))] if tensor.is_cuda else run.cuts(len(tensor)) or [(0, 0)]
 
-    `of` says how many rows there are in all processes together.
+
+class BagMatrix(Matrix):
+    """A sparse matrix whose products on the processor are torch's.
+
+    Row i of A V is the sum of the rows j of V with the weights A_ij: a weighted bag of rows, for which torch has a
+    vectorised, prefetching kernel. It was the fastest of what was measured (``docs/performance.md``).
     """
-    return [(0, len(tensor))] if tensor.is_cuda else row_cuts(len(tensor), of=of) or [(0, 0)]
+
+    def _multiply(self, V: npt.NDArray[Any], out: npt.NDArray[Any], add: bool) -> None:
+        if not self.nnz:
+            super()._multiply(V, out, add)
+            return
+        indptr, indices = self.local.indptr, self.local.indices
+        if indices.dtype != indptr.dtype:  # the kernel wants one type for both
+            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+        columns, weights = torch.from_numpy(indices), torch.from_numpy(self.local.data)
+        table, result = torch.from_numpy(V), torch.from_numpy(out)
+
+        def multiply(start: int, stop: int) -> None:
+            first, last = int(indptr[start]), int(indptr[stop])
+            offsets = torch.from_numpy(indptr[start : stop + 1] - first)
+            rows = weighted_bags(columns[first:last], offsets, weights[first:last], table)
+            if add:
+                result[start:stop] += rows
+            else:
+                result[start:stop] = rows
+
+        self.run.each(multiply, work_cuts(indptr))
 
 
 class SparseProduct:
@@ -56,36 +82,33 @@ class SparseProduct:
 
     Examples
     --------
-    >>> product = SparseProduct(sp.csr_array([[0.0, 2.0]]), torch.device("cpu"))
+    >>> product = SparseProduct(Run().matrix(sp.csr_array([[0.0, 2.0]])), torch.device("cpu"))
     >>> product(torch.tensor([[1.0], [3.0]])).tolist()
     [[6.0]]
     """
 
-    def __init__(self, matrix: sp.csr_array | HaloMatrix, device: torch.device) -> None:
+    def __init__(self, matrix: Matrix, device: torch.device) -> None:
         self.shape = matrix.shape
-        self.halo = matrix.halo if isinstance(matrix, HaloMatrix) else None
-        held = matrix.local if isinstance(matrix, HaloMatrix) else matrix
-        own = sp.csr_array(
-            (held.data.astype(np.float32), held.indices.copy(), held.indptr.copy()), shape=held.shape
-        )
-        self.matrix = own if self.halo is None else HaloMatrix(own, self.halo)
+        self.halo: Halo | None = matrix.halo
+        A = matrix.local
+        parts = (A.data.astype(np.float32), A.indices.copy(), A.indptr.copy())
+        self.matrix = BagMatrix(sp.csr_array(parts, shape=A.shape), matrix.run, matrix.halo)
         self.on_gpu = None
         if device.type != "cpu":
-            parts = (own.indptr, own.indices, own.data)
-            indptr, indices, data = (torch.from_numpy(part).to(device) for part in parts)
-            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=own.shape)
+            data, indices, indptr = (torch.from_numpy(part).to(device) for part in parts)
+            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=A.shape)
 
     def __call__(
         self, V: torch.Tensor, *, out: torch.Tensor | None = None, add: bool = False
     ) -> torch.Tensor:
         """Return the product with `V`, in `out` where it is given; `add` adds to it."""
         if self.on_gpu is None:
-            made = spmm(self.matrix, V.numpy(), out=None if out is None else out.numpy(), add=add)
-            return torch.from_numpy(made)
+            rows = self.matrix.times(V.numpy(), out=None if out is None else out.numpy(), add=add)
+            return torch.from_numpy(rows)
         if self.halo is not None:
             wanted = V[torch.from_numpy(self.halo.rows).to(V.device)]
-            came = self.halo.layout.comm.exchange(wanted, self.halo.send, self.halo.receive)
-            V = torch.cat([V, came])
+            received = self.halo.layout.comm.exchange(wanted, self.halo.send, self.halo.receive)
+            V = torch.cat([V, received])
         product = self.on_gpu @ V
         if out is None:
             return product
@@ -95,26 +118,38 @@ class SparseProduct:
 class Input:
     """The features X as the first layer meets them: X W, and X' D for its gradient. Identity: X is None.
 
+    Parameters
+    ----------
+    features : Matrix, ndarray or None
+        X; its rows may be spread over processes.
+    device : torch.device
+        Where to compute.
+    run : Run
+        Does the work.
+    transposed : Matrix, optional
+        X' of a square X, whose rows and columns are spread alike.
+
     Examples
     --------
-    >>> features = Input(sp.csr_array([[0.0, 2.0]]), torch.device("cpu"))
+    >>> features = Input(Run().matrix(sp.csr_array([[0.0, 2.0]])), torch.device("cpu"), Run())
     >>> features.transposed_times(torch.tensor([[3.0]])).tolist()
     [[0.0], [6.0]]
     """
 
     def __init__(
         self,
-        features: sp.csr_array | HaloMatrix | npt.NDArray[Any] | None,
+        features: Matrix | npt.NDArray[Any] | None,
         device: torch.device,
-        transposed: HaloMatrix | None = None,
+        run: Run,
+        transposed: Matrix | None = None,
     ) -> None:
+        self.run, self.square = run, transposed is not None
         self.sparse = self.transposed = self.dense = None
         if isinstance(features, np.ndarray):
             self.dense = to_tensor(features, device)
         elif features is not None:
             self.sparse = SparseProduct(features, device)
-            back = features.T.tocsr() if transposed is None else transposed  # type: ignore[union-attr]
-            self.transposed = SparseProduct(back, device)
+            self.transposed = SparseProduct(transposed or features.transposed(), device)
 
     @property
     def is_identity(self) -> bool:
@@ -125,52 +160,49 @@ class Input:
         """Return X W; of identity features that is W itself."""
         if self.sparse is not None:
             return self.sparse(W, out=out)
-        return W if self.dense is None else times(self.dense, W, out)
+        return W if self.dense is None else times(self.dense, W, self.run, out)
 
     def transposed_times(self, D: torch.Tensor) -> torch.Tensor:
         """Return X' D."""
         if self.transposed is not None:
-            return self.transposed(D)
-        return D if self.dense is None else gram(self.dense, D)
+            product = self.transposed(D)
+            return product if self.square else self.run.sum(product)
+        return D if self.dense is None else gram(self.dense, D, self.run)
 
 
-def times(H: torch.Tensor, W: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+def times(H: torch.Tensor, W: torch.Tensor, run: Run, out: torch.Tensor | None = None) -> torch.Tensor:
     """Return H W for a tall H and a small W, block by block."""
     result = torch.empty(len(H), W.shape[1], device=H.device) if out is None else out
 
     def multiply(start: int, stop: int) -> None:
         torch.mm(H[start:stop], W, out=result[start:stop])
 
-    map_blocks(multiply, blocks_of(H))
+    run.each(multiply, blocks_of(H, run))
     return result
 
 
-def gram(H: torch.Tensor, D: torch.Tensor, *, of: int | None = None, comm: Comm = SOLO) -> torch.Tensor:
-    """Return H' D of two tall matrices, of which each process has some of all `of` rows."""
-    parts = map_blocks(lambda start, stop: H[start:stop].T @ D[start:stop], blocks_of(H, of))
-    return total(parts, comm)
+def gram(H: torch.Tensor, D: torch.Tensor, run: Run) -> torch.Tensor:
+    """Return H' D of two tall matrices, of which each process has some rows."""
+    return total(run.each(lambda start, stop: H[start:stop].T @ D[start:stop], blocks_of(H, run)), run)
 
 
-def sum_in_order(parts: list[torch.Tensor], comm: Comm = SOLO) -> torch.Tensor:
+def sum_in_order(parts: list[torch.Tensor], run: Run) -> torch.Tensor:
     """Return the sum, always added up from the first to the last, and over the processes."""
     added = parts[0].clone()
     for part in parts[1:]:
         added += part
-    return comm.sum_(added)
+    return run.sum(added)
 
 
-def total(parts: list[torch.Tensor], comm: Comm = SOLO) -> torch.Tensor:
+def total(parts: list[torch.Tensor], run: Run) -> torch.Tensor:
     """Return the sum over blocks and processes, in float64, so that in float32 its order leaves no trace.
 
     Examples
     --------
-    >>> total([torch.ones(1), torch.full((1,), 2.0)]).tolist()
+    >>> total([torch.ones(1), torch.full((1,), 2.0)], Run()).tolist()
     [3.0]
     """
-    added = parts[0].double()
-    for part in parts[1:]:
-        added += part
-    return comm.sum_(added).float()
+    return sum_in_order([parts[0].double(), *parts[1:]], run).float()
 
 
 def through_prelu(p: torch.Tensor, d: torch.Tensor, slope: float) -> torch.Tensor:
@@ -196,30 +228,30 @@ class Layer:
         self.b = torch.zeros(W.shape[1], device=W.device)
         self.slope = torch.full((1,), FLAT, device=W.device)
         self.P = self.U = self.Q = torch.empty(0)
-        self._on_disk: dict[str, Zeros] = {}
+        self._on_disk: dict[str, npt.NDArray[np.float32]] = {}
 
-    def room(self, name: str, rows: int) -> torch.Tensor | None:
+    def room(self, name: str, rows: int, run: Run) -> torch.Tensor | None:
         """Return memory for P or Q: what is there, or a file where such arrays are to be on disk, or None."""
         held: torch.Tensor = getattr(self, name)
         if len(held):
             return held
-        columns = self.W.shape[1]
-        if self.W.is_cuda or not is_wanted(4 * rows * columns):
+        shape = (rows, self.W.shape[1])
+        if self.W.is_cuda or not run.on_disk(shape):
             return None
-        self._on_disk[name] = Zeros(torch.empty(1).expand(rows, columns))
-        return self._on_disk[name].tensor
+        self._on_disk[name] = run.zeros(shape)
+        return torch.from_numpy(self._on_disk[name])
 
     def rest(self, name: str) -> None:
         """Give back the memory of an array on disk until it is needed again."""
         if name in self._on_disk:
-            self._on_disk[name].done(0, self._on_disk[name].tensor.numel())
+            rest(self._on_disk[name])
 
     def forget(self) -> None:
         """Forget everything but the weights."""
         self.P = self.U = self.Q = torch.empty(0)
         self._on_disk = {}
 
-    def activate(self) -> None:
+    def activate(self, run: Run) -> None:
         """Add the bias to P, and set U = PReLU(P)."""
         if self.U.shape != self.P.shape:
             self.U = torch.empty_like(self.P)
@@ -229,11 +261,9 @@ class Layer:
             p = self.P[start:stop].add_(self.b)
             self.U[start:stop] = torch.nn.functional.leaky_relu(p, slope)
 
-        map_blocks(work, blocks_of(self.P))
+        run.each(work, blocks_of(self.P, run))
 
-    def deactivate(
-        self, dU: torch.Tensor, of: int | None = None, comm: Comm = SOLO
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def deactivate(self, dU: torch.Tensor, run: Run) -> tuple[torch.Tensor, torch.Tensor]:
         """Turn the gradient by U into that by P, in place; return the gradients of b and of the slope."""
         slope = float(self.slope)
 
@@ -242,8 +272,8 @@ class Layer:
             by_slope = through_prelu(self.P[start:stop], d, slope)
             return d.sum(dim=0), by_slope
 
-        parts = map_blocks(work, blocks_of(dU, of))
-        return total([b for b, _ in parts], comm), total([s for _, s in parts], comm)
+        parts = run.each(work, blocks_of(dU, run))
+        return total([b for b, _ in parts], run), total([s for _, s in parts], run)
 
 
 class Encoder:
@@ -257,44 +287,20 @@ class Encoder:
         Starting weights, one matrix a layer.
     device : torch.device
         Where to compute.
-    comm : Comm
-        The processes over which the rows of the graph are spread.
-    spread : bool
-        Whether the first weights have a row a node, so that each process holds its own of them too.
-    rows : int, optional
-        Rows in all processes together.
 
     Examples
     --------
     >>> encoder = Encoder([np.eye(2)], torch.device("cpu"))
-    >>> encoder.forward(Input(np.array([[1.0, -4.0]]), torch.device("cpu")), None).tolist()
+    >>> encoder.forward(Input(np.array([[1.0, -4.0]]), torch.device("cpu"), Run()), None, Run()).tolist()
     [[1.0, -1.0]]
     """
 
-    def __init__(
-        self,
-        weights: Sequence[npt.NDArray[Any]],
-        device: torch.device,
-        *,
-        comm: Comm = SOLO,
-        spread: bool = False,
-        rows: int | None = None,
-    ) -> None:
-        self.device, self.comm, self.spread, self.rows = device, comm, spread, rows
+    def __init__(self, weights: Sequence[npt.NDArray[Any]], device: torch.device) -> None:
+        self.device = device
         # at a million nodes a copy of the weights would be felt, so an array is taken over as it is
         self.layers = [
             Layer(torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32)).to(device)) for W in weights
         ]
-
-    @classmethod
-    def sharing(cls, other: Encoder) -> Encoder:
-        """Return an encoder with the very weights of `other` and memory of its own."""
-        made = cls([], other.device)
-        for layer in other.layers:
-            copy = Layer(layer.W)
-            copy.b, copy.slope = layer.b, layer.slope
-            made.layers.append(copy)
-        return made
 
     @property
     def weights(self) -> list[torch.Tensor]:
@@ -306,19 +312,19 @@ class Encoder:
         for layer in self.layers:
             layer.forget()
 
-    def forward(self, features: Input, ahat: SparseProduct | None) -> torch.Tensor:
+    def forward(self, features: Input, ahat: SparseProduct | None, run: Run) -> torch.Tensor:
         """Return the output of the last layer; the memory is used again by the next call."""
         H = None
         for layer in self.layers:
             room = layer.Q if len(layer.Q) else None
-            Q = features.times(layer.W, room) if H is None else times(H, layer.W, room)
+            Q = features.times(layer.W, room) if H is None else times(H, layer.W, run, room)
             layer.Q = Q if Q is not layer.W else layer.Q
             if ahat is None:
                 layer.P = Q  # nothing else needs Q, so the bias may be added to it
             else:
                 layer.rest("Q")
-                layer.P = ahat(Q, out=layer.room("P", ahat.shape[0]))
-            layer.activate()
+                layer.P = ahat(Q, out=layer.room("P", ahat.shape[0], run))
+            layer.activate(run)
             layer.rest("P")
             H = layer.U
         if H is None:
@@ -326,25 +332,25 @@ class Encoder:
             raise ValueError(msg)
         return H
 
-    def backward(self, dU: torch.Tensor, features: Input, ahat: SparseProduct | None) -> list[torch.Tensor]:
+    def backward(
+        self, dU: torch.Tensor, features: Input, ahat: SparseProduct | None, run: Run
+    ) -> list[torch.Tensor]:
         """Return the gradients of the weights, in their order; `dU`, that of the output, is overwritten."""
         gradients: list[torch.Tensor] = []
         for number in reversed(range(len(self.layers))):
             layer = self.layers[number]
-            by_b, by_slope = layer.deactivate(dU, self.rows, self.comm)
+            by_b, by_slope = layer.deactivate(dU, run)
             layer.rest("P")
             dQ = dU
             if ahat is not None:  # it is symmetric; Q is not needed any more and has the right shape
                 # of identity features it is the gradient itself, which is read in order and may lie on disk
-                known = layer.Q if len(layer.Q) else None
-                dQ = layer.Q = ahat(dU, out=layer.room("Q", len(dU)) if features.is_identity else known)
+                held = layer.Q if len(layer.Q) else None
+                dQ = layer.Q = ahat(dU, out=layer.room("Q", len(dU), run) if features.is_identity else held)
             H = self.layers[number - 1].U if number else None
-            by_W = features.transposed_times(dQ) if H is None else gram(H, dQ, of=self.rows)
-            if number or not self.spread:
-                self.comm.sum_(by_W)
+            by_W = features.transposed_times(dQ) if H is None else gram(H, dQ, run)
             gradients = [by_W, by_b, by_slope, *gradients]
             if number:
-                dU = times(dQ, layer.W.T.contiguous())
+                dU = times(dQ, layer.W.T.contiguous(), run)
         return gradients
 
 
@@ -362,17 +368,17 @@ def xavier(rows: int, columns: int, rng: np.random.Generator) -> npt.NDArray[np.
 
 
 def keyed_xavier(
-    keys: npt.NDArray[np.uint64], columns: int, rows: int | None = None
+    keys: npt.NDArray[np.uint64], columns: int, run: Run, rows: int | None = None
 ) -> npt.NDArray[np.float32]:
     """Return the same for rows that stand for nodes: each row depends on its node's key, not on its place.
 
     `rows` says how many there are of which these are some.
     """
     bound = math.sqrt(6.0 / ((len(keys) if rows is None else rows) + columns))
-    drawn = np.empty((len(keys), columns), dtype=np.float32)
+    weights = np.empty((len(keys), columns), dtype=np.float32)
 
     def draw(start: int, stop: int) -> None:
-        drawn[start:stop] = (keyed_uniform(keys[start:stop], columns) * 2 - 1) * bound
+        weights[start:stop] = (keyed_uniform(keys[start:stop], columns) * 2 - 1) * bound
 
-    map_blocks(draw, row_cuts(len(keys)))
-    return drawn
+    run.each(draw, len(keys))
+    return weights

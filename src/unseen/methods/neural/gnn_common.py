@@ -17,15 +17,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from unseen.engine.run import Run
+from unseen.engine.sparse import inverse
+from unseen.engine.steps import Training
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.normalize import gcn_normalized
 from unseen.methods.base import Method, Vectors
 from unseen.methods.neural.gcn_encoder import pick_device
 from unseen.methods.neural.gnn_sparse import Features, SparseMatrix, sparse_product
-from unseen.methods.training import Callback, checked_callbacks, run_epochs
 from unseen.methods.vocabulary import Callbacks, Columns, Device, Epochs, RowNormalize
 from unseen.randomness import child_seed
 
@@ -129,9 +130,9 @@ class NetworkMethod(_Learnt, Method):
             vectors: npt.NDArray[np.float32] = self._vectors(x, adjacency).cpu().numpy()
         return vectors
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         if graph.features is None or not self.has_features_:
-            return super()._transform(graph)
+            return super()._transform(graph, run)
         if graph.features.shape[1] != self.n_features_:
             msg = (
                 f"the graph has {graph.features.shape[1]} features, at fit time there were {self.n_features_}"
@@ -144,22 +145,12 @@ class NetworkMethod(_Learnt, Method):
         evaluate: Callable[[], float],
         optimizer: torch.optim.Optimizer,
         vectors: Callable[[], npt.NDArray[np.float32]],
-        stop: Callback | None = None,
+        run: Run,
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
         """Train: `evaluate` returns the loss and sets the gradients; `stop` is asked after every epoch."""
-        asked = checked_callbacks(self.callbacks)
-        with (
-            threads_for_blocks_only()
-        ):  # many small operations: a second thread of torch would spin, not help
-            history = run_epochs(
-                evaluate,
-                optimizer.step,
-                method=self.name,
-                epochs=self.epochs,
-                vectors=vectors,
-                callbacks=asked if stop is None else [*asked, stop],
-            )
-        self.loss_history_ = history.losses
+        training = Training(evaluate, optimizer.step, vectors=vectors, stop=stop)
+        self.loss_history_ = run.steps(self.name, self.epochs, training, callbacks=self.callbacks).losses
 
 
 def input_features(graph: Graph, *, row_normalize: bool, device: torch.device) -> Features:
@@ -179,15 +170,15 @@ def input_features(graph: Graph, *, row_normalize: bool, device: torch.device) -
         x = sp.csr_array(x)
     if row_normalize:
         total = np.asarray(abs(x).sum(axis=1), dtype=np.float64)
-        scale = np.divide(1.0, total, out=np.zeros_like(total), where=total != 0)
-        x = x * scale[:, None] if isinstance(x, np.ndarray) else sp.diags_array(scale, format="csr") @ x
+        # dropout draws in the order of the entries, so that this product decides which ones are dropped
+        x = x * inverse(total)[:, None] if isinstance(x, np.ndarray) else sp.diags_array(inverse(total)) @ x
     if isinstance(x, np.ndarray):
         return torch.tensor(x, dtype=torch.float32, device=device)
     return SparseMatrix.from_scipy(sp.csr_array(x), device)
 
 
 def adam(groups: Any, learning_rate: float) -> torch.optim.Adam:
-    """Return Adam in one kernel a tensor, which is twenty times as fast as the default on a CPU."""
+    """Return Adam in one kernel per tensor, which is twenty times as fast as the default on a CPU."""
     return torch.optim.Adam(groups, lr=learning_rate, fused=True)
 
 
@@ -210,7 +201,7 @@ class Targets:
     rows : Tensor
         Row numbers of the labelled nodes.
     values : Tensor
-        Class numbers, or for several labels a node one row of zeros and ones each.
+        Class numbers, or for several labels per node one row of zeros and ones each.
     n_classes : int
         Number of classes that have a labelled node.
     """
@@ -246,7 +237,7 @@ class Targets:
         return functional.cross_entropy(logits[self.rows], self.values)
 
     def accuracy(self, logits: Tensor) -> float:
-        """Share of nodes whose class scores highest; one label a node only."""
+        """Share of nodes whose class scores highest; one label per node only."""
         return float((logits[self.rows].argmax(dim=1) == self.values).double().mean())
 
 

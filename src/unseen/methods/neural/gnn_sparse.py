@@ -138,8 +138,7 @@ def thinned_spread(
 def product(matrix: Tensor, dense: Tensor) -> Tensor:
     """Return a CSR tensor times a dense one.
 
-    On a CPU by the kernel that `unseen.linalg.products` found fastest, here on tensors and so without conversions;
-    every row is summed in order, so the bits do not depend on the number of threads.
+    Every row is summed in order, so the bits do not depend on the number of threads.
     """
     return _bags(matrix, matrix.values(), dense)
 
@@ -153,13 +152,13 @@ def _bags(matrix: Tensor, values: Tensor, dense: Tensor) -> Tensor:
         other = torch.sparse_csr_tensor(rows, columns, values, size=matrix.shape, check_invariants=False)
         made: Tensor = torch.sparse.mm(other, dense)
         return made
+    return weighted_bags(columns, rows, values, dense.contiguous())
+
+
+def weighted_bags(columns: Tensor, offsets: Tensor, values: Tensor, dense: Tensor) -> Tensor:
+    """Return a CSR matrix times a dense one on the processor; every row is summed in order."""
     return functional.embedding_bag(
-        columns,
-        dense.contiguous(),
-        rows,
-        mode="sum",
-        per_sample_weights=values,
-        include_last_offset=True,
+        columns, dense, offsets, mode="sum", per_sample_weights=values, include_last_offset=True
     )
 
 

@@ -6,11 +6,13 @@ The hidden layer of RECT-L and that of RECT-N, trained apart, each l2-normalised
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from unseen.comm.graph_part import processes
+from unseen.engine.estimate import Resources, Sizes
+from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -19,7 +21,6 @@ from unseen.methods.base import Vectors
 from unseen.methods.neural.rect_base import SemanticMethod
 from unseen.methods.neural.rect_l import RECTL
 from unseen.methods.neural.rect_n import RECTN
-from unseen.methods.sharing import shared
 from unseen.methods.vocabulary import Columns
 from unseen.params import Limits
 from unseen.randomness import child_seed
@@ -53,29 +54,42 @@ class RECT(SemanticMethod):
 
     name: ClassVar[str] = "rect"
     summary: ClassVar[str] = "rect-l and rect-n side by side, the paper's neural method"
+    trains_on_parts: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
 
     n_components: Annotated[Columns, Limits(2)] = None
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources | None:
+        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
+        tall = 4.0 * sizes.nodes * sizes.columns
+        half = replace(sizes, columns=-(-sizes.columns // 2))
+        first, second = RECTL.resources(half), RECTN.resources(half)
+        held = max(
+            first.held, second.held + tall / 2, 3 * tall
+        )  # one half, the other, both scaled and joined
+        exchanges = (first.exchanges + second.exchanges) / 2
+        return Resources(held, second.movable, first.work + second.work, exchanges)
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         width = self.n_components or self.default_components
-        seeds = child_seed(rng), child_seed(rng)
+        seeds = child_seed(run.rng), child_seed(run.rng)
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
         self.semantic_: RECTL | None = None
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         self.loss_history_ = {}
-        if not processes(graph).total(len(labels.labelled)):
+        if not run.count(len(labels.labelled)):
             logger.warning(
                 "%s: there are no labels, so the vectors are those of %s alone",
                 self.name,
                 self._structure_class().name,
             )
             self.structure_ = self._half(self._structure_class(), width, seeds[1])
-            return self._fit_halves([self.structure_], graph, labels)
+            return self._fit_halves([self.structure_], graph, labels, run)
         self.semantic_ = self._half(RECTL, width - width // 2, seeds[0])
         self.structure_ = self._half(self._structure_class(), width // 2, seeds[1])
-        vectors = self._fit_halves([self.semantic_, self.structure_], graph, labels)
+        vectors = self._fit_halves([self.semantic_, self.structure_], graph, labels, run)
         self.class_descriptions_ = self.semantic_.class_descriptions_
         return vectors
 
@@ -88,31 +102,32 @@ class RECT(SemanticMethod):
         params = {key: value for key, value in mine.items() if key in cls().get_params(deep=False)}
         return cls(**{**params, "n_components": width, "random_state": seed})
 
-    def _fit_halves(self, halves: Sequence[RECTL | RECTN], graph: Graph, labels: Labels) -> Vectors:
+    def _fit_halves(self, halves: Sequence[RECTL | RECTN], graph: Graph, labels: Labels, run: Run) -> Vectors:
         parts = []
         for half in halves:
-            parts.append(self._trained(half, graph, labels))
+            parts.append(self._trained(half, graph, labels, run))
             self.loss_history_[half.name] = half.loss_history_
         return self._joined(parts)
 
-    def _trained(self, half: RECTL | RECTN, graph: Graph, labels: Labels) -> Vectors:
-        """Train a half; what does not see labels is trained once for all fits inside `shared_work`."""
+    def _trained(self, half: RECTL | RECTN, graph: Graph, labels: Labels, run: Run) -> Vectors:
+        """Train a half; one that does not see labels is trained once for all fits that share work."""
 
         def fresh() -> tuple[Vectors, dict[str, Any]]:
-            vectors = half.fit_transform(graph, labels).vectors
-            del half.embedding_  # it would be held twice
+            assert isinstance(half.random_state, int)
+            vectors = half._fit(graph, labels, run.seeded(half.random_state))
             return vectors, dict(half.__dict__)
 
         if half.uses_labels or self.callbacks is not None:
             return fresh()[0]
-        vectors, learnt = shared(graph, repr(sorted(half.get_params().items())), fresh)
+        key = (type(half), repr(sorted(half.get_params().items())))
+        vectors, learnt = run.once(key, fresh)
         half.__dict__.update(learnt)
         return vectors
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         halves = [half for half in (self.semantic_, self.structure_) if half is not None]
         self._columns_of(graph)
-        return self._joined([half._transform(graph) for half in halves])
+        return self._joined([half._transform(graph, run) for half in halves])
 
     @staticmethod
     def _joined(parts: Sequence[Vectors]) -> Vectors:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
 
-from unseen.comm.graph_part import GraphPart, processes
-from unseen.comm.halo import HaloMatrix
-from unseen.embedding import Embedding
+from unseen.engine.run import Run
+from unseen.engine.steps import Arrays, Training
 from unseen.errors import InputError, UnsupportedError
 from unseen.graph import Features, Graph
-from unseen.labels import Labels
-from unseen.linalg.blocks import threads_for_blocks_only
 from unseen.linalg.keyed import node_keys
-from unseen.linalg.normalize import column_normalized, gcn_normalized, row_normalized
+from unseen.linalg.normalize import l1_rows
+from unseen.methods.base import Vectors
+from unseen.methods.neural.adam import Adam
 from unseen.methods.neural.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
 from unseen.methods.saved import SavedMethod
-from unseen.methods.training import Adam, run_epochs
 from unseen.methods.vocabulary import (
     Callbacks,
     Columns,
@@ -39,9 +36,6 @@ from unseen.methods.vocabulary import (
     UnitRows,
 )
 from unseen.randomness import child_seed
-
-if TYPE_CHECKING:
-    from typing import Self
 
 REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
 
@@ -74,16 +68,6 @@ class RectMethod(_Learnt, SavedMethod):
     device: Device = "auto"
     callbacks: Callbacks = None
 
-    def fit(self, graph: Graph, labels: Labels | Iterable[Any] | None = None) -> Self:
-        """Learn vectors for every node of `graph`; see :meth:`Method.fit`."""
-        with threads_for_blocks_only():
-            return super().fit(graph, labels)
-
-    def transform(self, graph: Graph) -> Embedding:
-        """Return vectors for the nodes of `graph`, new ones included; see :meth:`Method.transform`."""
-        with threads_for_blocks_only():
-            return super().transform(graph)
-
     def _source(self, graph: Graph) -> str:
         """Return where the features come from: "features", "adjacency" or "identity"."""
         if self.features == "auto":
@@ -94,23 +78,15 @@ class RectMethod(_Learnt, SavedMethod):
         """Return the widths of the GCN layers, the last of which is the embedding's."""
         return [*(int(size) for size in self.hidden), width]
 
-    def _encoder(
-        self, graph: Graph, source: str, columns: int, widths: list[int], rng: np.random.Generator
-    ) -> Encoder:
+    def _encoder(self, graph: Graph, widths: list[int], run: Run) -> Encoder:
         """Return an encoder with Xavier's weights; rows that stand for nodes are keyed by the nodes' ids."""
-        seed = child_seed(rng)
-        if source == "features":
-            weights = [xavier(columns, widths[0], rng)]
+        seed = child_seed(run.rng)
+        if self.source_ == "features":
+            weights = [xavier(self.n_features_, widths[0], run.rng)]
         else:
-            weights = [keyed_xavier(node_keys(graph.node_ids, seed), widths[0], graph.n_nodes)]
-        weights += [xavier(a, b, rng) for a, b in pairwise(widths)]
-        return Encoder(
-            weights,
-            pick_device(self.device),
-            comm=processes(graph),
-            spread=source != "features",
-            rows=graph.n_nodes,
-        )
+            weights = [keyed_xavier(node_keys(graph.node_ids, seed), widths[0], run, graph.n_nodes)]
+        weights += [xavier(a, b, run.rng) for a, b in pairwise(widths)]
+        return Encoder(weights, pick_device(self.device))
 
     def _columns_of(self, graph: Graph) -> Features:
         """Return the features of a new graph, or say why there can be none."""
@@ -123,8 +99,8 @@ class RectMethod(_Learnt, SavedMethod):
             )
             raise UnsupportedError(msg)
         if graph.features is None or graph.features.shape[1] != self.n_features_:
-            found = 0 if graph.features is None else graph.features.shape[1]
-            msg = f"the graph has {found} features, at fit time there were {self.n_features_}"
+            columns = 0 if graph.features is None else graph.features.shape[1]
+            msg = f"the graph has {columns} features, at fit time there were {self.n_features_}"
             raise InputError(msg)
         return graph.features
 
@@ -133,35 +109,82 @@ class RectMethod(_Learnt, SavedMethod):
         gradients: Callable[[], tuple[float, list[torch.Tensor]]],
         vectors: Callable[[], npt.NDArray[np.float32]],
         weights: Sequence[torch.Tensor],
+        run: Run,
     ) -> npt.NDArray[np.float32]:
         """Train `weights` with Adam and return the vectors at the end."""
-        adam = Adam(weights, self.learning_rate)
-        state = {f"weight{k}": weight for k, weight in enumerate(weights)}
-        state |= {f"first{k}": moment for k, moment in enumerate(adam.first)}
-        state |= {f"second{k}": moment for k, moment in enumerate(adam.second)}
-        found: list[torch.Tensor] = []
-
-        def evaluate() -> float:
-            loss, found[:] = gradients()
-            return loss
-
-        history = run_epochs(
-            evaluate,
-            lambda: adam.step(found),
-            method=self.name,
-            epochs=self.epochs,
+        steps = AdamSteps(gradients, weights, Adam(weights, self.learning_rate, run))
+        training = Training(
+            steps.evaluate,
+            steps.update,
             vectors=lambda: vectors().copy(),  # the encoder uses its memory again in the next epoch
-            callbacks=self.callbacks,
-            tol=self.tol,
-            best_of=weights if self.keep_on_interrupt else (),
-            state=state,
-            resumed=lambda done: setattr(adam, "steps", done),
+            state=steps.state,
+            restore=steps.restore,
         )
+        if self.keep_on_interrupt:
+            training.improved, training.interrupted = steps.improved, steps.interrupted
+        history = run.steps(self.name, self.epochs, training, callbacks=self.callbacks, tol=self.tol)
         self.loss_history_ = history.losses
         self.stopped_by_ = history.stopped_by
         final = vectors()
         self.encoder_.release()
         return final
+
+    def _embedded(self, features: Input, graph: Graph, run: Run) -> Vectors:
+        """Return the vectors that the trained encoder gives to a graph."""
+        ahat = propagation(graph, self.encoder_.device, run)
+        vectors: Vectors = self.encoder_.forward(features, ahat, run).cpu().numpy()
+        self.encoder_.release()
+        return vectors
+
+
+class AdamSteps:
+    """Steps of Adam with given gradients, as a training sees them."""
+
+    def __init__(
+        self,
+        gradients: Callable[[], tuple[float, list[torch.Tensor]]],
+        weights: Sequence[torch.Tensor],
+        adam: Adam,
+    ) -> None:
+        self._gradients, self._weights, self._adam = gradients, weights, adam
+        self._slopes: list[torch.Tensor] = []
+        self._best: list[torch.Tensor] = []
+
+    def evaluate(self) -> float:
+        """Return the loss, and keep the gradients."""
+        loss, self._slopes = self._gradients()
+        return loss
+
+    def update(self) -> None:
+        """Move the weights."""
+        self._adam.step(self._slopes)
+
+    def improved(self) -> None:
+        """Remember the weights."""
+        if not self._best:
+            self._best = [weight.detach().clone() for weight in self._weights]
+        for best, weight in zip(self._best, self._weights, strict=True):
+            best.copy_(weight.detach())
+
+    def interrupted(self) -> str:
+        """Put the best weights back."""
+        for best, weight in zip(self._best, self._weights, strict=True):
+            weight.copy_(best)
+        return "the best state"
+
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        named = (("weight", self._weights), ("first", self._adam.first), ("second", self._adam.second))
+        return {f"{name}{k}": tensor for name, tensors in named for k, tensor in enumerate(tensors)}
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return weights and moments."""
+        return {name: tensor.detach().cpu().numpy() for name, tensor in self._tensors().items()}
+
+    def restore(self, done: int, arrays: Arrays) -> None:
+        """Put weights and moments back."""
+        self._adam.steps = done
+        for name, tensor in self._tensors().items():
+            tensor.copy_(torch.from_numpy(arrays[name]).to(tensor.device).view_as(tensor))
 
 
 class SemanticMethod(RectMethod):
@@ -175,35 +198,20 @@ class SemanticMethod(RectMethod):
     readout: Readout = "mean"
 
 
-def layer_input(graph: Graph | GraphPart, source: str, device: torch.device) -> Input:
+def layer_input(graph: Graph, source: str, device: torch.device, run: Run) -> Input:
     """Return the row-normalised features as the first layer takes them; of identity there is nothing to store."""
     if source == "identity":
-        return Input(None, device)
-    features = graph.adjacency if source == "adjacency" else graph.features
-    if features is None:
+        return Input(None, device, run)
+    if source == "adjacency":
+        adjacency = run.matrix(graph.adjacency, symmetric=True)
+        return Input(adjacency.row_normalized(), device, run, adjacency.column_normalized())
+    if graph.features is None:
         msg = "`features` is 'features', but the graph has none"
         raise InputError(msg)
-    if isinstance(features, HaloMatrix):
-        return Input(row_normalized(features), device, column_normalized(features))
-    return Input(rows_to_one(features), device)
+    normalized = l1_rows(graph.features)
+    return Input(normalized if isinstance(normalized, np.ndarray) else run.matrix(normalized), device, run)
 
 
-def propagation(graph: Graph | GraphPart, device: torch.device) -> SparseProduct:
+def propagation(graph: Graph, device: torch.device, run: Run) -> SparseProduct:
     """Return Ahat on the device."""
-    return SparseProduct(gcn_normalized(graph.adjacency), device)
-
-
-def rows_to_one(features: Features) -> Features:
-    """Return the features with the absolute values of every row summing to 1; zero rows stay zero.
-
-    Examples
-    --------
-    >>> rows_to_one(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
-    [[0.25, 0.75], [0.0, 0.0]]
-    """
-    sums = np.asarray(abs(features).sum(axis=1), dtype=np.float64).ravel()
-    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0)
-    if isinstance(features, np.ndarray):
-        return features * inverse[:, None]
-    scaled = features.data * np.repeat(inverse, np.diff(features.indptr))
-    return sp.csr_array((scaled, features.indices, features.indptr), shape=features.shape)
+    return SparseProduct(run.matrix(graph.adjacency, symmetric=True).gcn_normalized(), device)

@@ -5,8 +5,8 @@ U = PReLU(Ahat X W + b) as in RECT-N, but over pairs (i, j) that meet in windows
 sampling, the same vectors on both sides as in the paper's equation (`context=True` learns a context matrix for the
 other side).
 
-80 walks of 40 nodes from each node make about 32,000 pairs a node with a window of 5: billions. Each epoch instead
-makes its share of the walks (80 / epochs a node), batch by batch, and draws `pairs_per_node` pairs a node evenly
+80 walks of 40 nodes from each node make about 32,000 pairs per node with a window of 5: billions. Each epoch instead
+makes its share of the walks (80 / epochs per node), batch by batch, and draws `pairs_per_node` pairs per node evenly
 from them. How many are enough was measured, see the parameter.
 """
 
@@ -20,8 +20,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from unseen.engine.estimate import Resources, Sizes
+from unseen.engine.run import Run
 from unseen.graph import Graph
-from unseen.linalg.blocks import map_blocks
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.walks import WalkSampler
 from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
@@ -66,6 +67,13 @@ class RECTDW(WalkMethod, RECT):
     name: ClassVar[str] = "rect-dw"
     summary: ClassVar[str] = "rect with DeepWalk's objective for the structure of the graph"
 
+    trains_on_parts: ClassVar[bool] = False
+
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
+        """Return nothing: the walks have not been counted."""
+        return None
+
     @staticmethod
     def _structure_class() -> type[RECTN]:
         return RECTNDW
@@ -76,14 +84,12 @@ class RECTNDW(WalkMethod, RECTN):
 
     name: ClassVar[str] = "rect-n-dw"
 
-    def _structure_loss(
-        self, graph: Graph, width: int, device: torch.device, rng: np.random.Generator
-    ) -> DeepWalkLoss:
-        keys = node_keys(graph.node_ids, child_seed(rng))
+    def _structure_loss(self, graph: Graph, width: int, device: torch.device, run: Run) -> DeepWalkLoss:
+        keys = node_keys(graph.node_ids, child_seed(run.rng))
         walks = self.n_walks / max(self.epochs, 1)
         settings = (walks, self.walk_length, self.window, self.pairs_per_node, self.n_negatives)
-        context = to_tensor(keyed_xavier(keys, width), device) if self.context else None
-        return DeepWalkLoss(WalkSampler(graph.adjacency, keys), settings, context, rng)
+        context = to_tensor(keyed_xavier(keys, width, run), device) if self.context else None
+        return DeepWalkLoss(WalkSampler(graph.adjacency, keys), settings, context, run)
 
 
 class DeepWalkLoss:
@@ -96,9 +102,9 @@ class DeepWalkLoss:
         sampler: WalkSampler,
         settings: tuple[float, int, int, float, int],
         context: torch.Tensor | None,
-        rng: np.random.Generator,
+        run: Run,
     ) -> None:
-        self.sampler, self.rng = sampler, rng
+        self.sampler, self.run = sampler, run
         self.walks, self.length, self.window, self.pairs, self.n_negatives = settings
         self.context = context
 
@@ -134,22 +140,25 @@ class DeepWalkLoss:
             torch.mul(torch.sigmoid(-x), s / -n_pairs, out=slopes[start:stop])
             return float(torch.nn.functional.softplus(-x).sum(dtype=torch.float64))
 
-        loss = sum(map_blocks(score, [(i, min(i + _PAIRS, len(sign))) for i in range(0, len(sign), _PAIRS)]))
+        cuts = [(i, min(i + _PAIRS, len(sign))) for i in range(0, len(sign), _PAIRS)]
+        loss = sum(self.run.each(score, cuts))
         n = len(U)
         by_pair = sp.coo_array((slopes.cpu().numpy(), (centre, other)), shape=(n, n)).tocsr()
-        forward, backward = (SparseProduct(sp.csr_array(C), U.device) for C in (by_pair, by_pair.T.tocsr()))
+        forward, backward = (
+            SparseProduct(self.run.matrix(sp.csr_array(C)), U.device) for C in (by_pair, by_pair.T.tocsr())
+        )
         if self.context is not None:
             return loss / n_pairs, forward(self.context), [backward(U)]
         gradient = forward(U)
         return loss / n_pairs, backward(U, out=gradient, add=True), []
 
     def _draw(self) -> Iterable[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-        return self.sampler.pairs(self.walks, self.length, self.window, self.pairs, self.rng)
+        return self.sampler.pairs(self.walks, self.length, self.window, self.pairs, self.run.rng)
 
     def _with_noise(
         self, centre: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        noise = self.sampler.noise((self.n_negatives, len(centre)), self.rng)
+        noise = self.sampler.noise((self.n_negatives, len(centre)), self.run.rng)
         sign = np.full((1 + self.n_negatives, len(centre)), -1, dtype=np.float32)
         sign[0] = 1
         return np.tile(centre, 1 + self.n_negatives), np.vstack([other[None], noise]).ravel(), sign.ravel()

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -21,14 +22,14 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
 from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
-from unseen.methods.neural.rect_l import project, reduced_features, scales_rows, words_of
+from unseen.methods.neural.rect_l import reduced_features, scales_rows
 from unseen.methods.neural.rect_losses import SemanticLoss, StructureLoss
-from unseen.methods.semantics import describe_classes, shares_of
+from unseen.methods.semantics import describe_classes, project, shares_of, words_of
 from unseen.methods.vocabulary import Balance, LayerInput
 from unseen.randomness import child_seed
 
 PROBES = 32
-"""Random vectors that estimate ||M||^2 where it is dear to compute."""
+"""Random vectors that estimate ||M||^2 where it is expensive to compute."""
 
 
 class RECTJoint(SemanticMethod):
@@ -60,31 +61,31 @@ class RECTJoint(SemanticMethod):
     balance: Balance = 0.01
     input: LayerInput = "raw"
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         device = pick_device(self.device)
         widths = self._widths(self.n_components or self.default_components)
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        other = np.random.default_rng(child_seed(rng.spawn(1)[0]))  # so that the encoder starts like RECT-N's
-        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_)
+        other = run.seeded(child_seed(run.rng.spawn(1)[0]))  # so that the encoder starts like RECT-N's
+        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_, run)
         Z, self.axes_ = reduced_features(
             graph, self.source_, self.svd_components, self.name, other, unit_rows=self.unit_rows_
         )
         if self.input == "raw":
-            features = layer_input(graph, self.source_, device)
-            self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
+            features = layer_input(graph, self.source_, device, run)
+            self.encoder_ = self._encoder(graph, widths, run)
         else:
-            features = Input(l2_rows(Z), device)
-            weights = [xavier(a, b, rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
+            features = Input(l2_rows(Z), device, run)
+            weights = [xavier(a, b, run.rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
             self.encoder_ = Encoder(weights, device)
-        encoder, ahat = self.encoder_, propagation(graph, device)
-        structure = StructureLoss(graph.adjacency, device)
-        per_structure = (1 - self.balance) / (walk_size(graph, structure, rng) / graph.n_nodes)
-        head, per_semantic = self._semantics(graph, labels, Z, widths[-1], device, rng)
+        encoder, ahat = self.encoder_, propagation(graph, device, run)
+        structure = StructureLoss(run.matrix(graph.adjacency, symmetric=True), device)
+        per_structure = (1 - self.balance) / (walk_size(graph, structure, run) / graph.n_nodes)
+        head, per_semantic = self._semantics(graph, labels, Z, widths[-1], device, run)
         rows = torch.from_numpy(labels.labelled.copy()).to(device)
 
         def gradients() -> tuple[float, list[torch.Tensor]]:
-            U = encoder.forward(features, ahat)
+            U = encoder.forward(features, ahat, run)
             loss, dU, _ = structure(U)
             loss *= per_structure
             dU.mul_(per_structure)
@@ -94,46 +95,44 @@ class RECTJoint(SemanticMethod):
                 loss += per_semantic * semantic
                 dU[rows] += dH.mul_(per_semantic)
                 by_head = [gradient.mul_(per_semantic) for gradient in by_head]
-            return loss, [*encoder.backward(dU, features, ahat), *by_head]
+            return loss, [*encoder.backward(dU, features, ahat, run), *by_head]
 
         def vectors() -> npt.NDArray[np.float32]:
-            made: npt.NDArray[np.float32] = encoder.forward(features, ahat).cpu().numpy()
-            return made
+            table: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
+            return table
 
-        return self._train(gradients, vectors, [*encoder.weights, *([] if head is None else head.weights)])
+        weights_of_head = [] if head is None else head.weights
+        return self._train(gradients, vectors, [*encoder.weights, *weights_of_head], run)
 
     def _semantics(
-        self, graph: Graph, labels: Labels, Z: Any, width: int, device: torch.device, rng: np.random.Generator
+        self, graph: Graph, labels: Labels, Z: Any, width: int, device: torch.device, run: Run
     ) -> tuple[SemanticLoss | None, float]:
         """Return the semantic loss and its weight, or no loss where there are no labels."""
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         if not len(labels.labelled):
             logger.warning("rect-joint: there are no labels, so only the structure of the graph is learned")
             return None, 0.0
-        self.class_vectors_ = describe_classes(Z, labels, self.readout)
+        self.class_vectors_ = describe_classes(Z, labels, self.readout, run)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
         shares = shares_of(labels)
         size = float(((shares @ self.class_vectors_) ** 2).sum(axis=1).mean())
-        head = SemanticLoss(shares, self.class_vectors_, xavier(width, Z.shape[1], rng), device)
+        head = SemanticLoss(shares, self.class_vectors_, xavier(width, Z.shape[1], run.rng), device, run)
         return head, self.balance / size if size else 0.0
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         columns = self._columns_of(graph)
         device = self.encoder_.device
         if self.input == "raw" or self.axes_ is None:
-            features = layer_input(graph, "features", device)
-        else:
-            features = Input(l2_rows(project(columns, self.axes_, unit_rows=self.unit_rows_)), device)
-        made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
-        self.encoder_.release()
-        return made
+            return self._embedded(layer_input(graph, "features", device, run), graph, run)
+        Z = l2_rows(project(columns, self.axes_, run, unit_rows=self.unit_rows_))
+        return self._embedded(Input(Z, device, run), graph, run)
 
 
-def walk_size(graph: Graph, structure: StructureLoss, rng: np.random.Generator) -> float:
-    """Return ||M||^2, or an estimate where it is dear: the mean of ||Mv||^2 over random signs v."""
-    seed = child_seed(rng)
+def walk_size(graph: Graph, structure: StructureLoss, run: Run) -> float:
+    """Return ||M||^2, or an estimate where it is expensive: the mean of ||Mv||^2 over random signs v."""
+    seed = child_seed(run.rng)
     if structure.has_constant:
         return structure.constant or 1.0
     signs = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), size=(graph.n_nodes, PROBES))
-    walked = WalkMatrix(graph.adjacency).matmat(signs)
+    walked = WalkMatrix(run.matrix(graph.adjacency, symmetric=True)).matmat(signs)
     return float((walked**2).sum() / PROBES) or 1.0

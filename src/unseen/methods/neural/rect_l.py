@@ -18,25 +18,31 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from unseen.comm.graph_part import processes
-from unseen.comm.group import Comm
+from unseen.engine.estimate import (
+    DRAW_SECONDS,
+    PRODUCT_SECONDS,
+    Resources,
+    Sizes,
+    dense_seconds,
+    product_seconds,
+)
+from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
 from unseen.labels import Labels
-from unseen.linalg.blocks import map_blocks, row_cuts
 from unseen.linalg.keyed import keyed_uniform, node_keys
-from unseen.linalg.normalize import gcn_normalized, l2_rows
-from unseen.linalg.products import spmm
+from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, start_width, truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
 from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss
-from unseen.methods.semantics import describe_classes, shares_of, strongest_words
-from unseen.methods.sharing import shared
+from unseen.methods.semantics import describe_classes, project, shares_of, words_of
 from unseen.randomness import child_seed
 
 SVD_COMPONENTS = 200
+LABELLED_SECONDS = 9e-11
+"""Processor time of an epoch, for a labelled row, a column and a dimension of the descriptions."""
 SVD_ROUNDS = 4
 """Rounds of subspace iteration: they find 99 % of what 200 exact axes hold on Citeseer, Cora and Wiki."""
 
@@ -77,163 +83,148 @@ class RECTL(SemanticMethod):
 
     name: ClassVar[str] = "rect-l"
     summary: ClassVar[str] = "graph convolution that predicts class-semantic descriptions"
+    trains_on_parts: ClassVar[bool] = True
     needs_labels: ClassVar[bool] = True
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources:
+        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
+        s, width = sizes, start_width(SVD_COMPONENTS)
+        tall, wide = 4.0 * s.nodes * s.columns, 4.0 * s.nodes * width
+        epochs = s.rounds * s.labelled_rows * s.columns * width * LABELLED_SECONDS
+        work = epochs + s.nodes * width * DRAW_SECONDS + product_seconds(s, width)
+        pass_over = dense_seconds(s, width)
+        if s.source == "identity":  # random directions, made orthonormal twice
+            return Resources(3 * wide + 2 * tall, 0.0, work + 2 * pass_over, width / s.columns)
+        entries = s.feature_entries if s.source == "features" else s.entries
+        products = 10 * width * (s.nodes + entries) * PRODUCT_SECONDS
+        exchanges = (11 if s.source == "adjacency" else 1) * width / s.columns
+        return Resources(8.5 * wide + 2 * tall, 0.0, work + products + 13 * pass_over, exchanges)
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         device = pick_device(self.device)
         widths = self._widths(self.n_components or self.default_components)
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        comm = processes(graph)
-        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_)
-        Z, self.axes_ = self._reduced(graph, rng)
-        self.class_vectors_ = describe_classes(Z, labels, self.readout, comm)
+        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_, run)
+        Z, self.axes_ = self._reduced(graph, run)
+        self.class_vectors_ = describe_classes(Z, labels, self.readout, run)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
         if self.input == "svd":
-            weights = [xavier(a, b, rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
-            self.encoder_ = Encoder(weights, device, comm=comm, rows=graph.n_nodes)
+            weights = [xavier(a, b, run.rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
+            self.encoder_ = Encoder(weights, device)
         else:
-            self.encoder_ = self._encoder(graph, self.source_, self.n_features_, widths, rng)
-        F = xavier(widths[-1], Z.shape[1], rng)
-        head = SemanticLoss(shares_of(labels), self.class_vectors_, F, device, comm)
+            self.encoder_ = self._encoder(graph, widths, run)
+        F = xavier(widths[-1], Z.shape[1], run.rng)
+        head = SemanticLoss(shares_of(labels), self.class_vectors_, F, device, run)
         if self.input == "svd" and len(widths) == 1:
-            return self._fit_on_labelled_rows(graph, labels, Z, head)
-        features = Input(Z, device) if self.input == "svd" else layer_input(graph, self.source_, device)
-        return self._fit_on_graph(graph, labels, features, head)
+            return self._fit_on_labelled_rows(graph, labels, Z, head, run)
+        raw = self.input == "raw"
+        features = layer_input(graph, self.source_, device, run) if raw else Input(Z, device, run)
+        return self._fit_on_graph(graph, labels, features, head, run)
 
     def _reduced(
-        self, graph: Graph, rng: np.random.Generator
+        self, graph: Graph, run: Run
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
-        seed = child_seed(rng)
-        source, asked, unit = self.source_, self.svd_components, self.unit_rows_
-        return shared(
-            graph,
-            ("svd", source, asked, unit, seed),
-            lambda: reduced_features(
-                graph, source, asked, self.name, np.random.default_rng(seed), unit_rows=unit
-            ),
+        seed = child_seed(run.rng)
+        source, columns, unit = self.source_, self.svd_components, self.unit_rows_
+        return run.once(
+            (reduced_features, source, columns, unit, seed),
+            lambda: reduced_features(graph, source, columns, self.name, run.seeded(seed), unit_rows=unit),
         )
 
-    def _fit_on_labelled_rows(self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss) -> Vectors:
-        smoothed = spmm(gcn_normalized(graph.adjacency).astype(np.float32), Z)
-        everything = Input(smoothed, self.encoder_.device)
+    def _fit_on_labelled_rows(
+        self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss, run: Run
+    ) -> Vectors:
+        smoothed = run.matrix(graph.adjacency, symmetric=True).gcn_normalized() @ Z
+        everything = Input(smoothed, self.encoder_.device, run)
         gradients = LabelledRows(smoothed[labels.labelled], self.encoder_.layers[0], head)
 
         def vectors() -> npt.NDArray[np.float32]:
-            made: npt.NDArray[np.float32] = self.encoder_.forward(everything, None).cpu().numpy()
-            return made
+            rows: npt.NDArray[np.float32] = self.encoder_.forward(everything, None, run).cpu().numpy()
+            return rows
 
-        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights])
+        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights], run)
 
-    def _fit_on_graph(self, graph: Graph, labels: Labels, features: Input, head: SemanticLoss) -> Vectors:
-        encoder, ahat = self.encoder_, propagation(graph, self.encoder_.device)
+    def _fit_on_graph(
+        self, graph: Graph, labels: Labels, features: Input, head: SemanticLoss, run: Run
+    ) -> Vectors:
+        encoder, ahat = self.encoder_, propagation(graph, self.encoder_.device, run)
         rows = torch.from_numpy(labels.labelled.copy()).to(encoder.device)
 
         def gradients() -> tuple[float, list[torch.Tensor]]:
-            U = encoder.forward(features, ahat)
+            U = encoder.forward(features, ahat, run)
             loss, dH, by_head = head(U[rows])
             dU = torch.zeros_like(U)
             dU[rows] = dH
-            return loss, [*encoder.backward(dU, features, ahat), *by_head]
+            return loss, [*encoder.backward(dU, features, ahat, run), *by_head]
 
         def vectors() -> npt.NDArray[np.float32]:
-            made: npt.NDArray[np.float32] = encoder.forward(features, ahat).cpu().numpy()
-            return made
+            table: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
+            return table
 
-        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights])
+        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights], run)
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         columns = self._columns_of(graph)
         device = self.encoder_.device
         if self.input == "raw":
-            features = layer_input(graph, "features", device)
-        else:
-            assert self.axes_ is not None
-            features = Input(project(columns, self.axes_, unit_rows=self.unit_rows_), device)
-        made: Vectors = self.encoder_.forward(features, propagation(graph, device)).cpu().numpy()
-        self.encoder_.release()
-        return made
+            return self._embedded(layer_input(graph, "features", device, run), graph, run)
+        assert self.axes_ is not None
+        Z = project(columns, self.axes_, run, unit_rows=self.unit_rows_)
+        return self._embedded(Input(Z, device, run), graph, run)
 
 
-def scales_rows(asked: str | bool, graph: Graph, source: str) -> bool:
-    """Return whether rows are scaled to length 1 before the SVD: as asked, or where features are counts or weights."""
+def scales_rows(wanted: str | bool, graph: Graph, source: str, run: Run) -> bool:
+    """Return whether rows are scaled to length 1 before the SVD: as wanted, or where features are counts or weights."""
     if source != "features":
         return False
-    return _are_weights(graph.features, processes(graph)) if asked == "auto" else bool(asked)
+    return _are_weights(graph.features, run) if wanted == "auto" else bool(wanted)
 
 
-def _are_weights(features: Features | None, comm: Comm) -> bool:
+def _are_weights(features: Features | None, run: Run) -> bool:
     """Return whether no value is negative, and some are neither 0 nor 1, in all processes together."""
     values = (
         np.zeros(0) if features is None else features if isinstance(features, np.ndarray) else features.data
     )
     negative, other = bool((values < 0).any()), bool(((values != 0) & (values != 1)).any())
-    return not comm.total(negative) and bool(comm.total(other))
+    return not run.count(negative) and bool(run.count(other))
 
 
 def reduced_features(
-    graph: Graph,
-    source: str,
-    asked: int | None,
-    method: str,
-    rng: np.random.Generator,
-    *,
-    unit_rows: bool = False,
+    graph: Graph, source: str, wanted: int | None, method: str, run: Run, *, unit_rows: bool = False
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
     """Return the features after SVD (U S) and the axes V', which identity features do not have."""
-    seed = child_seed(rng)
-    columns: Features | None = graph.adjacency if source == "adjacency" else graph.features
+    seed = child_seed(run.rng)
+    columns = run.matrix(graph.adjacency, symmetric=True) if source == "adjacency" else graph.features
     n = graph.n_nodes
     most = n if source == "identity" or columns is None else min(n, columns.shape[1])
-    if asked is not None and asked > most:
-        msg = f"`svd_components` is {asked}, but at most {most} are possible: that is the smaller side of the features"
+    if wanted is not None and wanted > most:
+        msg = f"`svd_components` is {wanted}, but at most {most} are possible: that is the smaller side of the features"
         raise InputError(msg)
-    k = min(SVD_COMPONENTS, most) if asked is None else int(asked)
-    if asked is None and k < SVD_COMPONENTS:
+    k = min(SVD_COMPONENTS, most) if wanted is None else int(wanted)
+    if wanted is None and k < SVD_COMPONENTS:
         logger.info(
             "%s: descriptions of %d dimensions instead of %d, the features have no more",
             method,
             k,
             SVD_COMPONENTS,
         )
-    comm = processes(graph)
-    if source != "identity" and columns is not None:
-        start = keyed_directions(graph, seed, start_width(k)) if source == "adjacency" else None
-        rng = np.random.default_rng(seed)
-        return truncated_svd(
-            l2_rows(columns) if unit_rows else columns, k, rng, n_iter=SVD_ROUNDS, start=start, comm=comm
-        )
-    return np.asarray(orthonormal(keyed_directions(graph, seed, k), comm), dtype=np.float32), None
+    if source == "identity" or columns is None:
+        directions = keyed_directions(graph, seed, k, run)
+        return np.asarray(orthonormal(directions, run), dtype=np.float32), None
+    start = keyed_directions(graph, seed, start_width(k), run) if source == "adjacency" else None
+    matrix = l2_rows(columns) if unit_rows else columns  # type: ignore[type-var]  # unit rows are of features
+    return truncated_svd(matrix, k, np.random.default_rng(seed), run, n_iter=SVD_ROUNDS, start=start)
 
 
-def keyed_directions(graph: Graph, seed: int, columns: int) -> npt.NDArray[np.float32]:
-    """Return random numbers around zero, one row a node, that depend on the node's id and the seed alone."""
+def keyed_directions(graph: Graph, seed: int, columns: int, run: Run) -> npt.NDArray[np.float32]:
+    """Return random numbers around zero, one row per node, that depend on the node's id and the seed alone."""
     keys = node_keys(graph.node_ids, seed)
     directions = np.empty((len(keys), columns), dtype=np.float32)
 
     def draw(start: int, stop: int) -> None:
         directions[start:stop] = keyed_uniform(keys[start:stop], columns) - 0.5
 
-    map_blocks(draw, row_cuts(len(keys)))
+    run.each(draw, len(keys))
     return directions
-
-
-def project(
-    features: Features, axes: npt.NDArray[np.float32], *, unit_rows: bool = False
-) -> npt.NDArray[np.float32]:
-    """Return the features of new nodes in the space of the SVD."""
-    if unit_rows:
-        features = l2_rows(features)
-    if isinstance(features, np.ndarray):
-        return np.asarray(features @ axes.T, dtype=np.float32)
-    projected = spmm(features.astype(np.float32), np.ascontiguousarray(axes.T))
-    return np.asarray(projected, dtype=np.float32)
-
-
-def words_of(
-    graph: Graph, source: str, labels: Labels, descriptions: Any, Z: Any, axes: Any
-) -> dict[str, list[tuple[str, float]]]:
-    """Return the strongest words of each seen class, or nothing where the features have no names."""
-    if source != "features" or graph.feature_names is None:
-        return {}
-    return strongest_words(descriptions, Z.mean(axis=0), axes, graph.feature_names, labels.classes)

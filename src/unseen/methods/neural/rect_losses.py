@@ -13,10 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from unseen.comm.group import SOLO, Comm
-from unseen.comm.halo import HaloMatrix, comm_of
-from unseen.linalg.blocks import map_blocks
-from unseen.linalg.normalize import column_normalized, row_normalized
+from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.neural.gcn_encoder import (
     Layer,
@@ -41,18 +39,17 @@ class StructureLoss:
 
     Examples
     --------
-    >>> loss = StructureLoss(sp.csr_array([[0.0, 1.0], [1.0, 0.0]]), torch.device("cpu"))
+    >>> loss = StructureLoss(Run().matrix(sp.csr_array([[0.0, 1.0], [1.0, 0.0]])), torch.device("cpu"))
     >>> loss(torch.zeros(2, 1))[0]  # M has four entries of a half
     0.5
     """
 
-    def __init__(self, adjacency: sp.csr_array | HaloMatrix, device: torch.device) -> None:
-        self.comm = comm_of(adjacency)
-        self.n = int(adjacency.shape[1])
+    def __init__(self, adjacency: Matrix, device: torch.device) -> None:
+        self.run, self.n = adjacency.run, adjacency.shape[1]
         # As WalkMatrix does, but on the device and in memory that is kept: at a million nodes, getting
         # memory for every product costs as much as the product.
-        self.forward = SparseProduct(row_normalized(adjacency), device)
-        self.backward = SparseProduct(column_normalized(adjacency), device)
+        self.forward = SparseProduct(adjacency.row_normalized(), device)
+        self.backward = SparseProduct(adjacency.column_normalized(), device)
         constant = WalkMatrix(adjacency).frobenius_squared()
         self.has_constant = constant is not None
         self.constant = constant or 0.0
@@ -64,7 +61,7 @@ class StructureLoss:
             self._sum, self._once = torch.empty_like(U), torch.empty_like(U)
         for product, add in ((self.forward, False), (self.backward, True)):
             product(U, out=self._once)
-            map_blocks(lambda a, b: self._once[a:b].add_(U[a:b]), blocks_of(U))
+            self.run.each(lambda a, b: self._once[a:b].add_(U[a:b]), blocks_of(U, self.run))
             product(self._once, out=self._sum, add=add)
         return self._sum
 
@@ -75,7 +72,7 @@ class StructureLoss:
 
     def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Return the loss, its gradient by U, which the next call overwrites, and those by `weights`."""
-        squared = gram(U, U, of=self.n, comm=self.comm)
+        squared = gram(U, U, self.run)
         walked = self.symmetric(U)
         n = self.n
 
@@ -85,7 +82,7 @@ class StructureLoss:
             w.neg_().addmm_(u, squared).mul_(4.0 / n)
             return inner
 
-        trace = self.comm.total(sum(map_blocks(work, blocks_of(U, self.n))))
+        trace = float(self.run.total(self.run.each(work, blocks_of(U, self.run))))
         quartic = float((squared.double() ** 2).sum())
         return (self.constant - 2 * trace + quartic) / n, walked, []
 
@@ -93,7 +90,7 @@ class StructureLoss:
 class SemanticLoss:
     """Mean over labelled nodes of ||H F + c - R C||^2, with F and c to be learned.
 
-    Row i of R C is the description that node i should get: C has one row a class, R says which ones are the node's.
+    Row i of R C is the description that node i should get: C has one row per class, R says which ones are the node's.
     With H, R and a column of ones side by side, and F, -C and c one below the other, the errors E are one product of
     a tall matrix with a small one, T Y. All that is asked of them is ||E||^2 = <Y, (T'T) Y>, the gradients by F and c,
     which are rows of (T'T) Y, and that by H, E F' = T (Y F'): fewer products than by way of E.
@@ -108,8 +105,8 @@ class SemanticLoss:
         Starting weights.
     device : torch.device
         Where to compute.
-    comm : Comm
-        The processes over which the labelled nodes are spread.
+    run : Run
+        Does the work.
 
     Attributes
     ----------
@@ -118,7 +115,7 @@ class SemanticLoss:
 
     Examples
     --------
-    >>> loss = SemanticLoss(sp.csr_array([[1.0]]), np.array([[3.0]]), np.zeros((2, 1)), torch.device("cpu"))
+    >>> loss = SemanticLoss(sp.csr_array([[1.0]]), np.array([[3.0]]), np.zeros((2, 1)), torch.device("cpu"), Run())
     >>> loss(torch.ones(1, 2))[0]
     9.0
     """
@@ -129,10 +126,10 @@ class SemanticLoss:
         C: npt.NDArray[np.floating],
         F: npt.NDArray[np.floating],
         device: torch.device,
-        comm: Comm = SOLO,
+        run: Run,
     ) -> None:
         n = R.shape[0]
-        self.comm = comm
+        self.run = run
         if R.shape[1] > C.shape[1]:  # more classes than dimensions: the descriptions of the nodes are shorter
             parts, C = R @ C, np.eye(C.shape[1])
         else:
@@ -142,7 +139,7 @@ class SemanticLoss:
         self.T = to_tensor(np.column_stack([np.zeros((n, len(F))), parts, np.ones(n)]), device)
         self.H = self.T[:, : len(F)]
         self._minus_C = to_tensor(-C, device)
-        self._scale = 2.0 / comm.total(n)
+        self._scale = 2.0 / run.count(n)
 
     @property
     def weights(self) -> list[torch.Tensor]:
@@ -162,17 +159,18 @@ class SemanticLoss:
 
     def end(self, parts: list[torch.Tensor]) -> tuple[float, list[torch.Tensor]]:
         """Return the loss and the gradients by F and c, from what :meth:`rows` gave for all rows."""
-        by_Y = sum_in_order(parts, self.comm) @ self._Y
+        by_Y = sum_in_order(parts, self.run) @ self._Y
         loss = float(torch.sum((self._Y * by_Y).double())) * self._scale / 2
         by_Y.mul_(self._scale)
         return max(loss, 0.0), [by_Y[: len(self.F)], by_Y[-1]]  # rounding could make a perfect fit negative
 
     def __call__(self, H: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
-        """Return the loss, its gradient by H (one row a labelled node), and those by F and c."""
+        """Return the loss, its gradient by H (one row per labelled node), and those by F and c."""
         dH = torch.empty_like(H)
         self.H.copy_(H)
         self.begin()
-        parts = map_blocks(lambda start, stop: self.rows(start, stop, dH[start:stop]), blocks_of(H))
+        work = blocks_of(H, self.run)
+        parts = self.run.each(lambda start, stop: self.rows(start, stop, dH[start:stop]), work)
         loss, gradients = self.end(parts)
         return loss, dH, gradients
 
@@ -212,9 +210,9 @@ class LabelledRows:
             by_slope = through_prelu(p, d, slope)
             return squares, z.T @ d, by_slope
 
-        squares, *by_layer = zip(*map_blocks(work, blocks_of(self.Z)), strict=True)
+        squares, *by_layer = zip(*head.run.each(work, blocks_of(self.Z, head.run)), strict=True)
         loss, by_head = head.end(list(squares))
-        by_W, by_slope = (sum_in_order(list(parts), head.comm) for parts in by_layer)
+        by_W, by_slope = (sum_in_order(list(parts), head.run) for parts in by_layer)
         return loss, [by_W[:-1], by_W[-1], by_slope, *by_head]
 
 

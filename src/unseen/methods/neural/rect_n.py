@@ -13,6 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from unseen.engine.estimate import (
+    DRAW_SECONDS,
+    PRODUCT_SECONDS,
+    Resources,
+    Sizes,
+    dense_seconds,
+    product_seconds,
+)
+from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
@@ -45,44 +54,53 @@ class RECTN(RectMethod):
 
     name: ClassVar[str] = "rect-n"
     summary: ClassVar[str] = "graph convolution that rebuilds the walk matrix, no labels"
+    trains_on_parts: ClassVar[bool] = True
 
-    def _fit(self, graph: Graph, labels: Labels, rng: np.random.Generator) -> Vectors:  # noqa: ARG002
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources:
+        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
+        s = sizes
+        tall, weights = 4.0 * s.nodes * s.columns, 4.0 * s.feature_columns * s.columns
+        step, pass_over = product_seconds(s, s.columns), dense_seconds(s, s.columns)
+        if s.source == "features":
+            products = 2 * s.feature_entries * s.columns * PRODUCT_SECONDS
+            epoch = 6 * step + pass_over + products
+            return Resources(6 * tall + 4 * weights, tall + 2 * weights, s.rounds * epoch, 6 * s.rounds + 1)
+        # identity: weights, gradient, two moments, values before and after activation, two for the walk
+        arrays, movable, count = (8, 4, 6) if s.source == "identity" else (10, 3, 8)
+        work = s.nodes * s.columns * DRAW_SECONDS + s.rounds * (count * step + pass_over)
+        return Resources(arrays * tall, movable * tall, work, count * s.rounds + 1)
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         device = pick_device(self.device)
         widths = self._widths(self.n_components or self.default_components)
         self.source_ = self._source(graph)
         self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        self.encoder_ = encoder = self._encoder(graph, self.source_, self.n_features_, widths, rng)
-        features, ahat = layer_input(graph, self.source_, device), propagation(graph, device)
-        structure = self._structure_loss(graph, widths[-1], device, rng)
+        self.encoder_ = encoder = self._encoder(graph, widths, run)
+        features, ahat = layer_input(graph, self.source_, device, run), propagation(graph, device, run)
+        structure = self._structure_loss(graph, widths[-1], device, run)
         self.loss_is_relative_ = not structure.has_constant
 
         def gradients() -> tuple[float, list[torch.Tensor]]:
-            loss, dU, others = structure(encoder.forward(features, ahat))
-            return loss, [*encoder.backward(dU, features, ahat), *others]
+            loss, dU, others = structure(encoder.forward(features, ahat, run))
+            return loss, [*encoder.backward(dU, features, ahat, run), *others]
 
         def vectors() -> npt.NDArray[np.float32]:
-            made: npt.NDArray[np.float32] = encoder.forward(features, ahat).cpu().numpy()
-            return made
+            rows: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
+            return rows
 
-        return self._train(gradients, vectors, [*encoder.weights, *structure.weights])
+        return self._train(gradients, vectors, [*encoder.weights, *structure.weights], run)
 
     def _structure_loss(
         self,
         graph: Graph,
         width: int,  # noqa: ARG002
         device: torch.device,
-        rng: np.random.Generator,  # noqa: ARG002
+        run: Run,
     ) -> Any:
         """Return a function from U to the loss, its gradient by U, and those by its own `weights`."""
-        return StructureLoss(graph.adjacency, device)
+        return StructureLoss(run.matrix(graph.adjacency, symmetric=True), device)
 
-    def _transform(self, graph: Graph) -> Vectors:
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
         self._columns_of(graph)
-        device = pick_device(self.device)
-        made: Vectors = (
-            self.encoder_.forward(layer_input(graph, "features", device), propagation(graph, device))
-            .cpu()
-            .numpy()
-        )
-        self.encoder_.release()
-        return made
+        return self._embedded(layer_input(graph, "features", pick_device(self.device), run), graph, run)

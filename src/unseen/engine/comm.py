@@ -52,8 +52,11 @@ class Comm:
         """Add up an array (numpy or torch) over all processes, in place, and return it."""
         return array
 
-    def exchange(self, rows: torch.Tensor, send: Sequence[int], receive: Sequence[int]) -> torch.Tensor:
-        """Send the first ``send[0]`` rows to process 0, the next to process 1 ...; return what came, in that order."""
+    def exchange(self, rows: AnyArray, send: Sequence[int], receive: Sequence[int]) -> AnyArray:
+        """Send the first ``send[0]`` rows to process 0, the next to process 1 ...; return the rows of all for this one.
+
+        `rows` is an array of numpy or torch, and so is the result.
+        """
         if list(send) != list(receive):
             msg = f"a process cannot receive {list(receive)} rows of its own {list(send)}"
             raise ValueError(msg)
@@ -68,21 +71,14 @@ class Comm:
 
     def exchange_arrays(self, array: Array, send: Sequence[int]) -> tuple[Array, list[int]]:
         """Exchange rows of a numpy array whose receivers do not know how many will come; return rows and counts."""
-        import torch
-
-        counts = torch.tensor(list(send), dtype=torch.int64)
+        counts = np.array(list(send), dtype=np.int64)
         receive: list[int] = self.exchange(counts, [1] * self.size, [1] * self.size).tolist()
-        rows = torch.from_numpy(np.ascontiguousarray(array))
-        return self.exchange(rows, list(send), receive).numpy(), receive
+        return self.exchange(np.ascontiguousarray(array), list(send), receive), receive
 
     def gather(self, array: Array) -> Array:
         """Return the rows of all processes, one after the other, to each of them."""
         copies = np.concatenate([array] * self.size) if self.size > 1 else array
         return self.exchange_arrays(copies, [len(array)] * self.size)[0]
-
-    def rows(self, own: int) -> int:
-        """Return how many rows all processes have together."""
-        return own if self.size == 1 else int(self.total(own))
 
     def agreed(self, number: int) -> int:
         """Return process 0's number to all."""
@@ -117,18 +113,20 @@ class Group(Comm):
             tensor.copy_(moved)  # type: ignore[union-attr]
         return array
 
-    def exchange(self, rows: torch.Tensor, send: Sequence[int], receive: Sequence[int]) -> torch.Tensor:
-        """Send the first ``send[0]`` rows to process 0, the next to process 1 ...; return what came, in that order."""
+    def exchange(self, rows: AnyArray, send: Sequence[int], receive: Sequence[int]) -> AnyArray:
+        """Send some rows to each process, and return what all have sent to this one."""
         import torch
         import torch.distributed as dist
 
-        moved = rows.to(self.device).contiguous()
-        each = moved.element_size() * (moved[:1].numel() or 1)
-        self.sent += each * (sum(send) - send[self.rank])
-        came = torch.empty((sum(receive), *rows.shape[1:]), dtype=rows.dtype, device=self.device)
+        tensor: Any = torch.from_numpy(rows) if isinstance(rows, np.ndarray) else rows
+        moved = tensor.to(self.device).contiguous()
+        per_row = moved.element_size() * (moved[:1].numel() or 1)
+        self.sent += per_row * (sum(send) - send[self.rank])
+        received: Any = torch.empty((sum(receive), *tensor.shape[1:]), dtype=tensor.dtype, device=self.device)
         with _explained("an exchange of rows"):
-            dist.all_to_all_single(came, moved, list(receive), list(send))
-        return came.to(rows.device)
+            dist.all_to_all_single(received, moved, list(receive), list(send))
+        received = received.to(tensor.device)
+        return received.numpy() if isinstance(rows, np.ndarray) else received  # type: ignore[no-any-return]
 
     def barrier(self) -> None:
         """Wait until all processes are here."""
@@ -192,8 +190,8 @@ def _explained(what: str, timeout: float | None = None) -> Iterator[None]:
     except (RuntimeError, ValueError) as error:  # torch's network errors are RuntimeErrors
         if isinstance(error, UnseenError):
             raise
-        said = _SOURCE.sub("", " ".join(str(error).split()))
-        reason = said[:200] or type(error).__name__
+        words = _SOURCE.sub("", " ".join(str(error).split()))
+        reason = words[:200] or type(error).__name__
         waited = "" if timeout is None else f" within {timeout:g} s"
         msg = (
             f"{what} did not come about{waited}: {reason}; if a process died, its own message is the cause, "

@@ -1,4 +1,4 @@
-"""One process alone, and what is said when others are missing; groups are tested in tests/scale."""
+"""One process alone, and what is said when others are missing; groups are tested in test_processes.py."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from unseen.comm import SOLO, Layout, comm_of, connect, halo_matrix
-from unseen.comm.group import CommError, _explained
+from unseen.engine.comm import SOLO, CommError, _explained, connect
 from unseen.errors import InputError
 
 
@@ -23,20 +22,9 @@ def test_alone_sums_and_exchanges_change_nothing() -> None:
     assert SOLO.sum_(array) is array
     assert SOLO.exchange(rows, [2], [2]) is rows
     assert SOLO.agreed(7) == 7
-    assert SOLO.rows(5) == 5
+    assert SOLO.exchange(array, [3], [3]) is array
     with pytest.raises(ValueError, match="cannot receive"):
         SOLO.exchange(rows, [2], [1])
-
-
-def test_a_matrix_in_one_piece_has_no_halo() -> None:
-    matrix = halo_matrix(
-        Layout((0, 3), SOLO), np.array([0, 2, 2, 3]), np.array([0, 2, 1]), np.array([1.0, 2.0, 3.0])
-    )
-    assert len(matrix.halo.ids) == 0
-    assert matrix.diagonal().tolist() == [1.0, 0.0, 0.0]
-    assert matrix.columns().tolist() == [0, 2, 1]
-    assert comm_of(matrix) is SOLO
-    assert comm_of(matrix.local) is SOLO
 
 
 def test_what_torch_says_of_a_lost_connection_becomes_a_sentence() -> None:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from unseen.comm.graph_part import GraphPart
-from unseen.comm.group import Comm
-from unseen.comm.halo import Layout, halo_matrix
+from unseen.engine.comm import Comm
 from unseen.engine.parts import Meta, part_folder, read_meta, verify_part
+from unseen.engine.run import Run
+from unseen.engine.sparse import GraphPart, Layout, spread_matrix
 from unseen.errors import InputError
 from unseen.graph import Features, Graph
 from unseen.ids import IdArray, as_ids
@@ -41,7 +41,7 @@ def load_parts(
     Examples
     --------
     >>> import tempfile
-    >>> from unseen.comm import SOLO
+    >>> from unseen.engine.comm import SOLO
     >>> from unseen.engine.partition import partition
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "edges.csv").write_text("src,dst\na,b\nb,c\n")
@@ -69,7 +69,7 @@ def load_parts(
         adjacency = sp.csr_array((weights, columns, indptr), shape=(meta.n_nodes, meta.n_nodes))
         graph = Graph(adjacency, features, ids)
         return graph, None if labels is None else labels.aligned(graph), meta
-    part = GraphPart(halo_matrix(layout, indptr, columns, weights), features, ids)
+    part = GraphPart(spread_matrix(layout, Run(), indptr, columns, weights), features, ids)
     return part, labels, meta
 
 

@@ -9,26 +9,25 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import unseen
-from unseen.comm.group import Comm
 from unseen.embedding import Embedding
+from unseen.engine.checkpoints import Checkpoints, together
+from unseen.engine.comm import Comm
+from unseen.engine.estimate import Sizes, check_fits, free_memory, sizes_of
+from unseen.engine.load import load_parts, shares
 from unseen.engine.parts import Meta, read_meta, verify_part
+from unseen.engine.run import Run
+from unseen.engine.sizes import peak_bytes, shown_size
+from unseen.engine.vectors import CHECKPOINTS, check_output, write_vectors
 from unseen.errors import InputError, UnseenError, logger
-from unseen.methods.base import Method
-from unseen.methods.keeping import kept_by
-from unseen.methods.registry import make_method
-from unseen.scale.checkpoints import Checkpoints, together
-from unseen.scale.estimate import Sizes, check_fits, free_memory, sizes_of
-from unseen.scale.load import load_parts, shares
-from unseen.scale.sizes import peak_bytes, shown_size
-from unseen.scale.vectors import CHECKPOINTS, check_output, write_vectors
 
-METHODS = ("rect-l", "rect-n", "rect", "mfdw", "rsdne-light")
-"""Methods that train on parts."""
+if TYPE_CHECKING:
+    from unseen.methods.base import Method
+
 EVERY = 10
 
 
@@ -41,7 +40,8 @@ def train(
     params: dict[str, Any],
     seed: int = 0,
     checkpoint_every: int = EVERY,
-    scratch: bool = False,
+    threads: int | None = None,
+    scratch: Path | None = None,
     force: bool = False,
     on_end: Callable[[dict[str, Any]], None] | None = None,
 ) -> Embedding:
@@ -54,17 +54,19 @@ def train(
     output : Path
         Folder for the Parquet parts; checkpoints are kept in it until the end.
     comm : Comm
-        The processes, see :func:`unseen.comm.connect`.
+        The processes, see :func:`unseen.engine.comm.connect`.
     method : str
-        One of METHODS.
+        Registry name of a method that trains on parts.
     params : dict
         Keyword arguments of the method.
     seed : int
         Seed of everything random.
     checkpoint_every : int
         Epochs (or rounds) between two checkpoints; 0: none.
-    scratch : bool
-        Whether some arrays lie on disk (see :mod:`unseen.linalg.scratch`), for the estimate of memory.
+    threads : int, optional
+        See :class:`unseen.engine.run.Run`.
+    scratch : Path, optional
+        Folder for large arrays that may lie on disk.
     force : bool
         Begin even if the memory looks too small.
     on_end : callable or None
@@ -74,7 +76,7 @@ def train(
     Examples
     --------
     >>> import tempfile
-    >>> from unseen.comm import SOLO
+    >>> from unseen.engine.comm import SOLO
     >>> from unseen.engine.partition import partition
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "edges.csv").write_text("src,dst\na,b\nb,c\n")
@@ -82,13 +84,9 @@ def train(
     >>> train(folder / "parts", folder / "vectors", SOLO, method="rect-n", params={"n_components": 2, "epochs": 3})
     Embedding(3 nodes, 2 columns, by rect-n)
     """
-    if method not in METHODS:
-        known = ", ".join(METHODS)
-        msg = f"{method!r} does not train on parts; {known} do, and unseen embed runs every method on one machine"
-        raise InputError(msg)
-    estimator = make_method(method, **params, random_state=seed)
+    estimator = _trainable(method)(**params, random_state=seed)
     meta = _checked(folder, output, comm)
-    _check_fits(estimator, meta, folder, comm, scratch=scratch, force=force)
+    _check_fits(estimator, meta, folder, comm, scratch=scratch is not None, force=force)
     start = time.monotonic()
     graph, labels, _ = load_parts(folder, comm, verify=False)
     if comm.rank == 0:
@@ -104,8 +102,8 @@ def train(
         output / CHECKPOINTS, comm, _job(meta, method, params, seed, comm), checkpoint_every
     )
     checkpoints.clear()
-    with kept_by(checkpoints):
-        embedding = estimator.fit_transform(graph, labels)  # type: ignore[arg-type]  # a part is taken as a graph
+    run = Run(threads=threads, scratch=scratch, keeper=checkpoints)
+    embedding = estimator.fit_run(graph, labels, run).embedding_  # type: ignore[arg-type]  # a part is taken as a graph
     write_vectors(embedding, output, comm)
     peak, sent = (comm.gather(np.array([number])).max() for number in (peak_bytes(), float(comm.sent)))
     seconds = time.monotonic() - start
@@ -119,11 +117,8 @@ def train(
             seconds,
             output,
         )
-        logger.info(
-            "at most %s of memory a process, and %s of rows sent to others",
-            shown_size(peak),
-            shown_size(sent),
-        )
+        memory = f"at most {shown_size(peak)} of memory per process, and " if peak else ""
+        logger.info("%s%s of rows sent to others", memory, shown_size(sent))
         if on_end is not None:
             on_end(
                 {
@@ -138,6 +133,32 @@ def train(
                 }
             )
     return embedding
+
+
+def trainable() -> list[str]:
+    """Return the names of the methods that train on parts.
+
+    Examples
+    --------
+    >>> "mfdw" in trainable(), "gcn" in trainable()
+    (True, False)
+    """
+    from unseen.methods.registry import all_methods
+
+    return [name for name, cls in all_methods().items() if cls.trains_on_parts]
+
+
+def _trainable(name: str) -> type[Method]:
+    from unseen.methods.registry import method_class
+
+    cls = method_class(name)
+    if not cls.trains_on_parts:
+        names = ", ".join(trainable())
+        msg = (
+            f"{name!r} does not train on parts; {names} do, and unseen embed runs every method on one machine"
+        )
+        raise InputError(msg)
+    return cls
 
 
 def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
@@ -163,7 +184,7 @@ def _check_fits(
     sizes = [_sizes(estimator, meta, share.tolist()) for share in shares(meta, folder, comm.size)]
     largest = max(sizes, key=lambda s: s.entries + 4 * s.nodes)
     free = free_memory(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
-    check_fits(estimator.name, largest, scratch=scratch, force=force, free=free)
+    check_fits(estimator, largest, scratch=scratch, force=force, free=free)
 
 
 def _sizes(estimator: Method, meta: Meta, share: Sequence[int]) -> Sizes:

@@ -1,4 +1,4 @@
-"""Vectors as Parquet parts, one a process, with ``_SUCCESS`` once they are all there.
+"""Vectors as Parquet parts, one per process, with ``_SUCCESS`` once they are all there.
 
 Parts are written to a folder beside the final ones and moved when every process has written its own: first
 ``_SUCCESS`` and the old parts go, then the new ones come, then ``_SUCCESS``. Old and new parts never lie side by side.
@@ -14,13 +14,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unseen.comm.group import Comm
 from unseen.data.files import atomic_path, explained, make_folder
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
+from unseen.engine.checkpoints import together
+from unseen.engine.comm import Comm
 from unseen.errors import InputError, OutputError
 from unseen.ids import as_ids
-from unseen.scale.checkpoints import together
 
 SUCCESS = "_SUCCESS"
 CHECKPOINTS = "_checkpoints"
@@ -46,7 +46,7 @@ def write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from unseen.comm import SOLO
+    >>> from unseen.engine.comm import SOLO
     >>> folder = Path(tempfile.mkdtemp())
     >>> write_vectors(Embedding(np.ones((2, 1), dtype=np.float32), ["a", "b"]), folder, SOLO)
     >>> sorted(path.name for path in folder.iterdir())

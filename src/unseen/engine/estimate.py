@@ -1,22 +1,23 @@
 """What a job will take, before it begins: memory and time, from the sizes alone.
 
-Memory is counted: it is the number of tall arrays that a method holds at its peak, the graph in its normalisations, and
-the program. Times are processor seconds measured on one machine (``docs/scale.md``), divided by the number of threads
-where the work is; on another machine, or a busy one, they are orders of size.
+A method says in ``resources`` what it holds and does, in the units that are here. Memory is counted: it is the number
+of tall arrays that a method holds at its peak, the graph in its normalisations, and the program. Times are processor
+seconds measured on one machine (``docs/scale.md``), divided by the number of threads where the work is; on another
+machine, or a busy one, they are orders of size.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
+from unseen.engine.blocks import default_threads
+from unseen.engine.sizes import shown_size
 from unseen.errors import InputError, logger
-from unseen.linalg.blocks import thread_count
-from unseen.scale.sizes import shown_size
 
 PROGRAM = 0.4e9
 """Bytes of the program and its libraries."""
@@ -37,17 +38,9 @@ EXCHANGE_SECONDS = 3e-9
 """Of gathering, sending, receiving and putting in place, on one thread, for a byte of rows sent to another process."""
 DRAW_SECONDS = 1.6e-8
 """Of a random number that belongs to a node."""
-LABELLED_SECONDS = 9e-11
-"""Of an epoch of RECT-L, for a labelled row, a column and a dimension of the descriptions."""
-CANDIDATES_BYTES, CLASS_BYTES = 14_000, 25_000
-"""For a labelled row, to choose among a hundred candidates (RSDNE*) or its whole class (RSDNE)."""
-PLUS_BYTES, PLUS_SECONDS = 35_000, 7e-4
-"""Of RECT+, for a row: logarithms of walks to its landmarks, and views side by side."""
-SVD_WIDTH = 210
-"""Columns of the bases from which RECT-L takes its 200 descriptions."""
 LEAST_COLUMNS = 32
 """Columns of rows of others that a product takes at a time, at least."""
-TELL_SECONDS, TELL_BYTES = 60, 2e9
+REPORTED_SECONDS, REPORTED_BYTES = 60, 2e9
 """Jobs below both are begun without a word."""
 
 
@@ -83,6 +76,11 @@ class Sizes:
     labelled: int | None = None
     halo: int = 0
 
+    @property
+    def labelled_rows(self) -> float:
+        """Rows with a label, or the guess."""
+        return self.nodes / 10 if self.labelled is None else self.labelled
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -106,38 +104,8 @@ class Estimate:
     sent: float = 0.0
 
 
-def estimate(method: str, sizes: Sizes, *, threads: int | None = None) -> Estimate | None:
-    """Return what a method takes on a graph, None where it is not known.
-
-    Parameters
-    ----------
-    method : str
-        Registry name.
-    sizes : Sizes
-        The job.
-    threads : int, optional
-        How many threads work; as many as there are here when not given.
-
-    Examples
-    --------
-    >>> found = estimate("rect-n", Sizes(10_000_000, 40_000_000, 64, 100, source="identity"), threads=2)
-    >>> round(found.n_bytes / 1e9), round(found.movable / 1e9)
-    (23, 10)
-    """
-    count = _COUNTED.get(method)
-    if count is None:
-        return None
-    s, found = sizes, count(sizes)
-    threads = thread_count() if threads is None else threads
-    graph = 45.0 * s.entries + 60.0 * s.nodes + 24.0 * s.feature_entries
-    sent = 4.0 * found.exchanges * s.halo * s.columns
-    alone = PREPARE_SECONDS * (s.nodes + s.entries) + EXCHANGE_SECONDS * sent
-    held = PROGRAM + graph + found.held + halo_bytes(s)
-    return Estimate(held, found.movable, alone + found.work / threads, sent)
-
-
 @dataclass(frozen=True)
-class _Counted:
+class Resources:
     """Bytes of arrays and how many of them may lie on disk, processor seconds, and exchanges of rows."""
 
     held: float
@@ -146,7 +114,54 @@ class _Counted:
     exchanges: float
 
 
-def _step(s: Sizes, columns: int) -> float:
+class Estimated(Protocol):
+    """A method, or its class, as this module sees it."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources | None:
+        """Return what the method needs, None where it is not known."""
+
+    @classmethod
+    def smaller(cls) -> Any:
+        """Return the method to recommend where this one does not fit: itself, or one that trains on parts."""
+
+
+def estimate(
+    method: Estimated | type[Estimated], sizes: Sizes, *, threads: int | None = None
+) -> Estimate | None:
+    """Return what a method takes on a graph, None where it is not known.
+
+    Parameters
+    ----------
+    method : method, or its class
+        Whose `resources` are asked for.
+    sizes : Sizes
+        The job.
+    threads : int, optional
+        How many threads work; as many as there are here when not given.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> job = estimate(unseen.RECTN, Sizes(10_000_000, 40_000_000, 64, 100, source="identity"), threads=2)
+    >>> round(job.n_bytes / 1e9), round(job.movable / 1e9)
+    (23, 10)
+    """
+    needs = method.resources(sizes)
+    if needs is None:
+        return None
+    s = sizes
+    threads = default_threads() if threads is None else threads
+    graph = 45.0 * s.entries + 60.0 * s.nodes + 24.0 * s.feature_entries
+    sent = 4.0 * needs.exchanges * s.halo * s.columns
+    alone = PREPARE_SECONDS * (s.nodes + s.entries) + EXCHANGE_SECONDS * sent
+    held = PROGRAM + graph + needs.held + halo_bytes(s)
+    return Estimate(held, needs.movable, alone + needs.work / threads, sent)
+
+
+def product_seconds(s: Sizes, columns: int) -> float:
     """Return the processor seconds of a sparse product."""
     turns = _turns(s, columns)
     vectors = 4.0 * (s.nodes + s.halo) * columns / turns
@@ -159,72 +174,9 @@ def _turns(s: Sizes, columns: int) -> int:
     return max(1, min(-(-s.halo // max(1, s.nodes)), columns // LEAST_COLUMNS))
 
 
-def _dense(s: Sizes, columns: int) -> float:
+def dense_seconds(s: Sizes, columns: int) -> float:
     """Return the processor seconds of U'U, U(U'U) and a pass."""
     return s.nodes * columns * (columns * GRAM_SECONDS + PASS_SECONDS)
-
-
-def _rect_n(s: Sizes) -> _Counted:
-    tall, weights = 4.0 * s.nodes * s.columns, 4.0 * s.feature_columns * s.columns
-    start = s.nodes * s.columns * DRAW_SECONDS
-    if s.source == "features":
-        products = 2 * s.feature_entries * s.columns * PRODUCT_SECONDS
-        epoch = 6 * _step(s, s.columns) + _dense(s, s.columns) + products
-        return _Counted(6 * tall + 4 * weights, tall + 2 * weights, s.rounds * epoch, 6 * s.rounds + 1)
-    # identity: weights, gradient, two moments, values before and after activation, two for the walk
-    arrays, movable, count = (8, 4, 6) if s.source == "identity" else (10, 3, 8)
-    epoch = count * _step(s, s.columns) + _dense(s, s.columns)
-    return _Counted(arrays * tall, movable * tall, start + s.rounds * epoch, count * s.rounds + 1)
-
-
-def _rect_l(s: Sizes) -> _Counted:
-    tall, wide = 4.0 * s.nodes * s.columns, 4.0 * s.nodes * SVD_WIDTH
-    epochs = s.rounds * _labelled(s) * s.columns * SVD_WIDTH * LABELLED_SECONDS
-    work = epochs + s.nodes * SVD_WIDTH * DRAW_SECONDS + _step(s, SVD_WIDTH)
-    if s.source == "identity":  # random directions, made orthonormal twice
-        return _Counted(3 * wide + 2 * tall, 0.0, work + 2 * _dense(s, SVD_WIDTH), SVD_WIDTH / s.columns)
-    entries = s.feature_entries if s.source == "features" else s.entries
-    products = 10 * SVD_WIDTH * (s.nodes + entries) * PRODUCT_SECONDS
-    exchanges = (11 if s.source == "adjacency" else 1) * SVD_WIDTH / s.columns
-    return _Counted(8.5 * wide + 2 * tall, 0.0, work + products + 13 * _dense(s, SVD_WIDTH), exchanges)
-
-
-def _rect(s: Sizes) -> _Counted:
-    tall = 4.0 * s.nodes * s.columns
-    half = replace(s, columns=-(-s.columns // 2))
-    first, second = _rect_l(half), _rect_n(half)
-    held = max(first.held, second.held + tall / 2, 3 * tall)  # one half, the other, both scaled and joined
-    exchanges = (first.exchanges + second.exchanges) / 2
-    return _Counted(held, second.movable, first.work + second.work, exchanges)
-
-
-def _factorised(s: Sizes, products: float) -> _Counted:
-    """Return what MFDW and RSDNE take: a start by SVD, then rounds of which some fifteen are made at most."""
-    steps = min(s.rounds, 15) * products + 30
-    work = steps * (2 * _step(s, s.columns) + _dense(s, s.columns))
-    return _Counted(12 * 4.0 * s.nodes * s.columns, 0.0, work, 2 * steps)
-
-
-def _rsdne(s: Sizes, of_labelled: float) -> _Counted:
-    found = _factorised(s, 12)
-    return replace(found, held=found.held + of_labelled * _labelled(s))
-
-
-def _labelled(s: Sizes) -> float:
-    return s.nodes / 10 if s.labelled is None else s.labelled
-
-
-_COUNTED: dict[str, Callable[[Sizes], _Counted]] = {
-    "rect-n": _rect_n,
-    "rect-l": _rect_l,
-    "rect": _rect,
-    "mfdw": lambda s: _factorised(s, 4),
-    "rsdne-light": lambda s: _rsdne(s, CANDIDATES_BYTES),
-    "rsdne": lambda s: _rsdne(s, CLASS_BYTES),
-    "rect-plus": lambda s: _Counted(PLUS_BYTES * s.nodes, 0.0, PLUS_SECONDS * s.nodes, 0.0),
-}
-INSTEAD = {"rect-plus": "rect-n", "rsdne": "rsdne-light"}
-"""What to take where a method does not fit and cannot train on parts."""
 
 
 def halo_bytes(s: Sizes) -> float:
@@ -244,9 +196,9 @@ def halo_bytes(s: Sizes) -> float:
 
 
 def check_fits(
-    method: str, sizes: Sizes, *, scratch: bool = False, force: bool = False, free: float | None = None
+    method: Estimated, sizes: Sizes, *, scratch: bool = False, force: bool = False, free: float | None = None
 ) -> Estimate | None:
-    """Tell what a job will take, and refuse one that does not fit, naming what would.
+    """Report what a job will take, and refuse one that does not fit, naming what would.
 
     Parameters
     ----------
@@ -259,36 +211,36 @@ def check_fits(
     free : float, optional
         Bytes that this process may hold; asked of the system when not given.
     """
-    found = estimate(method, sizes)
-    if found is None:
+    job = estimate(method, sizes)
+    if job is None:
         return None
     free = free_memory() if free is None else free
-    needed = found.n_bytes - (found.movable if scratch else 0.0)
-    if found.seconds > TELL_SECONDS or needed > TELL_BYTES:
+    needed = job.n_bytes - (job.movable if scratch else 0.0)
+    if job.seconds > REPORTED_SECONDS or needed > REPORTED_BYTES:
         logger.info(
             "%s on %s nodes, %s columns: about %s of memory%s and %s",
-            method,
+            method.name,
             f"{sizes.nodes:,}",
             sizes.columns,
             shown_size(needed),
             "" if free is None else f" ({shown_size(free)} are there)",
-            shown_time(found.seconds),
+            shown_time(job.seconds),
         )
     if free is not None and needed > free and not force:
         msg = (
-            f"{method} with {sizes.columns} columns needs about {shown_size(needed)} of memory and there are "
+            f"{method.name} with {sizes.columns} columns needs about {shown_size(needed)} of memory and there are "
             f"{shown_size(free)}; cheaper: {_cheaper(method, sizes, scratch, free)}; --force begins all the same"
         )
         raise InputError(msg)
-    return found
+    return job
 
 
-def _cheaper(method: str, sizes: Sizes, scratch: bool, free: float) -> str:
-    def fits(other: str, smaller: Sizes, on_disk: bool) -> bool:
-        found = estimate(other, smaller)
-        return found is not None and found.n_bytes - (found.movable if on_disk else 0.0) <= free
+def _cheaper(method: Estimated, sizes: Sizes, scratch: bool, free: float) -> str:
+    def fits(other: Estimated | type[Estimated], smaller: Sizes, on_disk: bool) -> bool:
+        job = estimate(other, smaller)
+        return job is not None and job.n_bytes - (job.movable if on_disk else 0.0) <= free
 
-    def narrower(other: str, columns: int) -> str | None:
+    def narrower(other: Estimated | type[Estimated], columns: int) -> str | None:
         """Return the option for the most columns of these halved again and again that fit."""
         while columns >= 8:
             if fits(other, replace(sizes, columns=columns), scratch):
@@ -304,10 +256,10 @@ def _cheaper(method: str, sizes: Sizes, scratch: bool, free: float) -> str:
         options.append(fewer)
     if sizes.source == "adjacency" and fits(method, replace(sizes, source="identity"), scratch):
         options.append("--param features=identity")
-    other = INSTEAD.get(method, method)
-    if other != method and (fewer := narrower(other, sizes.columns)):
-        options.append(f"--method {other} {fewer}")
-    options.append(f"unseen partition, and python -m unseen.scale --method {other} on several machines")
+    other = method.smaller()
+    if other.name != method.name and (fewer := narrower(other, sizes.columns)):
+        options.append(f"--method {other.name} {fewer}")
+    options.append(f"unseen partition, and python -m unseen.scale --method {other.name} on several machines")
     return ", or ".join(options)
 
 
@@ -322,16 +274,16 @@ def free_memory(processes: int = 1) -> float | None:
 
 def _left() -> float | None:
     """Return the bytes that nobody holds."""
-    found = []
+    sizes = []
     about = Path("/proc/meminfo")
     if about.is_file():
         lines = dict(line.split(":", 1) for line in about.read_text().splitlines())
         if "MemAvailable" in lines:
-            found.append(int(lines["MemAvailable"].split()[0]) * 1024.0)
+            sizes.append(int(lines["MemAvailable"].split()[0]) * 1024.0)
     most, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
     if most.is_file() and used.is_file() and (limit := most.read_text().strip()).isdecimal():
-        found.append(float(limit) - float(used.read_text()))
-    return min(found, default=None)
+        sizes.append(float(limit) - float(used.read_text()))
+    return min(sizes, default=None)
 
 
 def _held() -> float:
@@ -369,14 +321,14 @@ def sizes_of(
         source = "features" if features else "adjacency"
     rounds = params.get("epochs", params.get("max_iter", 1))
     columns = params.get("n_components") or method.default_components
-    found = features or {}
+    table = features or {}
     return Sizes(
         nodes,
         entries,
         int(columns),
         int(rounds),
-        found.get("columns", 0),
-        found.get("entries", 0),
+        table.get("columns", 0),
+        table.get("entries", 0),
         str(source),
         labelled,
         halo,

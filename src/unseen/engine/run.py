@@ -1,0 +1,204 @@
+"""The one thing a method meets beside the graph and the labels: how its work is done.
+
+A method's ``_fit(graph, labels, run)`` is mathematics. Threads, processes, disk, checkpoints and work shared with other
+fits are the run's. Its promises: the same seed gives the same bits for any number of threads, several processes give
+the numbers of one, and what was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.engine.blocks import Cut, default_threads, in_order, libraries_on_one_thread, row_cuts
+from unseen.engine.comm import SOLO, Comm
+from unseen.randomness import RandomState, as_generator
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from unseen.engine.sparse import Matrix
+    from unseen.engine.steps import History, Keeper, Training
+
+T = TypeVar("T")
+Array = npt.NDArray[Any]
+
+LARGE = 1 << 26
+"""Bytes from which on an array may lie on disk."""
+
+
+class Shared:
+    """Work on one graph that does not depend on the labels, done once for several fits.
+
+    Cross-validation and sweeps fit a method again and again on the same graph with other labels. RECT's structure
+    half, the SVD of the features or the start of a factorisation are then computed once; the results are the same bits.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> graph = unseen.planted_partition(60, 3, random_state=0).graph
+    >>> shared, calls = Shared(graph), []
+    >>> for _ in range(2):
+    ...     value = shared.once("three", lambda: calls.append(1) or 3)
+    >>> value, len(calls)
+    (3, 1)
+    """
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self._results: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returned when it was called first for this key."""
+        if key not in self._results:
+            self._results[key] = make()
+        result: T = self._results[key]
+        return result
+
+
+class Run:
+    """How the work of a fit is done.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Threads for blocks of rows; by default ``OMP_NUM_THREADS``, else one for each core.
+    scratch : Path, optional
+        Folder for large arrays that are read and written in order; without it they are in memory.
+    keeper : Keeper, optional
+        Stores the states of a training, see :mod:`unseen.engine.checkpoints`.
+    shared : Shared, optional
+        Where label-free work is kept for other fits on the same graph.
+    random_state : None, int or Generator
+        Where `rng` starts.
+
+    Attributes
+    ----------
+    rng : numpy Generator
+        Everything random comes from here.
+    comm : Comm
+        The processes over which the rows of the graph are spread.
+
+    Examples
+    --------
+    >>> run = Run(threads=2)
+    >>> float(run.total(run.each(lambda start, stop: np.arange(start, stop).sum(), 500)))
+    124750.0
+    """
+
+    def __init__(
+        self,
+        *,
+        threads: int | None = None,
+        scratch: Path | None = None,
+        keeper: Keeper | None = None,
+        shared: Shared | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.threads, self.scratch, self.keeper, self.shared = threads, scratch, keeper, shared
+        self.rng = as_generator(random_state)
+        self.comm: Comm = SOLO
+        self.graph: Any = None
+        self._rows = (0, 0)
+
+    @contextmanager
+    def of(self, graph: Any, random_state: RandomState) -> Iterator[Run]:
+        """Give the run of one fit on `graph`: libraries keep to one thread, because threads are for blocks."""
+        fit = copy.copy(self)
+        fit.graph, fit.rng = graph, as_generator(random_state)
+        fit.comm = getattr(graph, "comm", SOLO)
+        fit._rows = (len(graph.node_ids), graph.n_nodes)
+        with libraries_on_one_thread():
+            yield fit
+
+    def seeded(self, seed: int) -> Run:
+        """Return the same for a part of the fit that has a seed of its own."""
+        other = copy.copy(self)
+        other.rng = as_generator(seed)
+        return other
+
+    @property
+    def processes(self) -> int:
+        """How many processes have some rows of the graph each."""
+        return self.comm.size
+
+    @property
+    def alone(self) -> Run:
+        """The same for what every process holds as a whole: nothing is added up over processes."""
+        other = copy.copy(self)
+        other.comm = SOLO
+        return other
+
+    def cuts(self, n: int) -> list[Cut]:
+        """Return the blocks of `n` rows; rows of the graph are cut as if one process had all of them."""
+        own, total = self._rows
+        return row_cuts(n, of=total if n == own else None)
+
+    def each(self, work: Callable[[int, int], T], n: int | Sequence[Cut]) -> list[T]:
+        """Return ``work(start, stop)`` for blocks of `n` rows, or for given ones, in order, computed on threads."""
+        cuts = self.cuts(n) if isinstance(n, int) else n
+        return in_order(work, cuts, self.threads or default_threads())
+
+    def total(self, parts: Sequence[Any]) -> Any:
+        """Return the sum of numbers or arrays, added in order and in float64, over all processes.
+
+        There has to be at least one part, so that its shape is known.
+        """
+        added = np.array(parts[0], dtype=np.float64)
+        for part in parts[1:]:
+            added += part
+        return self.sum(added)
+
+    def sum(self, array: T) -> T:
+        """Add up an array (of numpy or torch) over all processes, in place, and return it."""
+        return self.comm.sum_(array)
+
+    def count(self, number: float) -> int:
+        """Return the sum of a whole number over all processes."""
+        return int(self.comm.total(number))
+
+    def gather(self, array: Array) -> Array:
+        """Return the rows of all processes, one after the other, to each of them."""
+        return array if self.comm.size == 1 else self.comm.gather(array)
+
+    def matrix(self, matrix: sp.csr_array | Matrix, *, symmetric: bool = False) -> Matrix:
+        """Return a sparse matrix whose products are made by this run."""
+        from unseen.engine.sparse import Matrix
+
+        if isinstance(matrix, Matrix):
+            return matrix.bound(self)
+        return Matrix(matrix, self, symmetric=symmetric)
+
+    def zeros(self, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
+        """Return float32 zeros: on disk where there is a scratch folder and they are large, else in memory."""
+        if self.on_disk(shape):
+            from unseen.engine.scratch import disk_zeros
+
+            assert self.scratch is not None
+            return disk_zeros(shape, self.scratch)
+        return np.zeros(shape, dtype=np.float32)
+
+    def on_disk(self, shape: tuple[int, ...]) -> bool:
+        """Whether :meth:`zeros` of this shape lie on disk."""
+        return self.scratch is not None and 4 * int(np.prod(shape, dtype=np.int64)) >= LARGE
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returns, from an earlier fit on this graph where one had the same key.
+
+        The key names everything else that the result depends on, the seed included.
+        """
+        if self.shared is None or self.shared.graph is not self.graph:
+            return make()
+        return self.shared.once(key, make)
+
+    def steps(self, stage: str, n: int, training: Training, **options: Any) -> History:
+        """Train, with checkpoints and callbacks; `options` are those of :func:`unseen.engine.steps.take_steps`."""
+        from unseen.engine.steps import take_steps
+
+        return take_steps(stage, n, training, keeper=self.keeper, **options)

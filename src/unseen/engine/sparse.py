@@ -1,0 +1,480 @@
+"""Sparse matrices in one piece, or with their rows spread over processes: products and normalisations.
+
+Process p holds the rows ``starts[p]`` to ``starts[p + 1]`` of every tall matrix. To multiply its rows of a square
+matrix it needs the rows of V that their entries name: its own, and the halo, which other processes send. A matrix in
+one piece is the case of one process, whose halo is empty.
+
+Products are scipy's on blocks of rows, which are written to memory that is there already. Every row is summed by one
+thread in the order of its entries, so the number of threads changes no bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.engine.blocks import Cut
+from unseen.engine.comm import SOLO, Array, Comm
+from unseen.engine.run import Run
+from unseen.graph import Features
+from unseen.ids import IdArray
+
+Ints = npt.NDArray[np.int64]
+
+BLOCK_WORK = 16_384
+"""Entries and rows of a block, together: enough to be worth a call, few enough to stay in the cache."""
+LEAST_COLUMNS = 32
+"""Columns of the vectors that processes send each other at a time, at least."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which rows belong to which process.
+
+    Examples
+    --------
+    >>> layout = Layout((0, 10), SOLO)
+    >>> layout.n, layout.own, layout.owner(np.array([0, 9])).tolist()
+    (10, 10, [0, 0])
+    """
+
+    starts: tuple[int, ...]
+    comm: Comm
+
+    @property
+    def n(self) -> int:
+        """Rows of all processes."""
+        return self.starts[-1]
+
+    @property
+    def first(self) -> int:
+        """The first own row."""
+        return self.starts[self.comm.rank]
+
+    @property
+    def own(self) -> int:
+        """Number of own rows."""
+        return self.starts[self.comm.rank + 1] - self.first
+
+    def owner(self, rows: Ints) -> Ints:
+        """Return the process of each row."""
+        return np.asarray(np.searchsorted(self.starts, rows, side="right") - 1, dtype=np.int64)
+
+    def counts(self, rows: Ints) -> list[int]:
+        """Return how many of these rows each process has."""
+        return [int(k) for k in np.bincount(self.owner(rows), minlength=self.comm.size)]
+
+
+class Halo:
+    """The foreign rows a process needs, and which of its own the others need.
+
+    Parameters
+    ----------
+    layout : Layout
+        Who has what.
+    ids : ndarray of int
+        Numbers of the foreign rows, sorted.
+    """
+
+    def __init__(self, layout: Layout, ids: Ints) -> None:
+        self.layout, self.ids = layout, ids
+        self.receive = layout.counts(ids) if len(ids) else [0] * layout.comm.size
+        wanted, self.send = layout.comm.exchange_arrays(ids, self.receive)
+        self.rows: Ints = wanted - layout.first
+        crowded = -(-len(ids) // max(1, layout.own))
+        # in so many turns the foreign rows take no more memory than the own ones; all processes take as many
+        self.turns = int(layout.comm.gather(np.array([max(1, crowded)])).max())
+
+    @property
+    def size(self) -> int:
+        """Own rows and foreign ones."""
+        return self.layout.own + len(self.ids)
+
+    def foreign(self, V: Array) -> Array:
+        """Return the foreign rows of V, given the own ones."""
+        return self.layout.comm.exchange(np.ascontiguousarray(V[self.rows]), self.send, self.receive)
+
+    def extended(self, V: Array) -> Array:
+        """Return the own rows of V and the foreign ones below them."""
+        whole = np.empty((self.size, *V.shape[1:]), dtype=V.dtype)
+        whole[: len(V)] = V
+        whole[len(V) :] = self.foreign(V)
+        return whole
+
+    def collected(self, V: Array) -> Array:
+        """Return the own rows of V plus what the processes hold for them among their foreign rows."""
+        own, foreign = V[: self.layout.own].copy(), np.ascontiguousarray(V[self.layout.own :])
+        received = self.layout.comm.exchange(foreign, self.receive, self.send)
+        start = 0
+        # one process at a time: it names a row at most once, so that a plain addition will do
+        for count in self.send:
+            own[self.rows[start : start + count]] += received[start : start + count]
+            start += count
+        return own
+
+
+class Matrix:
+    """A sparse matrix whose rows may be spread over processes, with its products ``A @ V`` and ``A.T @ V``.
+
+    Products keep the floating type of V, float32 or float64. The entries of a row stand in the order of their true
+    columns, so that its sum is the same bits on any number of processes.
+
+    Parameters
+    ----------
+    local : scipy CSR array
+        The own rows. Column k is column k of the matrix; of a square matrix that is spread it is own row k, or row
+        k - own of the halo.
+    run : Run
+        Makes the products.
+    halo : Halo, optional
+        Where the columns of a square matrix that is spread come from. Without it, rows that are spread have columns
+        that all processes know (features).
+    symmetric : bool
+        Whether the matrix is its own transpose.
+
+    Examples
+    --------
+    >>> A = Matrix(sp.csr_array([[0.0, 2.0], [1.0, 0.0], [0.0, 0.0]]), Run())
+    >>> (A @ np.array([[1.0, 1.0], [3.0, 4.0]])).tolist(), (A.T @ np.ones((3, 1))).tolist()
+    ([[6.0, 8.0], [1.0, 1.0], [0.0, 0.0]], [[1.0], [2.0]])
+    """
+
+    def __init__(
+        self, local: sp.csr_array, run: Run, halo: Halo | None = None, *, symmetric: bool = False
+    ) -> None:
+        self.local, self.run, self.halo, self.symmetric = local, run, halo, symmetric
+        self._blocks: dict[Any, list[tuple[int, int, sp.csr_array]]] = {}
+        self._transposed: Matrix | None = None
+
+    def __repr__(self) -> str:
+        return f"Matrix({self.shape[0]} x {self.shape[1]}, {self.nnz} entries)"
+
+    def bound(self, run: Run) -> Matrix:
+        """Return the same matrix with products made by another run."""
+        return Matrix(self.local, run, self.halo, symmetric=self.symmetric)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Own rows, and all columns."""
+        return int(self.local.shape[0]), self.halo.layout.n if self.halo else int(self.local.shape[1])
+
+    @property
+    def comm(self) -> Comm:
+        """The processes over which the rows are spread."""
+        return self.halo.layout.comm if self.halo else self.run.comm
+
+    @property
+    def layout(self) -> Layout:
+        """Who has which rows of a square matrix."""
+        return self.halo.layout if self.halo else Layout((0, self.shape[0]), SOLO)
+
+    @property
+    def nnz(self) -> int:
+        """Entries of the own rows."""
+        return int(self.local.nnz)
+
+    @property
+    def T(self) -> Matrix | Transposed:  # noqa: N802  # as in numpy
+        """The transpose."""
+        return self if self.symmetric else Transposed(self)
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.times(V)
+
+    def times(self, V: Array, *, out: Array | None = None, add: bool = False) -> Array:
+        """Return ``A @ V``, in `out` where it is given (not V itself); `add` adds to what is there.
+
+        All processes call it at once, each with its own rows of V.
+        """
+        V = np.ascontiguousarray(V, dtype=np.float32 if V.dtype == np.float32 else np.float64)
+        shape = (self.local.shape[0], V.shape[1])
+        if out is None:
+            out, add = np.empty(shape, dtype=V.dtype), False
+        elif out.shape != shape or out.dtype != V.dtype:
+            msg = f"`out` must have shape {shape} and dtype {V.dtype}, got {out.shape} and {out.dtype}"
+            raise ValueError(msg)
+        if self.halo is None:
+            self._multiply(V, out, add)
+            return out
+        # some columns at a time, so that the rows of others do not fill the memory
+        columns = V.shape[1]
+        width = -(-columns // max(1, min(self.halo.turns, columns // LEAST_COLUMNS)))
+        for start in range(0, columns, max(1, width)):
+            some = slice(start, start + width)
+            self._multiply(self.halo.extended(V[:, some]), out[:, some], add)
+        return out
+
+    def local_times(self, V: Array) -> Array:
+        """Return the product of the own rows with vectors that have a row for each column of `local`."""
+        out = np.empty((self.local.shape[0], V.shape[1]), dtype=V.dtype)
+        self._multiply(V, out, add=False)
+        return out
+
+    def _multiply(self, V: Array, out: Array, add: bool) -> None:
+        if self.local.shape[1] != V.shape[0]:
+            msg = (
+                f"cannot multiply a sparse matrix of shape {self.local.shape} with vectors of shape {V.shape}"
+            )
+            raise ValueError(msg)
+        if self.nnz == 0 or V.shape[1] == 0:
+            if not add:
+                out[:] = 0
+            return
+        blocks = self._in_blocks(V.dtype)
+
+        def multiply(number: int, _: int) -> None:
+            start, stop, rows = blocks[number]
+            if add:
+                out[start:stop] += rows @ V
+            else:
+                out[start:stop] = rows @ V
+
+        self.run.each(multiply, [(k, k + 1) for k in range(len(blocks))])
+
+    def _in_blocks(self, dtype: np.dtype[Any]) -> list[tuple[int, int, sp.csr_array]]:
+        """Return blocks of rows of equal work, so that hubs leave no thread waiting; they share the index arrays."""
+        if dtype not in self._blocks:
+            A = self.local
+            data, ends = A.data.astype(dtype, copy=False), A.indptr
+            self._blocks[dtype] = [
+                (
+                    a,
+                    b,
+                    _csr(
+                        data[ends[a] : ends[b]],
+                        A.indices[ends[a] : ends[b]],
+                        ends[a : b + 1] - ends[a],
+                        A.shape[1],
+                    ),
+                )
+                for a, b in work_cuts(ends)
+            ]
+        return self._blocks[dtype]
+
+    def extended(self, V: Array) -> Array:
+        """Return a row of V for each column of `local`, given the own rows."""
+        return V if self.halo is None else self.halo.extended(V)
+
+    def collected(self, V: Array) -> Array:
+        """Return the own rows of V plus what other processes hold for them; V has a row for each column of `local`."""
+        return V if self.halo is None else self.halo.collected(V)
+
+    def columns(self) -> Ints:
+        """Return the true column of every entry."""
+        if self.halo is None:
+            return np.asarray(self.local.indices, dtype=np.int64)
+        layout = self.halo.layout
+        names = np.concatenate([layout.first + np.arange(layout.own, dtype=np.int64), self.halo.ids])
+        return np.asarray(names[self.local.indices])
+
+    def with_values(self, data: Array, *, symmetric: bool = False) -> Matrix:
+        """Return a matrix of the same pattern."""
+        local = sp.csr_array((data, self.local.indices, self.local.indptr), shape=self.local.shape)
+        return Matrix(local, self.run, self.halo, symmetric=symmetric)
+
+    def row_sums(self) -> npt.NDArray[np.float64]:
+        """Return the sums of the own rows."""
+        return np.asarray(self.local.sum(axis=1), dtype=np.float64)
+
+    def row_normalized(self) -> Matrix:
+        """Return Abar: rows sum to 1, rows without entries are zero."""
+        return self.with_values(
+            self.local.data * np.repeat(inverse(self.row_sums()), np.diff(self.local.indptr))
+        )
+
+    def column_normalized(self) -> Matrix:
+        """Return the transpose of Abar of a symmetric matrix: columns sum to 1."""
+        return self.with_values(self.local.data * self.extended(inverse(self.row_sums()))[self.local.indices])
+
+    def gcn_normalized(self) -> Matrix:
+        """Return Ahat = D^-1/2 (A with self-loops) D^-1/2 of a symmetric matrix.
+
+        A node that has a self-loop keeps its weight, every other gets one of weight 1 (PyTorch Geometric's rule); D is
+        the degree of that matrix.
+        """
+        looped = self._with_loops()
+        scale = self.extended(np.sqrt(inverse(looped.row_sums())))
+        rows = np.repeat(scale[: looped.local.shape[0]], np.diff(looped.local.indptr))
+        return looped.with_values(looped.local.data * rows * scale[looped.local.indices], symmetric=True)
+
+    def _with_loops(self) -> Matrix:
+        A = self.local
+        own = A.shape[0]
+        missing = A.diagonal() == 0
+        if self.halo is None:
+            looped = A + sp.diags_array(missing.astype(A.dtype), format="csr")
+            return Matrix(sp.csr_array(looped), self.run)
+        loops = np.flatnonzero(missing)
+        rows = np.concatenate([np.repeat(np.arange(own), np.diff(A.indptr)), loops])
+        order = np.lexsort((np.concatenate([self.columns(), loops + self.halo.layout.first]), rows))
+        indices = np.concatenate([A.indices, loops])[order].astype(A.indices.dtype)
+        data = np.concatenate([A.data, np.ones(len(loops))])[order]
+        indptr = np.concatenate([[0], np.cumsum(np.diff(A.indptr) + missing)]).astype(A.indptr.dtype)
+        return Matrix(sp.csr_array((data, indices, indptr), shape=A.shape), self.run, self.halo)
+
+    def transposed(self) -> Matrix:
+        """Return the transpose of `local`, made once."""
+        if self._transposed is None:
+            self._transposed = Matrix(sp.csr_array(self.local.T.tocsr()), self.run.alone)
+        return self._transposed
+
+    def rows(self, start: int, stop: int) -> sp.csr_array:
+        """Return some own rows with true columns."""
+        if self.halo is None:
+            return self.local[start:stop]
+        first, last = self.local.indptr[start], self.local.indptr[stop]
+        parts = (
+            self.local.data[first:last],
+            self.columns()[first:last],
+            self.local.indptr[start : stop + 1] - first,
+        )
+        return sp.csr_array(parts, shape=(stop - start, self.shape[1]))
+
+    def times_rows(self, rows: sp.csr_array) -> sp.csr_array:
+        """Return ``rows @ A`` for sparse rows, wherever the rows of A are that they name; all processes call it."""
+        if self.halo is None:
+            return sp.csr_array(rows @ self.local)
+        middle = np.unique(rows.indices)
+        shape = (rows.shape[0], len(middle))
+        renumbered = sp.csr_array(
+            (rows.data, np.searchsorted(middle, rows.indices), rows.indptr), shape=shape
+        )
+        return sp.csr_array(renumbered @ self._fetched(middle.astype(np.int64)))
+
+    def _fetched(self, wanted: Ints) -> sp.csr_array:
+        """Return the named rows, wherever they are."""
+        comm, layout, local = self.comm, self.layout, self.local
+        named, given = comm.exchange_arrays(wanted, layout.counts(wanted))
+        rows = named - layout.first
+        sizes = np.diff(local.indptr).astype(np.int64)[rows]
+        before = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(sizes) else sizes
+        place = np.repeat(local.indptr[rows] - before, sizes) + np.arange(sizes.sum())
+        entries = [int(sizes[a:b].sum()) for a, b in pairwise(np.cumsum([0, *given]))]
+        counts, columns, data = (
+            comm.exchange_arrays(array, send)[0]
+            for array, send in (
+                (sizes, given),
+                (self.columns()[place], entries),
+                (local.data[place], entries),
+            )
+        )
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return sp.csr_array((data, columns, indptr), shape=(len(wanted), layout.n))
+
+
+class Transposed:
+    """The transpose of a matrix: ``A.T @ V``."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.T = matrix
+        self.shape = (matrix.shape[1], matrix.shape[0])
+
+    def __matmul__(self, V: Array) -> Array:
+        """Return the product; of features that are spread it is added up over the processes."""
+        A = self.T
+        product = A.transposed() @ V
+        return A.collected(product) if A.halo else A.run.sum(product)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphPart:
+    """What a process knows of a graph that is spread over several; methods take it where they take a graph.
+
+    Attributes
+    ----------
+    adjacency : Matrix
+        The own rows.
+    features : scipy CSR array, ndarray or None
+        Of the own rows.
+    node_ids : ndarray
+        Of the own rows.
+    """
+
+    adjacency: Matrix
+    features: Features | None
+    node_ids: IdArray
+    feature_names: None = None
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of the whole graph."""
+        return self.adjacency.shape[1]
+
+    @property
+    def comm(self) -> Comm:
+        """The processes."""
+        return self.adjacency.comm
+
+
+def spread_matrix(layout: Layout, run: Run, indptr: Array, columns: Ints, data: Array) -> Matrix:
+    """Return a symmetric matrix from the own rows with true columns, sorted within a row; all processes call it.
+
+    Examples
+    --------
+    >>> matrix = spread_matrix(Layout((0, 2), SOLO), Run(), np.array([0, 1, 2]), np.array([1, 0]), np.ones(2))
+    >>> matrix.local.toarray().tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    own = (columns >= layout.first) & (columns < layout.first + layout.own)
+    ids = np.unique(columns[~own])
+    local = np.where(own, columns - layout.first, layout.own + np.searchsorted(ids, columns))
+    halo = Halo(layout, ids) if layout.comm.size > 1 else None
+    return Matrix(_csr(data, local, indptr, layout.own + len(ids)), run, halo, symmetric=True)
+
+
+def paired(layout: Layout, run: Run, rows: Ints, columns: Ints, dtype: npt.DTypeLike) -> Matrix:
+    """Return (S + S') / 2 of the matrix S with ones at these places; the rows are own ones, by their true numbers.
+
+    Examples
+    --------
+    >>> paired(Layout((0, 3), SOLO), Run(), np.array([0]), np.array([2]), np.float64).local.toarray()[2].tolist()
+    [0.5, 0.0, 0.0]
+    """
+    order = np.argsort(layout.owner(columns), kind="stable")
+    sent = np.column_stack([columns, rows])[order]
+    back, _ = layout.comm.exchange_arrays(sent, layout.counts(columns))
+    places = (np.concatenate([rows, back[:, 0]]) - layout.first, np.concatenate([columns, back[:, 1]]))
+    half = np.full(len(places[0]), 0.5, dtype=dtype)
+    S = sp.coo_array((half, places), shape=(layout.own, layout.n)).tocsr()
+    S.sort_indices()
+    return spread_matrix(layout, run, S.indptr, S.indices.astype(np.int64), S.data)
+
+
+def work_cuts(indptr: npt.NDArray[Any]) -> list[Cut]:
+    """Return blocks of rows of equal work: so many entries and rows together.
+
+    Examples
+    --------
+    >>> work_cuts(np.array([0, 10, 20_000, 20_010]))
+    [(0, 2), (2, 3)]
+    """
+    n = len(indptr) - 1
+    work = indptr + np.arange(n + 1, dtype=np.int64)
+    ends = np.searchsorted(work, np.arange(BLOCK_WORK, int(work[-1]), BLOCK_WORK))
+    return list(pairwise(np.unique(np.concatenate(([0], ends, [n]))).tolist()))
+
+
+def inverse(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return 1 / values, 0 where they are 0.
+
+    Examples
+    --------
+    >>> inverse(np.array([2.0, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+    return np.asarray(np.divide(1.0, values, out=np.zeros_like(values), where=values != 0))
+
+
+def _csr(data: Array, indices: Array, indptr: Array, columns: int) -> sp.csr_array:
+    shape = (len(indptr) - 1, columns)
+    kind = np.int32 if max(*shape, len(indices)) < 2**31 else np.int64
+    rows = sp.csr_array(
+        (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False)), shape=shape
+    )
+    rows.has_sorted_indices = False  # they stand in the order of the true columns, which must stay
+    return rows

@@ -1,0 +1,250 @@
+"""The loop of a training: resume, steps, checkpoints, callbacks, early stop, Ctrl-C.
+
+A callback is a function of one argument, the :class:`Epoch` that has just ended; when it returns something true,
+training stops there. ``callbacks`` of a method is a sequence of such functions.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.errors import InputError, UnseenError, logger
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+WINDOW = 10
+"""Steps over which the loss must fall by `tol` for training to go on."""
+REPORT_SECONDS = 10.0
+"""Between two notices about the progress."""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What a callback is given.
+
+    Attributes
+    ----------
+    method : str
+        Registry name of what is being trained ("rect-n" and "rect-l" in turn for RECT).
+    number, total : int
+        The epoch that has ended, from 1, and how many there are at most.
+    loss : float
+        At the weights the epoch began with.
+    seconds : float
+        Since the first epoch began.
+    vectors : function
+        Returns the embedding as it is now, one row per node; costs a pass over the graph.
+
+    Examples
+    --------
+    >>> Epoch("rect-n", 25, 100, 0.5, 10.0, lambda: np.zeros((3, 2))).seconds_left
+    30.0
+    """
+
+    method: str
+    number: int
+    total: int
+    loss: float
+    seconds: float
+    vectors: Callable[[], npt.NDArray[np.float32]] = field(repr=False)
+
+    @property
+    def seconds_left(self) -> float:
+        """Estimate of the time the remaining epochs take."""
+        return self.seconds / self.number * (self.total - self.number)
+
+
+Callback = Callable[[Epoch], object]
+
+
+@dataclass(frozen=True)
+class History:
+    """The losses, and what ended the training early ("", "callback", "tol" or "interrupt")."""
+
+    losses: list[float]
+    stopped_by: str
+
+
+class Keeper(Protocol):
+    """Stores the states of stages, "rect-l" and "rect-n" for instance."""
+
+    def resume(self, stage: str) -> tuple[int, dict[str, npt.NDArray[Any]]] | None:
+        """Return how many steps of a stage were done, and the arrays it had then; None to begin at the beginning."""
+
+    def offer(self, stage: str, step: int, arrays: Arrays, *, last: bool) -> None:
+        """Take the state after `step` steps; the keeper stores it when it is time to, and always the last one."""
+
+
+@dataclass
+class Training:
+    """What is trained, as the loop sees it.
+
+    Attributes
+    ----------
+    evaluate : function
+        Returns the loss at the present weights and makes ready what `update` needs.
+    update : function
+        Changes the weights.
+    vectors : function
+        The embedding at the present weights, for callbacks.
+    state : function, optional
+        Returns everything that changes from step to step, as named arrays; without it nothing is kept.
+    restore : function
+        Puts a state back, given the number of steps that led to it.
+    improved : function
+        Called between `evaluate` and `update` when the loss is lower than ever before.
+    interrupted : function, optional
+        Called at Ctrl-C; returns in words which state is kept. Without it Ctrl-C is an error as usual.
+    stop : function
+        Asked after every step whether to stop; that counts as "callback".
+    counts : function
+        Whether the last step counts for `tol`; one that was undone does not.
+    advice : str
+        What to do when the loss is not finite.
+    """
+
+    evaluate: Callable[[], float]
+    update: Callable[[], object] = lambda: None
+    vectors: Callable[[], npt.NDArray[np.float32]] = lambda: np.zeros((0, 0), dtype=np.float32)
+    state: Callable[[], Arrays] | None = None
+    restore: Callable[[int, Arrays], object] = lambda done, arrays: None  # noqa: ARG005
+    improved: Callable[[], object] = lambda: None
+    interrupted: Callable[[], str] | None = None
+    stop: Callable[[], bool] = lambda: False
+    counts: Callable[[], bool] = lambda: True
+    advice: str = "take a smaller `learning_rate`"
+
+
+def take_steps(
+    stage: str,
+    n: int,
+    training: Training,
+    *,
+    keeper: Keeper | None = None,
+    callbacks: Iterable[Callback] | Callback | None = None,
+    tol: float = 0.0,
+    window: int = WINDOW,
+    start: Callable[[], float] | None = None,
+) -> History:
+    """Call `evaluate` and `update` in turn, `n` times, unless something ends it before.
+
+    Parameters
+    ----------
+    stage, n : str, int
+        Name of what is trained, and how many steps there are at most.
+    training : Training
+        What a step does.
+    keeper : Keeper, optional
+        Where states are stored, and resumed from.
+    callbacks : iterable of functions, optional
+        Called after every step; training stops when one returns something true.
+    tol : float
+        Stop when the loss has fallen by at most this share of itself in the last `window` steps; 0: never.
+    window : int
+        See `tol`.
+    start : function, optional
+        Called before the first step, but after a state was put back: it gives the loss there. For a training whose
+        steps give the loss after them.
+
+    Examples
+    --------
+    >>> weight = np.array([4.0])
+    >>> halve = Training(lambda: float(weight[0] ** 2), lambda: np.multiply(weight, 0.5, out=weight))
+    >>> take_steps("halve", 3, halve).losses
+    [16.0, 4.0, 1.0]
+    """
+    functions = checked_callbacks(callbacks)
+    losses: list[float] = []
+    done = _resume(stage, training, keeper, losses)
+    begun = 0 if start is None else 1
+    if start is not None:
+        first = start()
+        losses = losses or [first]
+    if done and settled(losses, tol, window):
+        return History(losses, "tol")
+    began = reported = time.monotonic()
+    try:
+        for number in range(done + 1, n + 1):
+            loss = _checked(training.evaluate(), stage, number, training.advice)
+            if len(losses) == begun or loss < min(losses):
+                training.improved()
+            losses.append(loss)
+            training.update()
+            if keeper is not None and training.state is not None:
+                state = {**training.state(), "losses": np.array(losses)}
+                keeper.offer(stage, number, state, last=number == n)
+            now = time.monotonic()
+            epoch = Epoch(stage, number, n, loss, now - began, training.vectors)
+            if now - reported >= REPORT_SECONDS and number < n:
+                reported = now
+                left = epoch.seconds_left
+                logger.info("%s: step %d of %d, loss %.6g, about %.0f s left", stage, number, n, loss, left)
+            answers = [callback(epoch) for callback in functions]  # all are called, also after one said stop
+            if any(answers) or training.stop():
+                return History(losses, "callback")
+            if training.counts() and settled(losses, tol, window):
+                logger.info("%s: stopped after %d steps, the loss hardly falls any more", stage, number)
+                return History(losses, "tol")
+    except KeyboardInterrupt:
+        if training.interrupted is None or len(losses) == begun == 0:
+            raise
+        kept = training.interrupted()
+        logger.warning("%s: interrupted after %d steps; %s is kept", stage, len(losses) - begun, kept)
+        return History(losses, "interrupt")
+    return History(losses, "")
+
+
+def settled(losses: list[float], tol: float, window: int) -> bool:
+    """Return whether the loss has fallen by at most `tol` of itself in the last `window` steps; False for `tol` 0.
+
+    Examples
+    --------
+    >>> settled([4.0, 2.0, 2.0], 0.01, 1), settled([4.0, 2.0], 0.01, 1)
+    (True, False)
+    """
+    if tol <= 0 or len(losses) <= window:
+        return False
+    before = losses[-1 - window]
+    return before - min(losses[-window:]) <= tol * abs(before)
+
+
+def checked_callbacks(callbacks: Iterable[Callback] | Callback | None) -> list[Callback]:
+    """Return the callbacks as a list; one function alone is taken too, and what is no function is an error.
+
+    Examples
+    --------
+    >>> checked_callbacks(None), checked_callbacks(print)
+    ([], [<built-in function print>])
+    """
+    given = () if callbacks is None else callbacks
+    several = isinstance(given, Iterable) and not callable(given)
+    functions: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
+    for function in functions:
+        if not callable(function):
+            msg = f"`callbacks` must be functions of one argument, got {function!r}"
+            raise InputError(msg)
+    return functions
+
+
+def _resume(stage: str, training: Training, keeper: Keeper | None, losses: list[float]) -> int:
+    stored = None if keeper is None or training.state is None else keeper.resume(stage)
+    if stored is None:
+        return 0
+    done, arrays = stored
+    losses[:] = arrays["losses"].tolist()
+    training.restore(done, arrays)
+    return done
+
+
+def _checked(loss: float, stage: str, number: int, advice: str) -> float:
+    if math.isfinite(loss):
+        return loss
+    msg = f"{stage}: the loss is {loss} in step {number}, so the training has diverged; {advice}"
+    raise UnseenError(msg)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from unseen.engine.blocks import default_threads, in_order, libraries_on_one_thread, row_cuts
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture
+def three_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("n", [0, 1, 256, 257, 5000, 100_000])
+def test_cuts_cover_every_row_once(n):
+    cuts = row_cuts(n)
+    assert [row for start, stop in cuts for row in range(start, stop)] == list(range(n))
+
+
+def test_some_rows_are_cut_as_all_of_them_would_be():
+    assert row_cuts(1000, of=16_000) == [(0, 1000)]
+    assert row_cuts(4000, of=16_000) == row_cuts(16_000)[:2]
+
+
+def test_results_come_in_order_from_workers_that_use_one_thread(three_threads):
+    def look(start, stop):
+        time.sleep(0.001 * (stop % 3))
+        return start, torch.get_num_threads(), threading.current_thread() is threading.main_thread()
+
+    seen = in_order(look, [(i, i + 1) for i in range(30)], threads=3)
+    assert [start for start, _, _ in seen] == list(range(30))
+    assert {threads for _, threads, _ in seen} == {1}
+    assert not any(main for _, _, main in seen)
+
+
+def test_the_setting_of_other_threads_is_left_alone(three_threads):
+    in_order(lambda start, stop: None, [(0, 1)] * 4, threads=3)
+    assert torch.get_num_threads() == 3
+    seen = []
+    later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    later.start()
+    later.join()
+    assert seen == [3]
+
+
+def test_a_block_may_use_blocks_itself():
+    def work(a, b):
+        return sum(in_order(lambda c, d: 1, [(0, 1)] * 5, threads=3))
+
+    assert in_order(work, [(0, 1)] * 9, threads=3) == [5] * 9
+
+
+def test_an_error_waits_for_blocks_that_have_begun():
+    ended = []
+
+    def work(start, stop):
+        if start == 0:
+            raise KeyError(start)
+        time.sleep(0.05)
+        ended.append(start)
+
+    with pytest.raises(KeyError):
+        in_order(work, [(i, i + 1) for i in range(3)], threads=3)
+    count = len(ended)
+    time.sleep(0.1)
+    assert len(ended) == count
+
+
+def test_the_number_of_threads_is_that_of_the_usual_variable():
+    code = "import sys; from unseen.engine import blocks; print(blocks.default_threads(), 'torch' in sys.modules)"
+    environ = {"OMP_NUM_THREADS": "5,2", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["5", "False"]
+    assert default_threads() >= 1
+
+
+def _blas() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_libraries_keep_to_one_thread_and_get_their_own_back(three_threads):
+    np.ones(1)
+    before = _blas()
+
+    def work():
+        with libraries_on_one_thread():
+            assert torch.get_num_threads() == 1
+            assert _blas() == {1}
+            with libraries_on_one_thread():
+                seen = in_order(
+                    lambda a, b: threading.current_thread().name, [(i, i + 1) for i in range(20)], threads=3
+                )
+            assert all(name.startswith("unseen-block") for name in seen)
+            assert torch.get_num_threads() == 1
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
+    assert torch.get_num_threads() == 3
+    assert _blas() == before

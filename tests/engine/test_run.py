@@ -1,0 +1,90 @@
+"""What a run promises a method: order, sums, shared work, arrays on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.engine import run as module
+from unseen.engine.run import Run, Shared
+from unseen.engine.scratch import disk_zeros, on_disk, rest
+from unseen.errors import OutputError
+
+
+def test_results_come_in_order_and_sums_are_float64() -> None:
+    run = Run(threads=3)
+    assert [part[0] for part in run.each(lambda a, b: (a, b), 2000)] == [a for a, _ in run.cuts(2000)]
+    total = run.total([np.float32(1e8), np.float32(1), np.float32(1)])
+    assert total == 1e8 + 2
+    assert run.count(3) == 3
+    assert run.gather(np.arange(3)).tolist() == [0, 1, 2]
+
+
+def test_a_fit_has_a_generator_of_its_own() -> None:
+    graph = unseen.planted_partition(30, 2, random_state=0).graph
+    run = Run()
+    with run.of(graph, 5) as first, run.of(graph, 5) as second:
+        assert first.rng.integers(1000) == second.rng.integers(1000)
+        assert first.seeded(1).rng.integers(1000) == run.seeded(1).rng.integers(1000)
+        assert first.processes == 1
+
+
+@pytest.mark.parametrize("name", ["rect", "rect-l", "rsdne", "rsdne-light", "mfdw", "mmdw", "rect-plus"])
+def test_shared_work_gives_the_same_bits(name: str) -> None:
+    data = unseen.planted_partition(80, 4, random_state=0)
+    splits = [
+        unseen.completely_imbalanced_split(data.labels, label_rate=0.4, unseen=1, random_state=k)
+        for k in (0, 1)
+    ]
+    few = {} if name == "rect-plus" else {"epochs": 5} if name.startswith("rect") else {"max_iter": 3}
+
+    def fit(split: unseen.Split, run: Run) -> np.ndarray:
+        method = unseen.make_method(name, n_components=8, random_state=0, **few)
+        return np.asarray(method.fit_run(data.graph, split.seen_labels, run).embedding_.vectors)
+
+    apart = [fit(split, Run()) for split in splits]
+    shared = Shared(data.graph)
+    together = [fit(split, Run(shared=shared)) for split in (*splits, *splits)]
+    for k, vectors in enumerate(together):
+        assert np.array_equal(vectors, apart[k % 2])
+
+
+def test_the_structure_half_is_trained_once_for_one_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    from unseen.methods.neural.rect_n import RECTN
+
+    data = unseen.planted_partition(80, 4, random_state=0)
+    trained = []
+    original = RECTN._fit
+    monkeypatch.setattr(RECTN, "_fit", lambda *args: trained.append(1) or original(*args))
+    method, shared = unseen.RECT(n_components=8, epochs=2, random_state=0), Shared(data.graph)
+    for _ in range(3):
+        method.fit_run(data.graph, data.labels, Run(shared=shared))
+    assert len(trained) == 1
+    method.fit(data.graph, data.labels)
+    assert len(trained) == 2
+    other = unseen.planted_partition(80, 4, random_state=1)
+    method.fit_run(other.graph, other.labels, Run(shared=shared))
+    unseen.RECT(n_components=8, epochs=3, random_state=0).fit_run(data.graph, data.labels, Run(shared=shared))
+    assert len(trained) == 4
+
+
+def test_large_arrays_lie_on_disk_where_there_is_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not on_disk(Run().zeros((3, 2)))
+    assert not on_disk(Run(scratch=tmp_path).zeros((3, 2)))
+    monkeypatch.setattr(module, "LARGE", 4)
+    array = Run(scratch=tmp_path).zeros((3000, 2))
+    assert on_disk(array)
+    array[:] = 7
+    rest(array)
+    assert (array == 7).all()
+    assert not any(tmp_path.iterdir())  # the file has no name
+
+
+def test_a_scratch_folder_without_room_is_said(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="choose another folder"):
+        disk_zeros((3,), tmp_path / "nowhere")

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from unseen.engine import sparse
+from unseen.engine.comm import SOLO
+from unseen.engine.run import Run
+from unseen.engine.sparse import Layout, Matrix, spread_matrix
+from unseen.graph import read_only_csr
+
+
+def random_sparse(n: int, m: int, density: float, seed: int = 0, dtype=np.float32) -> sp.csr_array:
+    rng = np.random.default_rng(seed)
+    return sp.csr_array(sp.random_array((n, m), density=density, rng=rng, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_equals_the_dense_product_on_rectangular_matrices_with_empty_rows(dtype, index):
+    matrix = random_sparse(70, 40, 0.03, dtype=dtype)
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    assert (np.diff(matrix.indptr) == 0).any()
+    A = Run().matrix(matrix)
+    vectors, others = (np.random.default_rng(1).normal(size=(n, 7)).astype(dtype) for n in (40, 70))
+    assert (A @ vectors).dtype == dtype
+    np.testing.assert_allclose(A @ vectors, matrix.toarray() @ vectors, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(A.T @ others, matrix.toarray().T @ others, rtol=1e-5, atol=1e-6)
+    assert A.T.shape == (40, 70)
+
+
+def test_mixed_index_types_and_transposed_vectors_are_taken():
+    matrix = random_sparse(30, 20, 0.2)
+    matrix.indptr = matrix.indptr.astype(np.int64)
+    vectors = np.random.default_rng(1).normal(size=(5, 20)).astype(np.float32).T
+    np.testing.assert_allclose(
+        Run().matrix(matrix) @ vectors, matrix.toarray() @ vectors, rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nothing_to_sum_gives_zeros_of_the_right_shape(dtype):
+    run = Run()
+    assert (run.matrix(sp.csr_array((4, 3))) @ np.ones((3, 2), dtype)).tolist() == [[0, 0]] * 4
+    assert (run.matrix(random_sparse(4, 3, 0.5)) @ np.ones((3, 0), dtype)).shape == (4, 0)
+    assert (run.matrix(sp.csr_array((0, 3))) @ np.ones((3, 2), dtype)).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_writes_or_adds_to_memory_that_is_there(dtype):
+    matrix = random_sparse(30, 20, 0.2, dtype=dtype)
+    A, vectors = Run().matrix(matrix), np.ones((20, 3), dtype=dtype)
+    out = np.full((30, 3), 7.0, dtype=dtype)
+    assert A.times(vectors, out=out) is out
+    np.testing.assert_allclose(out, matrix.toarray() @ vectors, rtol=1e-5)
+    A.times(vectors, out=out, add=True)
+    np.testing.assert_allclose(out, 2 * matrix.toarray() @ vectors, rtol=1e-5)
+    Run().matrix(sp.csr_array((30, 20))).times(vectors, out=out, add=True)
+    np.testing.assert_allclose(out, 2 * matrix.toarray() @ vectors, rtol=1e-5)
+
+
+def test_read_only_input_is_taken_without_a_warning_and_left_alone():
+    matrix = read_only_csr(random_sparse(30, 20, 0.2))
+    vectors = np.ones((20, 3), dtype=np.float32)
+    vectors.setflags(write=False)
+    np.testing.assert_allclose(Run().matrix(matrix) @ vectors, matrix.toarray() @ vectors, rtol=1e-5)
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    A = Run().matrix(sp.csr_array((3, 4)))
+    with pytest.raises(ValueError, match=r"\(3, 4\) with vectors of shape \(5, 2\)"):
+        A @ np.ones((5, 2))
+    with pytest.raises(ValueError, match=r"`out` must have shape \(3, 2\) and dtype float64"):
+        A.times(np.ones((4, 2)), out=np.zeros((3, 2), dtype=np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_number_of_threads_changes_no_bit(monkeypatch, dtype):
+    matrix = random_sparse(3000, 3000, 0.004, dtype=dtype)
+    vectors = np.random.default_rng(1).normal(size=(3000, 64)).astype(dtype)
+    monkeypatch.setattr(sparse, "BLOCK_WORK", 1000)
+    one, *others = (Run(threads=threads).matrix(matrix) @ vectors for threads in (1, 2, 5))
+    assert all(np.array_equal(one, other) for other in others)
+    np.testing.assert_allclose(one, matrix @ vectors, rtol=1e-4, atol=1e-4)
+
+
+def test_a_hub_row_does_not_upset_the_blocks(monkeypatch):
+    monkeypatch.setattr(sparse, "BLOCK_WORK", 4)
+    dense = np.zeros((6, 50))
+    dense[2] = np.arange(50)
+    dense[5, 3] = 1.0
+    vectors = np.random.default_rng(0).normal(size=(50, 4))
+    np.testing.assert_allclose(Run(threads=3).matrix(sp.csr_array(dense)) @ vectors, dense @ vectors)
+
+
+def test_a_matrix_in_one_piece_has_no_halo() -> None:
+    layout = Layout((0, 3), SOLO)
+    matrix = spread_matrix(
+        layout, Run(), np.array([0, 2, 2, 3]), np.array([0, 2, 1]), np.array([1.0, 2.0, 3.0])
+    )
+    assert matrix.halo is None
+    assert matrix.layout == layout
+    assert matrix.columns().tolist() == [0, 2, 1]
+    assert matrix.comm is SOLO
+    assert isinstance(matrix, Matrix)
+
+
+def test_normalisations_equal_their_definitions() -> None:
+    upper = sp.triu(random_sparse(30, 30, 0.1, dtype=np.float64)).toarray()
+    dense = upper + upper.T
+    dense[3] = dense[:, 3] = 0
+    A, degree = Run().matrix(sp.csr_array(dense), symmetric=True), np.maximum(dense.sum(axis=1), 1e-300)
+    abar = dense / degree[:, None]
+    np.testing.assert_allclose(A.row_normalized().local.toarray(), abar)
+    np.testing.assert_allclose(A.column_normalized().local.toarray(), abar.T)
+    looped = dense + np.diag(dense.diagonal() == 0)
+    scale = 1 / np.sqrt(looped.sum(axis=1))
+    ahat = A.gcn_normalized()
+    np.testing.assert_allclose(ahat.local.toarray(), scale[:, None] * looped * scale)
+    assert ahat.symmetric
+    rows = sp.csr_array(dense[2:5])
+    np.testing.assert_allclose(A.times_rows(rows).toarray(), dense[2:5] @ dense)
