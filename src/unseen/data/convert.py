@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from unseen.data.arrays import MAT_KEYS, mat_variables
 from unseen.data.columns import is_list
-from unseen.data.files import AnyPath
+from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_edge_header
 from unseen.data.options import Options
 from unseen.data.read import read, read_features, read_label_list
@@ -123,11 +123,14 @@ def convert_file(
     if kind == "labels":
         own = read_label_list(path, options)
         return write_part(_without_edges(own.node_ids), own, to, kind, inputs=[path])
-    if str(to) not in STDOUT and kind == "graph":
-        check_graph_target(to)  # a wrong suffix is told before the work, not after it
     parts = _own_parts(existing(path, "edges")) | {k: part for k, part in parts.items() if part is not None}
-    data = read(path, **parts, **asdict(options))
     sources = [path, *(one for part in parts.values() for one in _listed(part))]
+    if (
+        str(to) not in STDOUT and kind == "graph"
+    ):  # what is wrong with it is told before the work, not after it
+        check_graph_target(to)
+        refuse_overwriting(to, sources)
+    data = read(path, **parts, **asdict(options))
     return write_part(data.graph, data.labels, to, kind, inputs=sources)
 
 

@@ -36,6 +36,12 @@ class Data:
         For the nodes of the graph; None where no labels were given.
     report : Report
         Counts of what was found and left out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, unseen
+    >>> unseen.read(pa.table({"src": ["a", "b"], "dst": ["b", "a"]})).report.repeats
+    1
     """
 
     graph: Graph
