@@ -214,7 +214,7 @@ def test_what_was_left_out_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert "2 parts of 2 to 2 rows" in caplog.text
 
 
-def test_labels_of_several_files_add_up(tmp_path: Path) -> None:
+def test_labels_of_several_files_add_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
     (tmp_path / "one.csv").write_text("a,red\nb,blue\n")
     (tmp_path / "two.csv").write_text("node,label\na,blue\nd,red\n")
@@ -222,6 +222,11 @@ def test_labels_of_several_files_add_up(tmp_path: Path) -> None:
     meta = partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, labels=labels)
     _, found, _ = load_parts(tmp_path / "parts", SOLO)
     assert meta.n_labelled == 3
+    unseen.read(tmp_path / "edges.csv", labels=labels)
+    told = [record.getMessage() for record in caplog.records if "is labelled" in record.getMessage()]
+    assert len(told) == 2
+    assert told[0] == told[1]
+    assert "the node 'a' is labelled red in" in told[0]
     assert found is not None
     assert found.indicator.toarray().tolist() == [[True, True], [True, False], [False, False], [False, True]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -54,12 +54,15 @@ def _say_contradictions(
     if not odd:
         return
     node = min(odd)
-    shown = " and ".join(
-        f"{' | '.join(classes[k] for k in sorted(labels))} in {sources[owner]}"
-        for owner, labels in sorted(odd[node].items())
-    )
-    more = f" ({len(odd)} nodes in all have different labels in different files)" if len(odd) > 1 else ""
-    logger.warning("the node %r is labelled %s; it keeps all of these%s", node_ids[node], shown, more)
+    labels = {sources[owner]: [classes[k] for k in sorted(own)] for owner, own in sorted(odd[node].items())}
+    tell_contradiction(node_ids[node], labels, len(odd))
+
+
+def tell_contradiction(node: object, labels: Mapping[str, Sequence[str]], count: int) -> None:
+    """Say how sources label the first of `count` nodes on which they differ."""
+    shown = " and ".join(f"{' | '.join(classes)} in {source}" for source, classes in labels.items())
+    more = f" ({count} nodes in all have different labels in different files)" if count > 1 else ""
+    logger.warning("the node %r is labelled %s; it keeps all of these%s", node, shown, more)
 
 
 def refuse_unknown(piece: LabelRows, row_of: Ints, where: str) -> None:

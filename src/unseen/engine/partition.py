@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from unseen.data.files import staged_folder
 from unseen.data.ids import id_column
+from unseen.data.labels import tell_contradiction
 from unseen.data.options import Options
 from unseen.data.pieces import counted
 from unseen.data.read import Intake, missing_features, numbered_ids, several
@@ -196,6 +197,14 @@ class _Job:
         if count:
             reader = max((r for r in intake.labels if self._starts[r] <= row), key=self._starts.__getitem__)
             intake.tell_label_only(self._place(reader, row - self._starts[reader]), node, count)
+        odd = (
+            self.tables.contradiction([self._starts[r] for r in intake.labels])
+            if len(intake.labels) > 1
+            else None
+        )
+        if odd is not None:
+            named = {intake.labels[source].name: names for source, names in odd[1].items()}
+            tell_contradiction(odd[0], named, odd[2])
         if intake.features is None:
             return
         node = self.tables.repeated_features()

@@ -7,7 +7,7 @@ order counts says which, and weights are added in the order of their places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +248,24 @@ class Tables:
             join ({self._ids("labels")}) own using (place) join numbers using (id)"""
         )
         return names
+
+    def contradiction(self, starts: Sequence[int]) -> tuple[object, dict[int, list[str]], int] | None:
+        """Return the first node that sources label differently, its labels by source, and how many such nodes are.
+
+        The sources begin at the rows `starts` of the labels.
+        """
+        later = (f"(classes.place >= {ROLES.index('labels') * APART + row})::int" for row in starts[1:])
+        labels = self._database.table(
+            f"""with own as (
+                select number, numbers.id, {" + ".join(later)} as source, list_sort(list(distinct name)) as names
+                from classes join ({self._ids("labels")}) listed using (place) join numbers using (id)
+                group by all),
+            odd as (select number from own group by number having count(distinct names) > 1)
+            select id, source, names, (select count(*) from odd) as count from own
+            where number = (select min(number) from odd) order by source"""
+        ).to_pylist()
+        by_source = {row["source"]: row["names"] for row in labels}
+        return (labels[0]["id"], by_source, labels[0]["count"]) if labels else None
 
     def label_rows(self, start: int, stop: int) -> tuple[Ints, Ints]:
         """Return rows and classes of the labels of a range of nodes, each once, in order."""
