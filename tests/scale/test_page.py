@@ -110,7 +110,7 @@ def test_what_follows_for_labels_and_checkpoints(page: str) -> None:
     labelled, own = 10**8, NODES // MACHINES
     assert f"{24 * labelled / 1e9:.1f} GB and {4 * COLUMNS * labelled / 1e9:.0f} GB" in page
     assert f"another {unseen.RSDNELight.labelled_bytes * labelled / MACHINES / 1e9:.0f} GB" in page
-    assert f"a checkpoint is {3 * 4 * COLUMNS * own / 1e9:.1f} GB a process" in page
+    assert f"a checkpoint is {3 * 4 * COLUMNS * own / 1e9:.1f} GB per process" in page
 
 
 def test_what_is_told_is_near_what_was_measured(page: str) -> None:
