@@ -217,10 +217,6 @@ def test_standard_output_takes_one_table(
     write_part(graph, labels, "-", "labels")
     expected = b"src,dst\na,b\nnode,feature_0\nalone,1\na,2\nb,3\nnode,label\nalone,x\n"
     assert capfdbinary.readouterr().out == expected
-    with pytest.raises(
-        InputError, match="the standard output takes one table; name a folder for all of them"
-    ):
-        write_part(graph, labels, "-", "all")
 
 
 def test_the_bundled_graph_becomes_three_files_and_back(tmp_path: Path) -> None:

@@ -260,18 +260,15 @@ def _without_edges(ids: Any, features: Any = None, names: Sequence[str] | None =
 
 
 def _part_to_stdout(graph: Graph, labels: Labels | None, what: str | None) -> list[Path]:
-    if what == "all":
-        msg = "the standard output takes one table; name a folder for all of them"
-        raise InputError(msg)
     if what == "features":
         return _to_stdout("features.csv", lambda file: write_features(graph, file))
     if what == "labels" and labels is not None:
         return _to_stdout("labels.csv", lambda file: write_labels(labels, file))
-    left = ["features"] if graph.features is not None else []
-    left += ["labels"] if labels is not None else []
-    left += ["nodes without an edge"] if graph.isolated.any() else []
-    if left:
-        logger.warning("the standard output takes the edges only, not the %s; name a file", ", ".join(left))
+    rest = {"features": graph.features is not None, "labels": labels is not None}
+    rest["nodes without an edge"] = bool(graph.isolated.any())
+    if any(rest.values()):
+        left = ", ".join(part for part, there in rest.items() if there)
+        logger.warning("the standard output takes the edges only, not the %s; name a file", left)
     return _to_stdout("edges.csv", lambda file: write_edges(graph, file))
 
 

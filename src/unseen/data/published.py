@@ -181,13 +181,12 @@ PAPER_GRAPHS = {
 }
 
 
-def fetch_graph(entry: Entry, *, mirror: str | None = None) -> Dataset:
+def fetch_graph(entry: Entry) -> Dataset:
     """Return the data set of `entry` from its published files, which are kept in the cache."""
-    listed = convert(entry.name, _contents(entry, mirror))
+    listed = convert(entry.name, _contents(entry))
     if listed.digest != entry.content_sha256:
         msg = f"the published files of {entry.name!r} did not give the known graph; please report this"
         raise DatasetError(msg)
-    entry.counts.require(listed.counts, entry.name, str(cache_folder()))
     return replace(listed, class_names=entry.class_names).dataset(entry.name, entry.counts)
 
 
@@ -223,14 +222,14 @@ def convert(name: str, contents: Contents) -> ListedGraph:
     return _CONVERTERS[name](contents)
 
 
-def _contents(entry: Entry, mirror: str | None) -> dict[str, bytes]:
-    base = mirror or os.environ.get("UNSEEN_MIRROR") or PUBLIC_BASE
+def _contents(entry: Entry) -> dict[str, bytes]:
+    base = os.environ.get("UNSEEN_MIRROR") or PUBLIC_BASE
     folder = cache_folder() / "sources"
-    contents = {source.file: _cached(source, folder) for source in entry.sources}
-    missing = [source for source in entry.sources if contents[source.file] is None]
+    cached = {source.file: _cached(source, folder) for source in entry.sources}
+    contents = {file: content for file, content in cached.items() if content is not None}
+    missing = [source for source in entry.sources if source.file not in contents]
     try:
-        for source in missing:
-            contents[source.file] = _download(source, base, folder)
+        return contents | {source.file: _download(source, base, folder) for source in missing}
     except DatasetError as error:
         files = " and ".join(f"{source.url(base)} as {folder / source.file}" for source in missing)
         msg = (
@@ -238,7 +237,6 @@ def _contents(entry: Entry, mirror: str | None) -> dict[str, bytes]:
             f"UNSEEN_DATA to a folder that has {', '.join(f'{entry.name}/{file}' for file in entry.files)}"
         )
         raise DatasetError(msg) from error
-    return {file: content for file, content in contents.items() if content is not None}
 
 
 def _cached(source: Source, folder: Path) -> bytes | None:
