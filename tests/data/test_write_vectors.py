@@ -151,6 +151,7 @@ def test_longest_ids_survive(tmp_path: Path, suffix: str) -> None:
             r"word2vec text cannot hold the id 'a b', which has a blank; save as \.parquet, \.npz or \.tsv",
         ),
         (".w2v.txt.gz", "a\u00a0b", "which has a blank"),
+        (".w2v.txt", "\ufeffa", "which has a byte order mark at its start"),
         (".w2v.txt", "", "one node has an empty id, which no reader takes; give it a name"),
         (
             ".tsv",

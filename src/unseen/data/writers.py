@@ -402,6 +402,8 @@ def _require_dense(embedding: Embedding, path: Path) -> None:
 def _require_in_line(ids: IdArray, path: Path, name: str, forbidden: str, why: str, instead: str) -> None:
     """Refuse ids that a line of numbers without quotes cannot hold."""
     for value in ids if ids.dtype != np.int64 else ():
-        if re.search(forbidden, value):
-            msg = f"{path}: {name} cannot hold the id {value!r}, which has {why}; save as {instead} instead"
+        mark = value.startswith("\ufeff")
+        if mark or re.search(forbidden, value):
+            what = "a byte order mark at its start" if mark else why
+            msg = f"{path}: {name} cannot hold the id {value!r}, which has {what}; save as {instead} instead"
             raise UnsupportedError(msg)
