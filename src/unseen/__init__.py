@@ -38,7 +38,7 @@ _HOME = {
     "discover": "discovery.discover",
     "suggest": "discovery.suggest",
     "Discovery": "discovery.result",
-    "Suggestion": "discovery.result",
+    "Suggestion": "discovery.suggest",
     "load_method": "methods.saving",
     "make_method": "methods.registry",
     "method_names": "methods.registry",
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from unseen.data.read import read_labels as read_labels
     from unseen.discovery.discover import discover as discover
     from unseen.discovery.result import Discovery as Discovery
-    from unseen.discovery.result import Suggestion as Suggestion
+    from unseen.discovery.suggest import Suggestion as Suggestion
     from unseen.discovery.suggest import suggest as suggest
     from unseen.embedding import Embedding as Embedding
     from unseen.errors import DatasetError as DatasetError

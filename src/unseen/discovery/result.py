@@ -262,40 +262,6 @@ class Reason:
     sentence: str
 
 
-@dataclass(frozen=True)
-class Suggestion:
-    """A node worth a label, and why.
-
-    Parameters
-    ----------
-    node : str or int
-        Its id.
-    reason : str
-        Why it was chosen.
-    unseen_probability : float
-        Probability that it belongs to a class nobody labelled.
-    likely_class : str or None
-        The labelled class it belongs to otherwise.
-    group : str or None
-        The found class it is in.
-
-    Examples
-    --------
-    >>> Suggestion("exim4", "typical of new-1 (mail, smtp)", 0.97, "net", "new-1").to_dict()["group"]
-    'new-1'
-    """
-
-    node: Node
-    reason: str
-    unseen_probability: float
-    likely_class: str | None
-    group: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON and tables."""
-        return asdict(self)
-
-
 @dataclass(frozen=True, eq=False)
 class Discovery:
     """Everything that was found out about what the labels miss.

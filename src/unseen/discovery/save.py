@@ -15,7 +15,8 @@ from unseen.data.sources import data_suffix
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery, Suggestion
+    from unseen.discovery.result import Discovery
+    from unseen.discovery.suggest import Suggestion
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".parquet", *DELIMITERS, ".json")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from unseen.discovery.discover import discover, vectors_of
 from unseen.discovery.groups import sort_into_groups
-from unseen.discovery.result import CERTAIN, Discovery, Suggestion
+from unseen.discovery.result import CERTAIN, Discovery, Node
 from unseen.discovery.space import Floats, Matrix, Space, make_space, unit_vectors
 from unseen.embedding import Embedding
 from unseen.errors import InputError
@@ -20,6 +23,40 @@ from unseen.randomness import RandomState, as_generator, child_seed
 
 WORDS = 3
 """Words of a class's caption that a reason quotes."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A node worth a label, and why.
+
+    Parameters
+    ----------
+    node : str or int
+        Its id.
+    reason : str
+        Why it was chosen.
+    unseen_probability : float
+        Probability that it belongs to a class nobody labelled.
+    likely_class : str or None
+        The labelled class it belongs to otherwise.
+    group : str or None
+        The found class it is in.
+
+    Examples
+    --------
+    >>> Suggestion("exim4", "typical of new-1 (mail, smtp)", 0.97, "net", "new-1").to_dict()["group"]
+    'new-1'
+    """
+
+    node: Node
+    reason: str
+    unseen_probability: float
+    likely_class: str | None
+    group: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON and tables."""
+        return asdict(self)
 
 
 def suggest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,36 @@ from unseen.labels import Labels
 
 
 @dataclass(frozen=True)
-class Truth:
-    """How a discovery compares with the truth, over the unlabelled nodes whose classes are known after all.
+class Agreement:
+    """How right a sorting of nodes into classes is.
 
-    Every such node has one prediction: its group where it has one, else its likely class. Groups are matched one to
+    Every node has one prediction: its group where it has one, else its likely class. Groups are matched one to
     one with the hidden classes (Hungarian algorithm, most hidden nodes right). A hidden node is right in the
     group matched with its class and wrong anywhere else, also in a labelled class; a node of a labelled class is
     right in that class and wrong in any group. A group without a match is always wrong.
+
+    Parameters
+    ----------
+    accuracy_seen, accuracy_unseen, accuracy_all : float or None
+        Share of right predictions among nodes of labelled classes, of hidden classes, and of all; None where
+        nodes have several labels.
+    nmi, ari : float or None
+        Agreement of predictions and classes over the nodes of hidden classes.
+    matches : tuple of (str, str, int)
+        Group, hidden class, and how many of its nodes the group holds.
+    """
+
+    accuracy_seen: float | None = None
+    accuracy_unseen: float | None = None
+    accuracy_all: float | None = None
+    nmi: float | None = None
+    ari: float | None = None
+    matches: tuple[tuple[str, str, int], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth(Agreement):
+    """How a discovery compares with the truth, over the unlabelled nodes whose classes are known after all.
 
     Parameters
     ----------
@@ -32,17 +55,11 @@ class Truth:
         Nodes of hidden classes, and all that were compared.
     n_classes : int
         Hidden classes among them.
-    accuracy_seen, accuracy_unseen, accuracy_all : float or None
-        Share of right predictions among nodes of labelled classes, of hidden classes, and of all; None where
-        nodes have several labels.
-    nmi, ari : float or None
-        Agreement of predictions and classes over the nodes of hidden classes.
-    matches : tuple of (str, str, int)
-        Group, hidden class, and how many of its nodes the group holds.
 
     Examples
     --------
-    >>> Truth(0.9, 0.05, 10, 50, 1, 0.8, 0.7, 0.78, 0.5, 0.4, (("new-1", "mail", 7),)).to_dict()["matches"]
+    >>> truth = Truth(matches=(("new-1", "mail", 7),), auroc=0.9, ece=0.05, n_hidden=10, n_nodes=50, n_classes=1)
+    >>> truth.to_dict()["matches"]
     {'new-1': ['mail', 7]}
     """
 
@@ -51,12 +68,6 @@ class Truth:
     n_hidden: int
     n_nodes: int
     n_classes: int
-    accuracy_seen: float | None
-    accuracy_unseen: float | None
-    accuracy_all: float | None
-    nmi: float | None
-    ari: float | None
-    matches: tuple[tuple[str, str, int], ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -90,29 +101,21 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
     p = discovery.nodes.column("unseen_probability").to_numpy()[compared]
     mixed = bool(new.any() and not new.all())
     auroc = float(roc_auc_score(new, p)) if mixed else None
-    figures = (auroc, calibration_error(p, new), int(new.sum()), len(compared))
-    n_classes = int((indicator.any(axis=0) & hidden_columns).sum())
+    figures: dict[str, Any] = {
+        "auroc": auroc,
+        "ece": calibration_error(p, new),
+        "n_hidden": int(new.sum()),
+        "n_nodes": len(compared),
+        "n_classes": int((indicator.any(axis=0) & hidden_columns).sum()),
+    }
     if labels.is_multilabel:
-        return Truth(*figures, n_classes, None, None, None, None, None, ())
+        return Truth(**figures)
     group = np.array(discovery.nodes.column("group").to_pylist(), dtype=object)[compared]
     likely = np.array(discovery.nodes.column("likely_class").to_pylist(), dtype=object)[compared]
     guess = np.where(group == None, likely, group)  # noqa: E711  # elementwise
     truth = np.array(labels.classes, dtype=object)[indicator.argmax(axis=1)]
     names = [each.name for each in discovery.classes]
-    agreement = agreement_of(guess, truth, new, names)
-    return Truth(*figures, n_classes, **{f.name: getattr(agreement, f.name) for f in fields(agreement)})
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """The part of `Truth` that any sorting of nodes into classes can be judged by."""
-
-    accuracy_seen: float | None
-    accuracy_unseen: float | None
-    accuracy_all: float | None
-    nmi: float | None
-    ari: float | None
-    matches: tuple[tuple[str, str, int], ...]
+    return Truth(**vars(agreement_of(guess, truth, new, names)), **figures)
 
 
 def agreement_of(

@@ -30,7 +30,8 @@ from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery, Suggestion
+    from unseen.discovery.result import Discovery
+    from unseen.discovery.suggest import Suggestion
 
 MAX_NODES = 50_000
 """Nodes drawn unless more are asked for."""

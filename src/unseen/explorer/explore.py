@@ -19,7 +19,7 @@ from unseen.methods.registry import make_method
 from unseen.randomness import RandomState, as_generator, child_seed
 
 if TYPE_CHECKING:
-    from unseen.discovery.result import Suggestion
+    from unseen.discovery.suggest import Suggestion
 
 METHOD = "smoothfeats"
 """Where vectors come from when there is nothing to discover and no method was named."""

@@ -13,7 +13,8 @@ from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
 
 if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery, Suggestion
+    from unseen.discovery.result import Discovery
+    from unseen.discovery.suggest import Suggestion
 
 TYPICAL = 10
 """Members listed for a found class."""
