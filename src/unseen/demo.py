@@ -72,10 +72,10 @@ def run_demo(
         start = time.perf_counter()
         try:
             method = make_method(name, random_state=seed)
+            embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
         except UnsupportedError:  # needs torch, which the core does without
             left_out.append(name)
             continue
-        embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
         runs[name] = DemoRun(embedding, score, time.perf_counter() - start)
     return Demo(data, split, runs, tuple(left_out))
 

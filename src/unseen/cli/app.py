@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 import unseen
-from unseen.cli import plugins
 from unseen.cli.output import is_verbose, say, set_level
 from unseen.errors import UnseenError, UsageError
 
@@ -49,6 +48,8 @@ def make_app(word: str | None) -> typer.Typer:
     for name in [word] if word in COMMANDS else COMMANDS:
         app.command(name)(getattr(importlib.import_module(f"unseen.cli.{name}"), str(name)))
     if word not in COMMANDS:
+        from unseen.cli import plugins
+
         for name, command in plugins.commands(word, COMMANDS).items():
             app.command(name, help=command.help)(command.function)
     return app

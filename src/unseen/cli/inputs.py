@@ -203,11 +203,11 @@ def fingerprint(labels: Labels, split: Split) -> str:
 
 def is_dataset(source: str) -> bool:
     """Whether `source` names a data set and not a file; a word that is neither is an error with a hint."""
-    from unseen.data.datasets import dataset_names
-
     path = Path(source)
     if path.exists():
         return False
+    from unseen.data.datasets import dataset_names
+
     if source not in dataset_names() and path.suffix == "" and path.parent == Path():
         hint = unknown_name("data set", source, dataset_names())
         msg = f"there is no file {source!r}, and {hint}"

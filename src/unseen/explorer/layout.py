@@ -67,7 +67,7 @@ def has_open_tsne() -> bool:
     """Whether openTSNE is installed (the extra `viz`)."""
     try:
         return importlib.util.find_spec("openTSNE") is not None
-    except ValueError:  # it was taken out of sys.modules
+    except (ImportError, ValueError):  # something keeps it from being imported
         return False
 
 
