@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from unseen.engine import sparse
-from unseen.engine.comm import SOLO
+from unseen.engine.comm import SOLO, Layout
 from unseen.engine.run import Run
-from unseen.engine.sparse import Layout, Matrix, spread_matrix
+from unseen.engine.sparse import Matrix, spread_matrix
 from unseen.graph import read_only_csr
 
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.rsdne import DenseRSDNE
-from unseen.engine.comm import SOLO
+from unseen.engine.comm import SOLO, Layout
 from unseen.engine.run import Run
-from unseen.engine.sparse import Layout
 from unseen.linalg import neighbours as module
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.labelled import label_groups

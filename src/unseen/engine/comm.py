@@ -1,4 +1,8 @@
-"""One process, or a group of them over `torch.distributed`: gloo between processors, nccl between GPUs."""
+"""One process, or a group of them over `torch.distributed`, and the rows that they send each other.
+
+gloo between processors, nccl between GPUs. :data:`SOLO` is the process that works alone: its sums and exchanges do
+nothing, and it makes no process group.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
     import torch
 
 Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
 AnyArray = TypeVar("AnyArray")
 
 TIMEOUT = 300.0
@@ -131,6 +137,92 @@ class Group(Comm):
     def barrier(self) -> None:
         """Wait until all processes are here."""
         self.total(0.0)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which rows belong to which process.
+
+    Examples
+    --------
+    >>> layout = Layout((0, 10), SOLO)
+    >>> layout.n, layout.own, layout.owner(np.array([0, 9])).tolist()
+    (10, 10, [0, 0])
+    """
+
+    starts: tuple[int, ...]
+    comm: Comm
+
+    @property
+    def n(self) -> int:
+        """Rows of all processes."""
+        return self.starts[-1]
+
+    @property
+    def first(self) -> int:
+        """The first own row."""
+        return self.starts[self.comm.rank]
+
+    @property
+    def own(self) -> int:
+        """Number of own rows."""
+        return self.starts[self.comm.rank + 1] - self.first
+
+    def owner(self, rows: Ints) -> Ints:
+        """Return the process of each row."""
+        return np.asarray(np.searchsorted(self.starts, rows, side="right") - 1, dtype=np.int64)
+
+    def counts(self, rows: Ints) -> list[int]:
+        """Return how many of these rows each process has."""
+        return [int(k) for k in np.bincount(self.owner(rows), minlength=self.comm.size)]
+
+
+class Halo:
+    """The foreign rows a process needs, and which of its own the others need.
+
+    Parameters
+    ----------
+    layout : Layout
+        Who has what.
+    ids : ndarray of int
+        Numbers of the foreign rows, sorted.
+    """
+
+    def __init__(self, layout: Layout, ids: Ints) -> None:
+        self.layout, self.ids = layout, ids
+        self.receive = layout.counts(ids) if len(ids) else [0] * layout.comm.size
+        wanted, self.send = layout.comm.exchange_arrays(ids, self.receive)
+        self.rows: Ints = wanted - layout.first
+        crowded = -(-len(ids) // max(1, layout.own))
+        # in so many turns the foreign rows take no more memory than the own ones; all processes take as many
+        self.turns = int(layout.comm.gather(np.array([max(1, crowded)])).max())
+
+    @property
+    def size(self) -> int:
+        """Own rows and foreign ones."""
+        return self.layout.own + len(self.ids)
+
+    def foreign(self, V: Array) -> Array:
+        """Return the foreign rows of V, given the own ones."""
+        return self.layout.comm.exchange(np.ascontiguousarray(V[self.rows]), self.send, self.receive)
+
+    def extended(self, V: Array) -> Array:
+        """Return the own rows of V and the foreign ones below them."""
+        whole = np.empty((self.size, *V.shape[1:]), dtype=V.dtype)
+        whole[: len(V)] = V
+        whole[len(V) :] = self.foreign(V)
+        return whole
+
+    def collected(self, V: Array) -> Array:
+        """Return the own rows of V plus what the processes hold for them among their foreign rows."""
+        own, foreign = V[: self.layout.own].copy(), np.ascontiguousarray(V[self.layout.own :])
+        received = self.layout.comm.exchange(foreign, self.receive, self.send)
+        start = 0
+        # one process at a time: it names a row at most once, so that a plain addition will do
+        for count in self.send:
+            own[self.rows[start : start + count]] += received[start : start + count]
+            start += count
+        return own
 
 
 @contextlib.contextmanager

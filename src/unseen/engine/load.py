@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from unseen.engine.comm import Comm
+from unseen.engine.comm import Comm, Layout
 from unseen.engine.parts import Meta, part_folder, read_meta, verify_part
 from unseen.engine.run import Run
-from unseen.engine.sparse import GraphPart, Layout, spread_matrix
+from unseen.engine.sparse import GraphPart, spread_matrix
 from unseen.errors import InputError
 from unseen.graph import Features, Graph
 from unseen.ids import IdArray, as_ids

@@ -124,6 +124,11 @@ class Run:
         return other
 
     @property
+    def n_threads(self) -> int:
+        """How many threads work on blocks."""
+        return self.threads or default_threads()
+
+    @property
     def processes(self) -> int:
         """How many processes have some rows of the graph each."""
         return self.comm.size
@@ -143,7 +148,7 @@ class Run:
     def each(self, work: Callable[[int, int], T], n: int | Sequence[Cut]) -> list[T]:
         """Return ``work(start, stop)`` for blocks of `n` rows, or for given ones, in order, computed on threads."""
         cuts = self.cuts(n) if isinstance(n, int) else n
-        return in_order(work, cuts, self.threads or default_threads())
+        return in_order(work, cuts, self.n_threads)
 
     def total(self, parts: Sequence[Any]) -> Any:
         """Return the sum of numbers or arrays, added in order and in float64, over all processes.

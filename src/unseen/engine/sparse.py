@@ -19,103 +19,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.blocks import Cut
-from unseen.engine.comm import SOLO, Array, Comm
+from unseen.engine.comm import SOLO, Array, Comm, Halo, Ints, Layout
 from unseen.engine.run import Run
 from unseen.graph import Features
 from unseen.ids import IdArray
-
-Ints = npt.NDArray[np.int64]
 
 BLOCK_WORK = 16_384
 """Entries and rows of a block, together: enough to be worth a call, few enough to stay in the cache."""
 LEAST_COLUMNS = 32
 """Columns of the vectors that processes send each other at a time, at least."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which rows belong to which process.
-
-    Examples
-    --------
-    >>> layout = Layout((0, 10), SOLO)
-    >>> layout.n, layout.own, layout.owner(np.array([0, 9])).tolist()
-    (10, 10, [0, 0])
-    """
-
-    starts: tuple[int, ...]
-    comm: Comm
-
-    @property
-    def n(self) -> int:
-        """Rows of all processes."""
-        return self.starts[-1]
-
-    @property
-    def first(self) -> int:
-        """The first own row."""
-        return self.starts[self.comm.rank]
-
-    @property
-    def own(self) -> int:
-        """Number of own rows."""
-        return self.starts[self.comm.rank + 1] - self.first
-
-    def owner(self, rows: Ints) -> Ints:
-        """Return the process of each row."""
-        return np.asarray(np.searchsorted(self.starts, rows, side="right") - 1, dtype=np.int64)
-
-    def counts(self, rows: Ints) -> list[int]:
-        """Return how many of these rows each process has."""
-        return [int(k) for k in np.bincount(self.owner(rows), minlength=self.comm.size)]
-
-
-class Halo:
-    """The foreign rows a process needs, and which of its own the others need.
-
-    Parameters
-    ----------
-    layout : Layout
-        Who has what.
-    ids : ndarray of int
-        Numbers of the foreign rows, sorted.
-    """
-
-    def __init__(self, layout: Layout, ids: Ints) -> None:
-        self.layout, self.ids = layout, ids
-        self.receive = layout.counts(ids) if len(ids) else [0] * layout.comm.size
-        wanted, self.send = layout.comm.exchange_arrays(ids, self.receive)
-        self.rows: Ints = wanted - layout.first
-        crowded = -(-len(ids) // max(1, layout.own))
-        # in so many turns the foreign rows take no more memory than the own ones; all processes take as many
-        self.turns = int(layout.comm.gather(np.array([max(1, crowded)])).max())
-
-    @property
-    def size(self) -> int:
-        """Own rows and foreign ones."""
-        return self.layout.own + len(self.ids)
-
-    def foreign(self, V: Array) -> Array:
-        """Return the foreign rows of V, given the own ones."""
-        return self.layout.comm.exchange(np.ascontiguousarray(V[self.rows]), self.send, self.receive)
-
-    def extended(self, V: Array) -> Array:
-        """Return the own rows of V and the foreign ones below them."""
-        whole = np.empty((self.size, *V.shape[1:]), dtype=V.dtype)
-        whole[: len(V)] = V
-        whole[len(V) :] = self.foreign(V)
-        return whole
-
-    def collected(self, V: Array) -> Array:
-        """Return the own rows of V plus what the processes hold for them among their foreign rows."""
-        own, foreign = V[: self.layout.own].copy(), np.ascontiguousarray(V[self.layout.own :])
-        received = self.layout.comm.exchange(foreign, self.receive, self.send)
-        start = 0
-        # one process at a time: it names a row at most once, so that a plain addition will do
-        for count in self.send:
-            own[self.rows[start : start + count]] += received[start : start + count]
-            start += count
-        return own
 
 
 class Matrix:
@@ -148,6 +60,7 @@ class Matrix:
         self, local: sp.csr_array, run: Run, halo: Halo | None = None, *, symmetric: bool = False
     ) -> None:
         self.local, self.run, self.halo, self.symmetric = local, run, halo, symmetric
+        self._cast: dict[Any, sp.csr_array] = {}
         self._blocks: dict[Any, list[tuple[int, int, sp.csr_array]]] = {}
         self._transposed: Matrix | None = None
 
@@ -192,8 +105,13 @@ class Matrix:
         All processes call it at once, each with its own rows of V.
         """
         V = np.ascontiguousarray(V, dtype=np.float32 if V.dtype == np.float32 else np.float64)
+        if self.shape[1 if self.halo is None else 0] != V.shape[0]:
+            msg = f"cannot multiply a sparse matrix of shape {self.shape} with vectors of shape {V.shape}"
+            raise ValueError(msg)
         shape = (self.local.shape[0], V.shape[1])
         if out is None:
+            if self.halo is None and self.run.n_threads == 1:
+                return self._direct(V)
             out, add = np.empty(shape, dtype=V.dtype), False
         elif out.shape != shape or out.dtype != V.dtype:
             msg = f"`out` must have shape {shape} and dtype {V.dtype}, got {out.shape} and {out.dtype}"
@@ -209,18 +127,12 @@ class Matrix:
             self._multiply(self.halo.extended(V[:, some]), out[:, some], add)
         return out
 
-    def local_times(self, V: Array) -> Array:
-        """Return the product of the own rows with vectors that have a row for each column of `local`."""
-        out = np.empty((self.local.shape[0], V.shape[1]), dtype=V.dtype)
-        self._multiply(V, out, add=False)
-        return out
+    def _direct(self, V: Array) -> Array:
+        """Return the product on one thread, which needs no blocks and no copy of their results."""
+        return np.asarray(self._as(V.dtype) @ V)
 
     def _multiply(self, V: Array, out: Array, add: bool) -> None:
-        if self.local.shape[1] != V.shape[0]:
-            msg = (
-                f"cannot multiply a sparse matrix of shape {self.local.shape} with vectors of shape {V.shape}"
-            )
-            raise ValueError(msg)
+        """Write the product to `out`, or add it, in blocks of rows."""
         if self.nnz == 0 or V.shape[1] == 0:
             if not add:
                 out[:] = 0
@@ -236,23 +148,31 @@ class Matrix:
 
         self.run.each(multiply, [(k, k + 1) for k in range(len(blocks))])
 
+    def _as(self, dtype: np.dtype[Any]) -> sp.csr_array:
+        if dtype not in self._cast:
+            A = self.local
+            self._cast[dtype] = sp.csr_array(
+                (A.data.astype(dtype, copy=False), A.indices, A.indptr), shape=A.shape
+            )
+        return self._cast[dtype]
+
     def _in_blocks(self, dtype: np.dtype[Any]) -> list[tuple[int, int, sp.csr_array]]:
         """Return blocks of rows of equal work, so that hubs leave no thread waiting; they share the index arrays."""
         if dtype not in self._blocks:
-            A = self.local
-            data, ends = A.data.astype(dtype, copy=False), A.indptr
+            A = self._as(dtype)
+            ends = A.indptr
             self._blocks[dtype] = [
                 (
-                    a,
-                    b,
+                    start,
+                    stop,
                     _csr(
-                        data[ends[a] : ends[b]],
-                        A.indices[ends[a] : ends[b]],
-                        ends[a : b + 1] - ends[a],
+                        A.data[ends[start] : ends[stop]],
+                        A.indices[ends[start] : ends[stop]],
+                        ends[start : stop + 1] - ends[start],
                         A.shape[1],
                     ),
                 )
-                for a, b in work_cuts(ends)
+                for start, stop in work_cuts(ends)
             ]
         return self._blocks[dtype]
 

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.engine.comm import Halo, Layout
 from unseen.engine.run import Run
-from unseen.engine.sparse import Halo, Layout, Matrix, paired
+from unseen.engine.sparse import Matrix, paired
 from unseen.linalg.labelled import Groups
 
 Dense = npt.NDArray[Any]

@@ -25,7 +25,7 @@ NOISE_NODES = 64
 """Noise nodes that the edges of a batch share."""
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 """Adam's decay rates, and what keeps it from dividing by zero."""
-ADAM_BLOCK = 16_384
+ADAM_BLOCK = 65_536
 """Numbers that Adam moves at a time: they stay in the cache."""
 
 

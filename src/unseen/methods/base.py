@@ -186,13 +186,15 @@ class Method(Declared):
         if not np.isfinite(values).all():
             msg = f"{self.name}: {OUT_OF_RANGE}"
             raise UnseenError(msg)
-        if not self.uses_features or graph.features is None or values.any() or self.keeps_scale:
+        with np.errstate(over="ignore"):  # the embedding refuses what is too large
+            zero = not values.astype(np.float32, copy=False).any()
+        if not zero or not self.uses_features or graph.features is None:
             return
         features = graph.features if isinstance(graph.features, np.ndarray) else graph.features.data
         if features.any() and graph.adjacency.nnz:
             msg = (
-                f"{self.name}: all vectors are zero; the largest feature is {np.abs(features).max():g}, which may be "
-                "too small beside the regularisation: scale the features to about 1"
+                f"{self.name}: all vectors are zero; the largest feature is {np.abs(features).max():g}, which is too "
+                "small: scale the features to about 1"
             )
             raise UnseenError(msg)
 

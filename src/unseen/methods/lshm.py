@@ -105,28 +105,25 @@ class Objective:
     Parameters
     ----------
     laplacian : Matrix, shape (n, n)
-        D - A; self-loops do not matter to it.
+        2 lam (D - A); self-loops do not matter to it.
     rows : ndarray of int
         The labelled nodes.
     signs : ndarray, shape (labelled nodes, classes)
         y.
-    lam : float
-        Weight of the graph.
     """
 
     laplacian: Matrix
     rows: npt.NDArray[np.int64]
     signs: npt.NDArray[np.float32]
-    lam: float
 
     @classmethod
     def of(cls, graph: Graph, labels: Labels, lam: float, run: Run) -> Objective:
         """Take the classes that have labelled nodes; the others have nothing to teach."""
         degree = np.asarray(graph.adjacency.sum(axis=1))
-        laplacian = run.matrix(sp.csr_array(sp.diags_array(degree, format="csr") - graph.adjacency))
+        laplacian = sp.csr_array(sp.diags_array(degree, format="csr") - graph.adjacency) * (2 * lam)
         rows = labels.labelled
         has = labels.indicator[rows][:, np.flatnonzero(labels.counts)].toarray()
-        return cls(laplacian, rows, np.where(has, 1, -1).astype(np.float32), lam)
+        return cls(run.matrix(laplacian), rows, np.where(has, 1, -1).astype(np.float32))
 
     def gradient(self, vectors: Dense, weights: Dense, bias: Dense) -> tuple[float, list[Dense]]:
         """Return J and its gradient by the vectors, the weights and the bias of the classifier."""
@@ -134,7 +131,6 @@ class Objective:
         slack = 1 - self.signs * (labelled @ weights + bias)
         pull = np.where(slack > 0, -self.signs, 0).astype(vectors.dtype)
         rough = self.laplacian @ vectors  # sum over edges of w ||z_i - z_j||^2 = tr(Z'(D - A)Z)
-        loss = float(np.maximum(slack, 0).sum()) + self.lam * float(np.einsum("ij,ij->", vectors, rough))
-        rough *= 2 * self.lam
+        loss = float(np.maximum(slack, 0).sum()) + float(np.einsum("ij,ij->", vectors, rough)) / 2
         rough[self.rows] += pull @ weights.T
         return loss, [rough, labelled.T @ pull, pull.sum(axis=0)]

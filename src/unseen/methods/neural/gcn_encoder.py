@@ -17,9 +17,10 @@ import scipy.sparse as sp
 import torch
 
 from unseen.engine.blocks import Cut
+from unseen.engine.comm import Halo
 from unseen.engine.run import Run
 from unseen.engine.scratch import rest
-from unseen.engine.sparse import Halo, Matrix, work_cuts
+from unseen.engine.sparse import Matrix, work_cuts
 from unseen.errors import InputError
 from unseen.linalg.keyed import keyed_uniform
 from unseen.methods.neural.gnn_sparse import weighted_bags
@@ -52,6 +53,11 @@ class BagMatrix(Matrix):
     Row i of A V is the sum of the rows j of V with the weights A_ij: a weighted bag of rows, for which torch has a
     vectorised, prefetching kernel. It was the fastest of what was measured (``docs/performance.md``).
     """
+
+    def _direct(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        out = np.empty((self.local.shape[0], V.shape[1]), dtype=V.dtype)
+        self._multiply(V, out, add=False)
+        return out
 
     def _multiply(self, V: npt.NDArray[Any], out: npt.NDArray[Any], add: bool) -> None:
         if not self.nnz:

@@ -1,0 +1,100 @@
+"""Weights and features of any scale: usable vectors, or a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.engine.run import Run
+from unseen.errors import UnseenError
+from unseen.linalg.dense import eigh
+
+DATA = unseen.planted_partition(60, 3, random_state=0)
+FAST: dict[str, Any] = {"n_components": 4, "epochs": 3, "max_iter": 3, "random_state": 0}
+SCALED = [
+    (name, scale)
+    for name in ("smoothfeats", "tadw", "rect-l", "rect-n", "rect-plus", "gcn")
+    for scale in (1e-300, 1e-25, 1e-9, 1e20, 1e150, 1e300)
+]
+
+
+def _fitted(name: str, graph: unseen.Graph) -> unseen.methods.base.Method:
+    allowed = unseen.make_method(name).parameters
+    return unseen.make_method(name, **{key: value for key, value in FAST.items() if key in allowed}).fit(
+        graph, DATA.labels
+    )
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize(("name", "scale"), SCALED)
+def test_features_of_any_scale_give_vectors(name: str, scale: float, dense: bool) -> None:
+    features = DATA.graph.features.astype(np.float64) * scale
+    graph = unseen.Graph(DATA.graph.adjacency, features.toarray() if dense else features, DATA.graph.node_ids)
+    method = _fitted(name, graph)
+    vectors = method.embedding_.vectors
+    values = vectors if isinstance(vectors, np.ndarray) else vectors.data
+    assert np.isfinite(values).all()
+    assert values.any()
+    if name == "smoothfeats":
+        usual = _fitted(name, DATA.graph).embedding_.vectors
+        np.testing.assert_allclose(vectors @ vectors.T, usual @ usual.T, atol=1e-4)
+    if name in ("smoothfeats", "rect-l"):  # new nodes are scaled as those of the fit were
+        again = method.transform(graph).vectors
+        np.testing.assert_allclose(again, vectors, atol=1e-3 * np.abs(vectors).max())
+
+
+@pytest.mark.parametrize("name", unseen.method_names())
+@pytest.mark.parametrize("weight", [5e-324, 1e-200, 1e200])
+def test_weights_of_any_scale_give_vectors(name: str, weight: float) -> None:
+    adjacency = DATA.graph.adjacency.copy()
+    adjacency.data = np.full_like(adjacency.data, weight)
+    vectors = _fitted(
+        name, unseen.Graph(adjacency, DATA.graph.features, DATA.graph.node_ids)
+    ).embedding_.vectors
+    assert np.isfinite(vectors if isinstance(vectors, np.ndarray) else vectors.data).all()
+
+
+def test_weights_that_are_too_far_apart_are_refused() -> None:
+    adjacency = sp.lil_array((3, 3))
+    adjacency[0, 1] = adjacency[1, 0] = 1.0
+    adjacency[1, 2] = adjacency[2, 1] = 5e-324
+    with pytest.raises(
+        unseen.InputError, match=r"edge weights go from 4\.9\d*e-324 to 1, .*leave out the smallest"
+    ):
+        unseen.MFDW(n_components=2).fit(unseen.Graph(sp.csr_array(adjacency)))
+
+
+def test_features_that_no_vector_can_hold_are_refused() -> None:
+    features = DATA.graph.features.astype(np.float64)
+    small, large = (
+        unseen.Graph(DATA.graph.adjacency, features * scale, DATA.graph.node_ids) for scale in (1e-300, 1e300)
+    )
+    with pytest.raises(UnseenError, match=r"nodefeats: all vectors are zero; the largest feature is 1e-300"):
+        unseen.NodeFeats().fit(small)
+    with pytest.raises(unseen.InputError, match="must be finite and fit into 32-bit floats"):
+        unseen.NodeFeats().fit(large)
+
+
+def test_features_that_vanish_beside_the_regularisation_are_refused() -> None:
+    graph = unseen.Graph(
+        DATA.graph.adjacency, DATA.graph.features.astype(np.float64) * 1e-5, DATA.graph.node_ids
+    )
+    with pytest.raises(UnseenError, match=r"tadw: all vectors are zero; the largest feature is 1e-05"):
+        unseen.TADW(n_components=4, lam=1e9).fit(graph)
+
+
+def test_a_decomposition_that_fails_gets_a_sentence() -> None:
+    with pytest.raises(UnseenError, match="have left the range of floating point"):
+        eigh(np.full((3, 3), np.nan))
+
+
+def test_the_usual_scales_are_left_alone() -> None:
+    graph = unseen.Graph(
+        DATA.graph.adjacency, DATA.graph.features.astype(np.float64) * 1e-5, DATA.graph.node_ids
+    )
+    assert not hasattr(_fitted("smoothfeats", graph), "feature_exponent_")
+    assert Run().processes == 1
