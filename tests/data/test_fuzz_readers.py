@@ -26,6 +26,7 @@ import unseen
 from unseen.data.convert import convert_file
 from unseen.data.read import read_features
 
+pytestmark = pytest.mark.slow
 ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 GRAPH = unseen.Graph.from_edges(["a", "0"], ["b", "1"])
 
