@@ -28,7 +28,7 @@ _HOME = {
     "read": "data.read",
     "read_graph": "data.read",
     "read_labels": "data.read",
-    "read_embedding": "io.embeddings",
+    "read_embedding": "data.vectors",
     "evaluate": "evaluation",
     "evaluate_method": "evaluation",
     "evaluate_many": "evaluation",
@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from unseen.data.read import read as read
     from unseen.data.read import read_graph as read_graph
     from unseen.data.read import read_labels as read_labels
+    from unseen.data.vectors import read_embedding as read_embedding
     from unseen.discovery.discover import discover as discover
     from unseen.discovery.result import Discovery as Discovery
     from unseen.discovery.suggest import Suggestion as Suggestion
@@ -102,7 +103,6 @@ if TYPE_CHECKING:
     from unseen.evaluation import evaluate_many as evaluate_many
     from unseen.evaluation import evaluate_method as evaluate_method
     from unseen.graph import Graph as Graph
-    from unseen.io.embeddings import read_embedding as read_embedding
     from unseen.labels import Labels as Labels
     from unseen.methods.lde import LDE as LDE
     from unseen.methods.line import LINE as LINE

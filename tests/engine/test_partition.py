@@ -63,7 +63,7 @@ def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("packed", [False, True])
 def test_text_is_read_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
     monkeypatch.setattr("unseen.engine.partition.BATCH", 60)
-    monkeypatch.setattr("unseen.data.text._HEAD", 60)
+    monkeypatch.setattr("unseen.data.text.HEAD", 60)
     lines = [
         "# comment",
         "from\tto",

@@ -46,7 +46,7 @@ def signature(graph: unseen.Graph) -> tuple[list[str], list[tuple[int, int, floa
 def partitioned(path: Path, folder: Path, **options: Any) -> unseen.Graph:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unseen.engine.partition.BATCH", 64)
-        patch.setattr("unseen.data.text._HEAD", 64)
+        patch.setattr("unseen.data.text.HEAD", 64)
         partition(path, folder, parts=1, **options)
     graph, _, _ = load_parts(folder, SOLO)
     assert isinstance(graph, unseen.Graph)

@@ -190,7 +190,7 @@ class VectorSource:
 def read_vectors(path: Path) -> Embedding:
     """Return the vectors of a file of this or any other tool."""
     skip_pandas()
-    from unseen.io.embeddings import read_embedding
+    from unseen.data.vectors import read_embedding
 
     return read_embedding(path)
 

@@ -132,13 +132,15 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
 
 def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
     """Return the arrays of a ``.npz`` by their names, or the one array of a ``.npy``; pickled ones are refused."""
-    data = file.read()
+    start = b""
     try:
-        if data.startswith(b"PK"):
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                file.require_room(sum(member.file_size for member in archive.infolist()))
-        with warnings.catch_warnings(action="ignore"):
-            loaded = np.load(io.BytesIO(data), allow_pickle=False)
+        with file.opened() as content, warnings.catch_warnings(action="ignore"):
+            start = content.read(6)
+            content.seek(0)
+            if start.startswith(b"PK"):
+                file.require_room(sum(member.file_size for member in zipfile.ZipFile(content).infolist()))
+                content.seek(0)
+            loaded = np.load(content, allow_pickle=False)
             if not isinstance(loaded, np.lib.npyio.NpzFile):
                 return np.asarray(loaded)
             with loaded:
@@ -147,7 +149,7 @@ def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
         raise
     except _DAMAGED as error:
         # numpy takes any foreign bytes for a pickle
-        if "pickle" in str(error).lower() and data.startswith((b"PK", b"\x93NUMPY", b"\x80")):
+        if "pickle" in str(error).lower() and start.startswith((b"PK", b"\x93NUMPY", b"\x80")):
             raise pickled(file) from None
         raise _damaged(file, "numpy", error) from None
 
@@ -266,6 +268,12 @@ def _numeric(array: npt.NDArray[Any], file: File) -> npt.NDArray[Any]:
 
 
 def _damaged(file: File, kind: str, error: BaseException) -> InputError:
+    if isinstance(error, MemoryError):
+        return InputError(
+            f"{file.name} announces more numbers than fit into memory; it is damaged or too large"
+        )
+    if isinstance(error, OSError) and error.strerror:
+        return InputError(f"{file.name} cannot be read: {error.strerror}")
     return InputError(
         f"{file.name} is not a readable {kind} file, perhaps damaged or cut off: {first_line(error)}"
     )

@@ -136,7 +136,7 @@ class FeatureRows:
         if len(encoded.dictionary) != len(ids):
             counts = np.bincount(encoded.indices.to_numpy(zero_copy_only=False))
             node = encoded.dictionary[int(np.argmax(counts > 1))].as_py()
-            msg = f"{source}: the node {node!r} has features twice; one row per node is allowed"
+            msg = f"{source}: the node {node!r} has several rows; one row per node is allowed"
             raise InputError(msg)
         dense = [piece.values for piece in full if isinstance(piece.values, np.ndarray)]
         if len(dense) == len(full):

@@ -179,7 +179,7 @@ def read_labels(
     options, report = Options(header, delimiter), Report()
     own = id_column(graph.node_ids, "node_ids")
     readers = [LabelReader(one, options, report) for one in several(source)]
-    rows = [LabelRows.joined(_alone(reader, [own])) for reader in readers]
+    rows = [LabelRows.joined(load_alone(reader, [own])) for reader in readers]
     numbers = [match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids) for piece in rows]
     for piece, row_of in zip(rows, numbers, strict=True):
         refuse_unknown(piece, row_of, where)
@@ -190,7 +190,7 @@ def read_labels(
 def read_label_list(source: Any, options: Options | None = None) -> Labels:
     """Return labels without a graph: their own ids, in the order of first appearance, are the nodes."""
     report = Report()
-    rows = LabelRows.joined(_alone(LabelReader(source, options, report)))
+    rows = LabelRows.joined(load_alone(LabelReader(source, options, report)))
     numbering = number_ids([rows.ids])
     tell_missing_words(report.missing_words)
     return labels_of([rows], numbering.columns, numbering.ids)
@@ -216,14 +216,16 @@ def read_features(
     (['a', 'b'], [[1.0], [0.5]], ('tall',))
     """
     reader = FeatureReader(source, Options(header, delimiter))
-    rows = FeatureRows.joined(_alone(reader), reader.header())
+    rows = FeatureRows.joined(load_alone(reader), reader.header())
     ids = None if rows.ids is None else as_ids(rows.ids.to_numpy(zero_copy_only=False))
     return ids, rows.values, rows.names
 
 
-def _alone(reader: Reader[Piece], others: Sequence[pa.Array] = ()) -> list[Piece]:
+def load_alone(
+    reader: Reader[Piece], others: Sequence[pa.Array] = (), *, n_bytes: int | None = None
+) -> list[Piece]:
     """Return all pieces of one source; its first line is settled by its own ids and those of `others`."""
-    reader.load()
+    reader.load(n_bytes)
     piece = reader.settle(_among([*reader.columns, *others]))
     if piece is not None:
         reader.kept.insert(0, piece)

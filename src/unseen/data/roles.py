@@ -101,9 +101,9 @@ class Reader(Generic[Piece]):
             self._started = True
             yield piece
 
-    def load(self) -> None:
-        """Read everything at once and keep it."""
-        self.kept = list(self.pieces())
+    def load(self, n_bytes: int | None = None) -> None:
+        """Read everything and keep it."""
+        self.kept = list(self.pieces(n_bytes))
 
     @property
     def columns(self) -> list[pa.Array]:
@@ -297,85 +297,99 @@ class NodeReader(Reader[NodeRows]):
 
 
 class FeatureReader(Reader[FeatureRows]):
-    """Features: ``node`` and columns of numbers, ``node`` and a column of lists, or a matrix."""
+    """Features: ``node`` and columns of numbers, ``node`` and a column of lists, or a matrix.
+
+    Attributes
+    ----------
+    noun, rule : str
+        What messages call one of the numbers, and what they ask of it.
+    kind : type or None
+        The type that numbers get; None: float32 where they came so, else float64.
+    """
 
     role: Role = "features"
+    noun = "feature"
+    rule = "features must be finite numbers"
+    kind: type[np.floating[Any]] | None = None
 
     def _piece(self, batch: Table | Matrix) -> FeatureRows:
         if isinstance(batch, Matrix):
             ids = None if batch.ids is None else id_column(batch.ids, f"ids of {batch.source}")
-            return FeatureRows(batch.source, ids, _finite_matrix(batch), batch.names)
-        node = self._node_column(batch)
-        values = [k for k in range(len(batch.columns)) if k != node]
-        if not values:
-            msg = f"{batch.source} has no column beside the node ids; features need at least one"
-            raise InputError(msg)
-        ids = id_values(batch, node, "node")
-        require_single_rows(ids, batch, "features")
+            return FeatureRows(batch.source, ids, self._finite_matrix(batch), batch.names)
+        node, values = self._columns(batch)
+        ids = None
+        if node is not None:
+            ids = id_values(batch, node, "node")
+            require_single_rows(ids, batch, self.role)
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
-            return FeatureRows(batch.source, ids, _list_matrix(batch, values[0]), _stored_names(batch))
-        columns = [finite_values(batch, k, _feature_name(batch, k), _FINITE) for k in values]
+            names = batch.metadata.get("feature_names")
+            return FeatureRows(
+                batch.source,
+                ids,
+                self._list_matrix(batch, values[0]),
+                None if names is None else tuple(json.loads(names)),
+            )
+        columns = [finite_values(batch, k, self._name(batch, k), self.rule, self.kind) for k in values]
         matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
         for k, column in enumerate(columns):
             matrix[:, k] = column
-        names = None if batch.names is None else tuple(batch.names[k] for k in values)
-        return FeatureRows(batch.source, ids, matrix, names)
+        own = None if batch.names is None else tuple(batch.names[k] for k in values)
+        return FeatureRows(batch.source, ids, matrix, own)
 
-    @staticmethod
-    def _node_column(table: Table) -> int:
+    def _columns(self, table: Table) -> tuple[int | None, list[int]]:
+        """Return the column of ids and those of numbers."""
         node = id_position(table.names or ())
         if node is None and not table.text:
             msg = f"{table.source} has the columns {listed(table.names or ())}; features need a column `node`"
             raise InputError(msg)
-        return node or 0
+        values = [k for k in range(len(table.columns)) if k != (node or 0)]
+        if not values:
+            msg = f"{table.source} has no column beside the node ids; features need at least one"
+            raise InputError(msg)
+        return node or 0, values
 
+    def _name(self, table: Table, index: int) -> str:
+        return f"{self.noun} {index}" if table.names is None else f"{self.noun} {table.names[index]!r}"
 
-_FINITE = "features must be finite numbers"
+    def _list_matrix(self, table: Table, index: int) -> Features:
+        column = table.columns[index]
+        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+        width = 0 if not len(lengths) or np.isnan(lengths[0]) else int(lengths[0])
+        odd = np.flatnonzero(lengths != width)
+        if len(odd):
+            row = int(odd[0])
+            size = "no list" if np.isnan(lengths[row]) else f"{int(lengths[row])} numbers"
+            msg = f"{table.place(row)} has {size} where the first row has {width}; all lists must be equally long"
+            raise InputError(msg)
+        flat = Table(
+            table.source, (pc.list_flatten(column),), None, lambda k: table.place(k // max(width, 1))
+        )
+        values = finite_values(flat, 0, f"{self.noun} 0", self.rule, self.kind)
+        return values.reshape(len(lengths), width)
 
-
-def _feature_name(table: Table, index: int) -> str:
-    return f"feature {index}" if table.names is None else f"feature {table.names[index]!r}"
-
-
-def _stored_names(table: Table) -> tuple[str, ...] | None:
-    """Return the names of the features in a list column, which `features_to_arrow` puts into the metadata."""
-    names = table.metadata.get("feature_names")
-    return None if names is None else tuple(str(name) for name in json.loads(names))
-
-
-def _list_matrix(table: Table, index: int) -> Features:
-    column = table.columns[index]
-    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
-    width = 0 if not len(lengths) or np.isnan(lengths[0]) else int(lengths[0])
-    odd = np.flatnonzero(lengths != width)
-    if len(odd):
-        row = int(odd[0])
-        size = "no list" if np.isnan(lengths[row]) else f"{int(lengths[row])} numbers"
-        msg = f"{table.place(row)} has {size} where the first row has {width}; all feature lists must be equally long"
-        raise InputError(msg)
-    flat = Table(table.source, (pc.list_flatten(column),), None, lambda k: table.place(k // max(width, 1)))
-    return finite_values(flat, 0, "feature 0", _FINITE).reshape(len(lengths), width)
-
-
-def _finite_matrix(matrix: Matrix) -> Features:
-    source, values = matrix.source, matrix.values
-    if values.ndim != 2:
-        msg = f"{source} has shape {values.shape}; features need two dimensions, nodes and columns"
-        raise InputError(msg)
-    if values.dtype.kind not in "fiub":
-        msg = f"{source} holds values of type {values.dtype}; features must be numbers"
-        raise InputError(msg)
-    if isinstance(values, np.ndarray):
-        rows, columns = np.nonzero(~np.isfinite(values))
-        bad = values[rows, columns]
-    else:
-        coo = sp.coo_array(values)
-        odd = np.flatnonzero(~np.isfinite(coo.data))
-        rows, columns, bad = coo.row[odd], coo.col[odd], coo.data[odd]
-    if len(rows):
-        msg = f"{source}: row {rows[0]}, column {columns[0]} is {bad[0]}; {_FINITE}"
-        raise InputError(msg)
-    return values if isinstance(values, np.ndarray) else sp.csr_array(values)
+    def _finite_matrix(self, matrix: Matrix) -> Features:
+        source, values = matrix.source, matrix.values
+        if values.ndim != 2:
+            msg = f"{source} has shape {values.shape}; {self.role} need two dimensions, nodes and columns"
+            raise InputError(msg)
+        if values.dtype.kind not in "fiub":
+            msg = f"{source} holds values of type {values.dtype}; {self.role} must be numbers"
+            raise InputError(msg)
+        if self.kind is not None:
+            with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
+                values = values.astype(self.kind, copy=False)
+        if isinstance(values, np.ndarray):
+            rows, columns = np.nonzero(~np.isfinite(values))
+            bad = values[rows, columns]
+        else:
+            coo = sp.coo_array(values)
+            odd = np.flatnonzero(~np.isfinite(coo.data))
+            rows, columns, bad = coo.row[odd], coo.col[odd], coo.data[odd]
+        if len(rows):
+            node = "" if matrix.ids is None else f" (node {matrix.ids[rows[0]]!r})"
+            msg = f"{source}: row {rows[0]}{node}, column {columns[0]} is {bad[0]}; {self.rule}"
+            raise InputError(msg)
+        return values if isinstance(values, np.ndarray) else sp.csr_array(values)
 
 
 class LabelReader(Reader[LabelRows]):

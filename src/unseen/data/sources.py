@@ -82,14 +82,14 @@ _TABLES: tuple[Role, ...] = ("edges", "nodes", "features", "labels")
 FORMATS: list[Format] = [
     Format(
         "text",
-        (".csv", ".tsv", ".tab"),
+        (".csv", ".tab"),
         get_args(Role),
         "unseen.data.text:read",
         dict.fromkeys(_TABLES, "unseen.data.writers:as_text"),
     ),
     Format(
         "text",
-        (".txt", ".edges", ".edgelist", ".edgelists", ""),
+        (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""),
         _TABLES,
         "unseen.data.text:read",
         dict.fromkeys(_TABLES, "unseen.data.writers:as_text"),
@@ -110,8 +110,8 @@ FORMATS: list[Format] = [
     Format(
         "projector pair",
         (".tsv",),
-        (),
-        "unseen.data.text:read",
+        ("vectors",),
+        "unseen.data.vectors:read_pair",
         {"vectors": "unseen.data.writers:as_projector"},
     ),
     Format(
@@ -332,9 +332,11 @@ class File:
         )
         raise InputError(msg)
 
-    def binary(self) -> Path | io.BytesIO:
-        """Return what a reader of binary formats opens: the path itself, or the content of a pipe."""
-        return self.path if self.path.is_file() else io.BytesIO(self.read())
+    def opened(self) -> IO[bytes]:
+        """Return the content for readers that go to and fro in it: the file itself, or what a pipe held."""
+        if self.path.is_file() and not self.path.name.lower().endswith(".gz"):
+            return self.path.open("rb")
+        return io.BytesIO(self.read())
 
 
 class _Prefixed(io.RawIOBase):

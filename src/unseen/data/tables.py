@@ -128,7 +128,8 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
 
     done = 0
     try:
-        with pq.ParquetFile(file.binary(), buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
+        content = file.path if file.path.is_file() else file.opened()
+        with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
             metadata = _parquet_metadata(parquet)
             if n_bytes is None:
                 yield from_arrow(_whole(parquet, file), file.name, metadata=metadata)

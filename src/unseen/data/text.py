@@ -30,7 +30,7 @@ from unseen.data.tables import First, Table, first_line
 from unseen.errors import InputError
 
 _SAMPLE = 200
-_HEAD = 1 << 18
+HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
 _ARROW_BLOCK = 1 << 22
 _END = b"\x1e"
@@ -39,12 +39,12 @@ _END = b"\x1e"
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
     """Yield the columns of a text file; the first batch may carry a first line that waits (`Table.first`)."""
-    return _tables(file, role, options, n_bytes, None)
+    return read_with(file, role, options, n_bytes, None)
 
 
 def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
     """Yield nodes and lists of labels from a ``group.txt``: a node, then its classes, between blanks or tabs."""
-    for table in _tables(file, role, replace(options, header=False), n_bytes, NEVER):
+    for table in read_with(file, role, replace(options, header=False), n_bytes, NEVER):
         cells = pc.split_pattern_regex(joined(table.columns[0]), "[ \t]+")
         starts = np.asarray(cells.offsets)[:-1]
         is_label = np.ones(len(cells.values), dtype=bool)
@@ -71,6 +71,8 @@ class Layout:
         As in `Table`; where one of them is there, the first line is no row of the batches.
     comments : int
         Comment lines above the first line of data.
+    quotes : bool
+        Whether a cell may be quoted.
     """
 
     delimiter: str | None
@@ -78,11 +80,13 @@ class Layout:
     names: tuple[str, ...] | None
     first: First | None
     comments: int
+    quotes: bool = True
 
 
-def _tables(
+def read_with(
     file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None
 ) -> Iterator[Table]:
+    """Yield the columns of a text file whose delimiter is known, or None."""
     layout: Layout | None = None
     started, before = False, 0
     parts, size, enough = list[bytes](), 0, 0
@@ -127,30 +131,34 @@ def _unclosed(source: str, line: int) -> InputError:
 def _blocks(file: File, n_bytes: int | None) -> Iterator[tuple[bytes, bool]]:
     """Yield whole lines of UTF-8 with plain line ends, about `n_bytes` at a time, and whether they are the last."""
     if n_bytes is None:
-        yield _plain(file.read(), file.name, 0, start=True), True
+        yield plain(file.read(), file.name, 0, start=True), True
         return
     parts: list[bytes] = []
     size, before, start = 0, 0, True
     for chunk in file.chunks(max(16, n_bytes)):
         cut = chunk.rfind(b"\n") + 1
-        if not cut or (size + cut < _HEAD and start):
+        if not cut or (size + cut < HEAD and start):
             parts.append(chunk)
             size += len(chunk)
             continue
-        block = _plain(b"".join([*parts, chunk[:cut]]), file.name, before, start=start)
+        block = plain(b"".join([*parts, chunk[:cut]]), file.name, before, start=start)
         yield block, False
         before += block.count(b"\n")
         parts, start = [chunk[cut:]], False
-    yield _plain(b"".join(parts), file.name, before, start=start), True
+    yield plain(b"".join(parts), file.name, before, start=start), True
 
 
-def _plain(data: bytes, source: str, before: int, *, start: bool) -> bytes:
+def plain(data: bytes, source: str, before: int = 0, *, start: bool = True, zeros: bool = False) -> bytes:
+    """Return UTF-8 with plain line ends; what is no text is an error that names its line.
+
+    At the `start` of a file a byte-order mark is dropped. `zeros` says that zero bytes may stand in ids.
+    """
     if start:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             msg = f"{source} is UTF-16 text; save it as UTF-8"
             raise InputError(msg)
         data = data.removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
+    if b"\0" in data and not zeros:
         msg = f"{source} is not a text file (it holds zero bytes); a binary format needs its own suffix"
         raise InputError(msg)
     if b"\r" in data:
@@ -171,7 +179,7 @@ def _layout(
     data: bytes, last: bool, file: File, role: Role, options: Options, delimiter: str | None
 ) -> Layout | None:
     """Return the layout of a file by its first lines; None where there are not enough of them yet."""
-    size, lines = _HEAD, list[tuple[int, str]]()
+    size, lines = HEAD, list[tuple[int, str]]()
     while not lines:
         if len(data) <= size and not last:
             return None
@@ -189,7 +197,7 @@ def _layout(
         if delimiter is None or (role != "edges" and not cuts_all(sample, delimiter)):
             delimiter = sniff_delimiter(
                 sample,
-                lambda cells: rule.sure(cells) or rule.may_be(cells),
+                rule.may_be,
                 suffix=file.suffix,
                 blanks=rule.blanks,
                 source=file.name,
@@ -377,7 +385,10 @@ class Text:
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the cells of each row; slow, for messages."""
         text = io.StringIO(self.data.decode("utf-8"), newline="")
-        reader = csv.reader(text, delimiter=self.layout.delimiter or NEVER)
+        quote = '"' if self.layout.quotes else None
+        reader = csv.reader(
+            text, delimiter=self.layout.delimiter or NEVER, quotechar=quote, quoting=0 if quote else 3
+        )
         while True:
             line = self.before + reader.line_num + 1
             try:
@@ -410,12 +421,12 @@ class Text:
         try:
             return self._parsed(strings, 0)
         except pa.ArrowInvalid as error:
-            if b'"' in self.data and _scan(self.data, self.layout)[1] is not None:
+            if self.layout.quotes and b'"' in self.data and _scan(self.data, self.layout)[1] is not None:
                 return None
             raise self._explained(error) from None
 
     def _parsed(self, types: list[Any], node: int) -> tuple[pa.ChunkedArray, ...] | None:
-        if b'"' not in self.data:
+        if not self.layout.quotes or b'"' not in self.data:
             return self._arrow(self.data, types)
         end = [_END if k == node else b"0" for k in range(len(types))]
         mark = (self.layout.delimiter or NEVER).encode()
@@ -435,7 +446,9 @@ class Text:
                     pa.py_buffer(data),
                     read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
                     parse_options=pa.csv.ParseOptions(
-                        delimiter=self.layout.delimiter or NEVER, newlines_in_values=b'"' in data
+                        delimiter=self.layout.delimiter or NEVER,
+                        quote_char='"' if self.layout.quotes else False,
+                        newlines_in_values=b'"' in data and self.layout.quotes,
                     ),
                     convert_options=pa.csv.ConvertOptions(
                         column_types=dict(zip(names, types, strict=True)),

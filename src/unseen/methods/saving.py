@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 import unseen
+from unseen.data.arrays import ids_from_arrays, load_arrays
 from unseen.data.files import atomic_path
+from unseen.data.ids import text_arrays
+from unseen.data.sources import File
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
-from unseen.io.embeddings_npz import ids_from_arrays, ids_to_arrays, load_arrays
 from unseen.methods.base import Method
 from unseen.methods.neural.gcn_encoder import Encoder, pick_device
 from unseen.methods.neural.rect_dw import RECTNDW
@@ -47,7 +49,7 @@ def save_method(method: Method, path: str | PathLike[str]) -> None:
         raise NotFittedError(msg)
     about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "made_by": unseen.__version__}
     arrays: Arrays = {
-        **ids_to_arrays(method.embedding_.node_ids),
+        **text_arrays("ids", method.embedding_.node_ids),
         "vectors": np.asarray(method.embedding_.vectors),
     }
     about["reported"] = dict(method.embedding_.params)
@@ -73,10 +75,12 @@ def load_method(path: str | PathLike[str]) -> Method:
     if not path.is_file():
         msg = f"{path}: there is no such file"
         raise InputError(msg)
-    arrays = load_arrays(path)
+    file = File(path, "path")
+    loaded = load_arrays(file)
+    arrays: Arrays = {} if isinstance(loaded, np.ndarray) else loaded
     about = _about(arrays, path)
     try:
-        ids = ids_from_arrays(arrays, path)
+        ids = ids_from_arrays(arrays, file)
         method = _unpacked(about["method"], "", arrays)
         fitted = Embedding(arrays["vectors"], ids, method.name, about["reported"])  # type: ignore[arg-type]
         method.embedding_ = fitted

@@ -20,11 +20,11 @@ from typing import Any, TypeVar
 
 import unseen
 from unseen.data.datasets import Dataset, load_dataset
+from unseen.data.vectors import read_embedding
 from unseen.embedding import Embedding
 from unseen.engine.run import Shared
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
-from unseen.io.embeddings import read_embedding
 from unseen.methods.registry import make_method, method_class
 from unseen_paper.experiments.plan import EPOCHS, GRIDS, Run, as_params
 from unseen_paper.experiments.results import Result, ResultTable

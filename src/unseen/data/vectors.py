@@ -1,0 +1,259 @@
+"""Embedding files, ours and other tools', through the same door: vectors are rows of numbers, as features are.
+
+Read are what :meth:`Embedding.save` writes (``.parquet``, ``.npz``, word2vec text, the projector's pair of ``.tsv``
+files), and ``.csv``, ``.tsv`` and ``.parquet`` with an id column beside columns of numbers, ``.npz`` and ``.npy``
+without ids, and word2vec text under other suffixes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from unseen.data import text
+from unseen.data.columns import is_list
+from unseen.data.headers import id_position
+from unseen.data.ids import is_string
+from unseen.data.options import Options
+from unseen.data.pieces import FeatureRows
+from unseen.data.read import load_alone
+from unseen.data.roles import FeatureReader
+from unseen.data.sniff import BLANK
+from unseen.data.sources import Batches, File, Role
+from unseen.data.tables import Matrix, Table
+from unseen.embedding import Embedding
+from unseen.errors import InputError, logger
+from unseen.ids import as_ids, default_ids
+
+_BATCH = 1 << 26
+_FRACTION = re.compile(r"-?\d*\.\d+(e[-+]?\d+)?|-?\d+e[-+]?\d+")
+
+
+def read_embedding(path: str | PathLike[str], *, header: bool | None = None) -> Embedding:
+    r"""Read vectors from a file that :meth:`Embedding.save` or another tool wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.parquet``, ``.npz``, ``.npy``, ``.csv``, ``.tsv`` (a projector pair where
+        ``name.metadata.tsv`` lies beside it) or word2vec text (``.w2v.txt``, ``.txt``, ``.vec``,
+        ``.emb``); text also with ``.gz``.
+    header : bool, optional
+        For ``.csv`` and ``.tsv``, as in :func:`unseen.read`.
+
+    Returns
+    -------
+    Embedding
+        Ids are strings from text formats, and what was stored elsewhere. A file without ids gives
+        the row numbers 0 ... n - 1, with a notice.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, unseen
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "vectors.csv"
+    ...     _ = path.write_text("node,x,y\n007,0.5,1\n008,0,2\n")
+    ...     embedding = unseen.read_embedding(path)
+    >>> embedding.node_ids.tolist(), embedding.vectors.tolist()
+    (['007', '008'], [[0.5, 1.0], [0.0, 2.0]])
+    """
+    reader = VectorReader(path, Options(header))
+    rows = FeatureRows.joined(load_alone(reader, n_bytes=_BATCH), reader.header())
+    n, width = rows.values.shape
+    if not n or not width:
+        msg = f"{reader.name} holds no vectors"
+        raise InputError(msg)
+    if rows.ids is None:
+        logger.warning(
+            "%s: the file has no ids; its rows are taken as the nodes 0 ... %d", reader.name, n - 1
+        )
+        ids = default_ids(n)
+    else:
+        ids = as_ids(rows.ids.to_numpy(zero_copy_only=False))
+    if reader.headless and all(_FRACTION.fullmatch(value) for value in ids):
+        msg = (
+            f"{reader.name}: the first column must hold ids, not fractions such as {ids[0]}; add a column `node` "
+            "or put the ids of a projector file beside it (name.metadata.tsv)"
+        )
+        raise InputError(msg)
+    return Embedding(rows.values, ids, *_method_of(reader.metadata, reader.name))
+
+
+class VectorReader(FeatureReader):
+    """Vectors: as features, in 32 bits; more names of ids are understood, and ids may be missing."""
+
+    role: Role = "vectors"
+    noun = "number"
+    rule = "vectors must be finite numbers that fit into 32-bit floats"
+    kind = np.float32
+
+    def __init__(self, source: Any, options: Options | None = None) -> None:
+        super().__init__(source, options)
+        self.metadata: Mapping[str, Any] = {}
+        self.headless = False
+
+    def _piece(self, batch: Table | Matrix) -> FeatureRows:
+        self.metadata = _decoded(batch.metadata)
+        if isinstance(batch, Table):
+            self.headless = batch.text and batch.names is None
+        piece = super()._piece(batch)
+        if self.metadata.get("sparse") is True and isinstance(piece.values, np.ndarray):
+            return replace(piece, values=sp.csr_array(piece.values))
+        return piece
+
+    def _columns(self, table: Table) -> tuple[int | None, list[int]]:
+        names = table.names or ()
+        if table.text:
+            node = id_position(names)
+            if node is None and names and not self._started:
+                logger.info("%s: the first column, %r, is taken as the ids", table.source, names[0])
+            if len(table.columns) < 2:
+                msg = f"{table.source}, line 1 has one column; needed are an id and numbers"
+                raise InputError(msg)
+            return node or 0, [k for k in range(len(table.columns)) if k != (node or 0)]
+        node = _id_column(table)
+        kinds = {k: column.type for k, column in enumerate(table.columns) if k != node}
+        lists = [k for k, kind in kinds.items() if is_list(kind) and _is_number(kind.value_type)]
+        numbers = [k for k, kind in kinds.items() if _is_number(kind)]
+        named = [k for k in lists if names[k] == "vector"]
+        if len(lists) > 1 and not named:
+            several = ", ".join(names[k] for k in lists)
+            msg = f"{table.source}: several columns hold lists of numbers ({several}); call one of them `vector`"
+            raise InputError(msg)
+        values = named or lists or numbers
+        if not values:
+            have = ", ".join(f"{name} ({c.type})" for name, c in zip(names, table.columns, strict=True))
+            msg = (
+                f"{table.source}: needed is a column `vector` with lists of numbers, or columns of numbers; "
+                f"found {have or 'no columns'}"
+            )
+            raise InputError(msg)
+        self._say_unused(table, {node, *values})
+        return node, values
+
+
+def _id_column(table: Table) -> int | None:
+    """Return the column of ids: by its name, else the only one of text."""
+    usable = [k for k, column in enumerate(table.columns) if _may_be_id(column.type)]
+    position = id_position([(table.names or ())[k] for k in usable])
+    if position is not None:
+        return usable[position]
+    texts = [k for k in usable if not pa.types.is_integer(table.columns[k].type)]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _may_be_id(kind: pa.DataType) -> bool:
+    own = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_integer(own) or is_string(own))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+
+def _decoded(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata as values; in Parquet each entry is JSON of its own."""
+    try:
+        return {key: json.loads(v) if isinstance(v, bytes) else v for key, v in metadata.items()}
+    except ValueError:
+        return {"method": None}
+
+
+def _method_of(metadata: Mapping[str, Any], source: str) -> tuple[str, dict[str, Any]]:
+    """Return method and parameters out of metadata; unreadable ones are left out and a notice says so."""
+    method, params = metadata.get("method", ""), metadata.get("params", {})
+    if not isinstance(method, str) or not isinstance(params, dict):
+        logger.warning(
+            "%s: method and parameters in the file's metadata cannot be read and are left out", source
+        )
+        return "", {}
+    return method, params
+
+
+def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield ids and numbers of word2vec text, with or without its first line of two sizes; nothing is quoted."""
+    data = re.sub(rb"[ \t]++", b" ", text.plain(file.read(), file.name, zeros=True))
+    data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    lines = [line.split(b" ") for line in re.findall(rb"[^\n]+", data[: text.HEAD])[:2]]
+    if not lines:
+        msg = f"{file.name} holds no vectors"
+        raise InputError(msg)
+    sizes = len(lines[0]) == 2 and all(cell.isdigit() for cell in lines[0])
+    # Where the second line has two fields as well, the first is a node unless it says "one number per node".
+    sized = sizes and (len(lines) < 2 or len(lines[1]) != 2 or lines[0][1] == b"1")
+    if sized and len(lines) < 2:
+        msg = f"{file.name}: line 1 announces {int(lines[0][0])} vectors and none follow; the file is cut off"
+        raise InputError(msg)
+    width = int(lines[0][1]) + 1 if sized else len(lines[0])
+    before = 0
+    if sized:
+        end = data.index(b"\n", data.index(lines[0][0])) + 1
+        before, data = data.count(b"\n", 0, end), data[end:]
+    block = text.Text(file.name, data, text.Layout(BLANK, width, None, None, 0, quotes=False), before, 0)
+    columns = block.columns(role) or ()
+    if sized and len(columns[0]) != int(lines[0][0]):
+        announced = int(lines[0][0])
+        msg = (
+            f"{file.name}: line 1 announces {announced} vectors and {len(columns[0])} follow; is it cut off?"
+        )
+        raise InputError(msg)
+    names = ("node", *(str(k) for k in range(1, width)))
+    yield Table(file.name, columns, names, block.place, text=True)
+
+
+def metadata_path(vectors: Path) -> Path:
+    """Return the name of the projector's file of ids that goes with the file of vectors.
+
+    Examples
+    --------
+    >>> metadata_path(Path("out/cora.tsv")).name
+    'cora.metadata.tsv'
+    """
+    return vectors.with_name(vectors.name[: -len(".tsv")] + ".metadata.tsv")
+
+
+def read_pair(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
+    """Yield the vectors of a projector pair, or of a table with ids where there is no second file."""
+    beside = find_metadata(file.path)
+    if beside is None:
+        yield from text.read(file, role, options, n_bytes)
+        return
+    (table,) = text.read_with(file, role, replace(options, header=False), None, "\t")
+    ids = _metadata_ids(File(beside, "path"), file.name, table.n_rows)
+    names = ("node", *(str(k + 1) for k in range(len(table.columns))))
+    yield replace(table, columns=(pa.chunked_array([ids]), *table.columns), names=names)
+
+
+def find_metadata(path: Path) -> Path | None:
+    """Return the ids' file of a projector pair, by our name for it or those of other tools."""
+    if not path.name.lower().endswith(".tsv"):
+        return None
+    candidates = [metadata_path(path)]
+    if path.name in ("vectors.tsv", "tensors.tsv", "tensor.tsv"):
+        candidates.append(path.with_name("metadata.tsv"))
+    if path.name.endswith("_tensor.tsv"):
+        candidates.append(path.with_name(path.name.removesuffix("_tensor.tsv") + "_metadata.tsv"))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def _metadata_ids(file: File, vectors: str, n: int) -> pa.Array:
+    lines = text.plain(file.read(), file.name, start=False, zeros=True).decode("utf-8").split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    if lines and "\t" in lines[0]:  # several columns, and only then a header
+        column = id_position(lines.pop(0).split("\t")) or 0
+        lines = [line.split("\t")[column] if line.count("\t") >= column else "" for line in lines]
+    elif len(lines) == n + 1:
+        lines.pop(0)
+    if len(lines) != n:
+        msg = f"{file.name}: {len(lines)} ids for the {n} vectors of {vectors}; the two files do not belong together"
+        raise InputError(msg)
+    return pa.array(lines, pa.large_string())
