@@ -136,12 +136,16 @@ class FeatureRows:
         if len(encoded.dictionary) != len(ids):
             counts = np.bincount(encoded.indices.to_numpy(zero_copy_only=False))
             node = encoded.dictionary[int(np.argmax(counts > 1))].as_py()
-            msg = f"{source}: the node {node!r} has several rows; one row per node is allowed"
-            raise InputError(msg)
+            raise several_rows(source, node)
         dense = [piece.values for piece in full if isinstance(piece.values, np.ndarray)]
         if len(dense) == len(full):
             return cls(source, ids, np.concatenate(dense), names)
         return cls(source, ids, sp.vstack([piece.values for piece in full], format="csr"), names)
+
+
+def several_rows(source: str, node: object) -> InputError:
+    """Return the error for a node with several rows of features, in different places of a source."""
+    return InputError(f"{source}: the node {node!r} has several rows; one row per node is allowed")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from unseen.data.files import staged_folder
 from unseen.data.ids import id_column
 from unseen.data.labels import tell_contradiction
 from unseen.data.options import Options
-from unseen.data.pieces import counted
+from unseen.data.pieces import counted, several_rows
 from unseen.data.read import Intake, missing_features, numbered_ids, several
 from unseen.data.roles import NodeReader, Reader
 from unseen.data.sources import Role, shown_bytes
@@ -209,8 +209,7 @@ class _Job:
             return
         node = self.tables.repeated_features()
         if node is not None:
-            msg = f"{intake.features.name}: the node {node!r} has features twice; one row per node is allowed"
-            raise InputError(msg)
+            raise several_rows(intake.features.name, node)
         missing, node = self.tables.without_features()
         if missing:
             raise missing_features(intake.features.name, missing, n, node, self._numbered)
