@@ -16,7 +16,7 @@ SOURCE = Path(unseen.__file__).parent
 ROOT = SOURCE.parent.parent
 LAYERS = [
     {"errors", "ids", "randomness", "params", "graph", "labels", "splits", "embedding"},
-    {"io", "data"},
+    {"data"},
     {"engine"},
     {"linalg"},
     {"methods"},

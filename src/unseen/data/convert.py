@@ -28,6 +28,7 @@ from unseen.data.sources import (
     data_suffix,
     existing,
     is_path,
+    metadata_path,
     open_source,
 )
 from unseen.data.tables import Matrix
@@ -41,7 +42,6 @@ from unseen.data.write import (
     write_labels,
     write_tables,
 )
-from unseen.data.writers import metadata_path
 from unseen.errors import InputError, logger, unknown_name
 from unseen.graph import Graph
 from unseen.ids import default_ids

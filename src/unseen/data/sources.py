@@ -173,6 +173,17 @@ def data_suffix(path: Path) -> str:
     return Path(_bare_name(path)).suffix
 
 
+def metadata_path(vectors: Path) -> Path:
+    """Return the name of the projector's file of ids that goes with the file of vectors.
+
+    Examples
+    --------
+    >>> metadata_path(Path("out/cora.tsv")).name
+    'cora.metadata.tsv'
+    """
+    return vectors.with_suffix(".metadata.tsv")
+
+
 def find_format(path: Path, role: str, *, written: bool = False) -> Format | None:
     """Return the format that the name of a file says for a role, or None; the longest suffix wins.
 

@@ -28,7 +28,7 @@ from unseen.data.pieces import FeatureRows
 from unseen.data.read import load_alone
 from unseen.data.roles import FeatureReader
 from unseen.data.sniff import BLANK
-from unseen.data.sources import Batches, File, Role
+from unseen.data.sources import Batches, File, Role, metadata_path
 from unseen.data.tables import Matrix, Table
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
@@ -208,17 +208,6 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
         raise InputError(msg)
     names = ("node", *(str(k) for k in range(1, width)))
     yield Table(file.name, columns, names, block.place, text=True)
-
-
-def metadata_path(vectors: Path) -> Path:
-    """Return the name of the projector's file of ids that goes with the file of vectors.
-
-    Examples
-    --------
-    >>> metadata_path(Path("out/cora.tsv")).name
-    'cora.metadata.tsv'
-    """
-    return vectors.with_name(vectors.name[: -len(".tsv")] + ".metadata.tsv")
 
 
 def read_pair(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from unseen.data.headers import may_be_edge_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import features_to_arrow, labels_to_arrow, to_arrow
-from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix
+from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix, metadata_path
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph
@@ -224,17 +224,6 @@ def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa
         path: _text_fill(path, lambda: _number_lines(embedding, "\t", with_ids=False)),
         beside: _text_fill(beside, _lines([ids], "\t")),
     }
-
-
-def metadata_path(vectors: Path) -> Path:
-    """Return the name of the projector's file of ids that goes with the file of vectors.
-
-    Examples
-    --------
-    >>> metadata_path(Path("out/cora.tsv")).name
-    'cora.metadata.tsv'
-    """
-    return vectors.with_suffix(".metadata.tsv")
 
 
 def metadata_of(embedding: Embedding) -> dict[str, Any]:
