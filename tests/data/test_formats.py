@@ -45,6 +45,14 @@ def test_one_entry_is_read_and_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("arrows")
+def test_the_partition_reads_it(tmp_path: Path) -> None:
+    from unseen.engine.partition import partition
+
+    (tmp_path / "g.arrows").write_text("a -> b\nb -> c\nc -> a\n")
+    assert partition(tmp_path / "g.arrows", tmp_path / "parts", parts=2).n_nodes == 3
+
+
+@pytest.mark.usefixtures("arrows")
 def test_messages_list_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"use one of .*\.arrows"):
         written_format(tmp_path / "g.gml", "edges")
