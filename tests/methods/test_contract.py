@@ -20,11 +20,6 @@ from unseen.methods.registry import method_class
 
 NAMES = unseen.method_names()
 N = 48
-NOT_PERMUTABLE: dict[str, str] = {
-    "gcn": "dropout is drawn by row",
-    "appnp": "dropout and the validation nodes are drawn by row",
-    "dgi": "the shuffling of the features is drawn by row",
-}
 LABELS_COUNT = {"strength": 0.1}
 """On graphs as easy as these RECT+ chooses the same views by any labels, and would leave its strength at 0."""
 
@@ -150,13 +145,13 @@ def test_the_global_random_state_is_left_alone(name: str) -> None:
     assert torch.equal(torch.get_rng_state(), torch_before)
 
 
-def test_permuting_the_nodes_permutes_the_rows(name: str) -> None:
-    if name in NOT_PERMUTABLE:
-        pytest.skip(NOT_PERMUTABLE[name])
-    graph = planted()
+@pytest.mark.parametrize("features", [True, False])
+def test_permuting_the_nodes_permutes_the_rows(name: str, features: bool) -> None:
+    graph = planted(features=features)
     labels = labels_of(graph)
     order = np.random.default_rng(7).permutation(N)
-    shuffled = unseen.Graph(graph.adjacency[order][:, order], graph.features[order], graph.node_ids[order])
+    moved = None if graph.features is None else graph.features[order]
+    shuffled = unseen.Graph(graph.adjacency[order][:, order], moved, graph.node_ids[order])
     there = dense(quick(name).fit_transform(graph, labels))[order].astype(float)
     here = dense(quick(name).fit_transform(shuffled, labels)).astype(float)
     assert_same_gram(here, there)

@@ -14,17 +14,18 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.linalg.normalize import gcn_normalized
-from unseen.methods.neural.gnn_common import (
-    Convolution,
-    EarlyStopping,
-    GCNLayer,
-    InputLinear,
-    Targets,
-    input_features,
-)
-from unseen.methods.neural.gnn_sparse import SparseMatrix, dropout, keep_mask
+from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, Targets
+from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix, dropout
 
 CPU = torch.device("cpu")
+
+
+def draws(n: int) -> Draws:
+    return Draws(np.arange(n, dtype=np.uint64), CPU)
+
+
+def read(graph: unseen.Graph, *, row_normalize: bool = True) -> Inputs:
+    return Inputs.of(graph, row_normalize=row_normalize, seed=0, device=CPU)
 
 
 def planted(n: int = 90, *, features: bool = True, seed: int = 0) -> unseen.Graph:
@@ -62,8 +63,7 @@ def test_a_sparse_product_and_its_gradient_are_the_dense_ones() -> None:
 
 def test_dropping_entries_keeps_matrix_and_transpose_together() -> None:
     x = sp.random_array((60, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
-    generator = torch.Generator().manual_seed(0)
-    thinned = SparseMatrix.from_scipy(x).dropped(0.25, generator)
+    thinned = SparseMatrix.from_scipy(x).dropped(0.25, draws(x.nnz))
     forward, backward = thinned.matrix.to_dense().numpy(), thinned.transposed.to_dense().numpy()
     np.testing.assert_array_equal(forward, backward.T)
     kept = forward != 0
@@ -73,44 +73,63 @@ def test_dropping_entries_keeps_matrix_and_transpose_together() -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_dropout_meets_its_share_and_leaves_the_mean(share: float) -> None:
-    generator = torch.Generator().manual_seed(0)
-    mask, scale = keep_mask(200_001, share, generator)
+    drawn = draws(2001)
+    mask, scale = drawn.keep(101, share)
+    assert mask.shape == (2001, 101)
     assert mask.double().mean().item() == pytest.approx(1 - share, abs=0.005)
+    assert mask.double().mean(dim=0).numpy() == pytest.approx(1 - share, abs=0.05)
     assert scale == pytest.approx(1 / (1 - share), rel=1e-3)
+    assert not torch.equal(mask, drawn.keep(101, share)[0])
     values = torch.ones(100, 1000)
-    assert dropout(values, share, generator).mean().item() == pytest.approx(1.0, abs=0.05)
-    assert dropout(values, 0.0, generator) is values
+    assert dropout(values, share, draws(100)).mean().item() == pytest.approx(1.0, abs=0.05)
+    assert dropout(values, 0.0, draws(100)) is values
 
 
 def test_a_share_too_small_to_draw_drops_nothing() -> None:
-    mask, scale = keep_mask(1000, 1e-6, torch.Generator().manual_seed(0))
+    mask, scale = draws(100).keep(10, 1e-6)
     assert mask.all()
     assert scale == 1.0
 
 
+def test_draws_belong_to_keys_and_to_their_use() -> None:
+    keys = np.random.default_rng(0).integers(2**63, size=200).astype(np.uint64)
+    order = np.random.default_rng(1).permutation(200)
+    here, there = (Draws(k, CPU, 1).keep(9, 0.5)[0].numpy() for k in (keys, keys[order]))
+    np.testing.assert_array_equal(here[order], there)
+    other = Draws(keys, CPU, 2).keep(9, 0.5)[0].numpy()
+    assert 0.4 < (here == other).mean() < 0.6
+    matrix = sp.random_array((200, 200), density=0.05, rng=np.random.default_rng(2), format="csr")
+    entries = SparseMatrix.from_scipy(matrix).entry_keys(keys, keys)
+    assert len(np.unique(entries)) == matrix.nnz
+    turned = sp.csr_array(matrix[order][:, order])
+    turned.sort_indices()
+    again = SparseMatrix.from_scipy(turned).entry_keys(keys[order], keys[order])
+    np.testing.assert_array_equal(np.sort(again), np.sort(entries))
+
+
 def test_the_layer_is_pytorch_geometrics_on_weighted_edges_with_self_loops() -> None:
+    pyg = pytest.importorskip("torch_geometric.nn")
     graph = planted(30)
-    x = torch.tensor(graph.features.toarray(), dtype=torch.float32)
-    ours = Convolution(InputLinear(40, 6), 6, bias=True)
-    theirs = GCNLayer(40, 6)
+    weight = torch.randn(40, 6, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    theirs = pyg.GCNConv(40, 6)
     with torch.no_grad():
-        theirs.lin.weight.copy_(ours.lin.weight.T)
+        theirs.lin.weight.copy_(weight.T)
     coo = graph.adjacency.tocoo()
     edges = torch.tensor(np.array([coo.row, coo.col]), dtype=torch.int64)
+    x = torch.tensor(graph.features.toarray(), dtype=torch.float32)
     expected = theirs(x, edges, torch.tensor(coo.data, dtype=torch.float32))
-    sparse = input_features(graph, row_normalize=False, device=CPU)
-    made = ours(sparse, SparseMatrix.from_scipy(gcn_normalized(graph.adjacency)).matrix)
-    torch.testing.assert_close(made, expected, rtol=1e-4, atol=1e-5)
-    made.square().sum().backward()
+    inputs = read(graph, row_normalize=False)
+    ours = inputs.ahat @ (inputs.x @ weight)
+    torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-5)
+    ours.square().sum().backward()
     expected.square().sum().backward()
-    torch.testing.assert_close(ours.lin.weight.grad, theirs.lin.weight.grad.T, rtol=1e-3, atol=1e-4)
-    torch.testing.assert_close(ours.bias.grad, theirs.bias.grad, rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(weight.grad, theirs.lin.weight.grad.T, rtol=1e-3, atol=1e-4)
 
 
 def test_the_vectors_are_the_hidden_layer_after_aggregation() -> None:
     graph = planted()
     method = unseen.GCN(n_components=12, epochs=5, random_state=0).fit(graph, some_labels(graph))
-    weight = method.network_.first.lin.weight.detach().numpy().astype(float)
+    weight = method.network_[0].detach().numpy().astype(float)
     by_hand = gcn_normalized(graph.adjacency).toarray() @ row_normalized(graph.features.toarray()) @ weight
     np.testing.assert_allclose(method.embedding_.vectors, np.maximum(by_hand, 0), rtol=1e-3, atol=1e-5)
 
@@ -193,7 +212,7 @@ def test_weight_decay_pulls_at_the_first_layer_only() -> None:
             .fit(graph, some_labels(graph))
             .network_
         )
-        norms.append([float(layer.lin.weight.detach().norm()) for layer in (network.first, network.second)])
+        norms.append([float(weight.detach().norm()) for weight in network])
     assert norms[1][0] < 0.3 * norms[0][0]
     assert norms[1][1] > 0.3 * norms[0][1]
 
@@ -224,15 +243,13 @@ def test_truly_dense_features_give_what_sparse_ones_do_without_dropout() -> None
         .vectors
         for features in (x, sp.csr_array(x))
     ]
-    assert isinstance(
-        input_features(unseen.Graph(graph.adjacency, x), row_normalize=True, device=CPU), torch.Tensor
-    )
+    assert isinstance(read(unseen.Graph(graph.adjacency, x)).x, torch.Tensor)
     np.testing.assert_allclose(made[0], made[1], rtol=1e-3, atol=1e-5)
 
 
 def test_rows_with_negative_features_are_divided_by_their_absolute_sum() -> None:
     graph = unseen.Graph(sp.csr_array((2, 2)), np.array([[3.0, -3.0], [1.0, 1.0]]))
-    x = input_features(graph, row_normalize=True, device=CPU)
+    x = read(graph).x
     assert x.tolist() == [[0.5, -0.5], [0.5, 0.5]]
 
 
@@ -286,8 +303,8 @@ def test_a_fitted_method_survives_pickling() -> None:
 
 
 def test_early_stopping_keeps_the_best_weights() -> None:
-    layer = torch.nn.Linear(1, 1, bias=False)
-    stopping = EarlyStopping(layer, patience=2)
+    kept = torch.zeros(1, requires_grad=True)
+    stopping = EarlyStopping([kept], patience=2)
     for weight, loss, accuracy in [
         (1.0, 3.0, 0.5),
         (2.0, 4.0, 0.8),
@@ -295,13 +312,13 @@ def test_early_stopping_keeps_the_best_weights() -> None:
         (4.0, 2.0, 0.7),
         (5.0, 2.5, 0.8),
     ]:
-        layer.weight.data.fill_(weight)
+        kept.data.fill_(weight)
         stopping.see(loss, accuracy)
         assert not stopping.over
     stopping.see(9.0, 0.1)
     assert stopping.over
     stopping.restore()
-    assert float(layer.weight.detach()) == 5.0  # accuracy .8, of these the lowest loss
+    assert float(kept.detach()) == 5.0  # accuracy .8, of these the lowest loss
 
 
 def test_cora_reaches_the_paper(paper_graph) -> None:  # type: ignore[no-untyped-def]

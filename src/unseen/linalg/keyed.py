@@ -50,9 +50,14 @@ def keyed_uniform(keys: npt.NDArray[np.uint64], columns: int, *, stream: int = 0
     >>> keyed_uniform(node_keys(np.arange(3), 0), 4).shape
     (3, 4)
     """
-    counters = np.arange(stream << 32, (stream << 32) + columns, dtype=np.uint64) * _GOLDEN
-    bits = mixed(keys[:, None] + counters[None, :])
+    bits = keyed_bits(keys, columns, stream=stream)
     return np.asarray((bits >> np.uint64(11)) * (1.0 / (1 << 53)), dtype=np.float64)
+
+
+def keyed_bits(keys: npt.NDArray[np.uint64], columns: int, *, stream: int = 0) -> npt.NDArray[np.uint64]:
+    """Return 64 random bits in each of `columns` columns, one row per key; different streams are independent."""
+    counters = np.arange(stream << 32, (stream << 32) + columns, dtype=np.uint64) * _GOLDEN
+    return mixed(keys[:, None] + counters[None, :])
 
 
 def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -82,7 +82,7 @@ def make_method(name: str, **params: Any) -> Method:
 
 
 def _modules() -> list[str]:
-    """Return the names of all modules of the package, those of its folders included."""
+    """Return the names of all modules of the package and its folders, but for those that begin with ``_``."""
     found: Iterable[pkgutil.ModuleInfo] = pkgutil.iter_modules(methods.__path__, "unseen.methods.")
     names = []
     for module in found:
@@ -91,7 +91,7 @@ def _modules() -> list[str]:
             names += [info.name for info in pkgutil.iter_modules(inner.__path__, f"{module.name}.")]
         else:
             names.append(module.name)
-    return names
+    return [name for name in names if not name.rpartition(".")[2].startswith("_")]
 
 
 def _leading_to(word: str) -> str:

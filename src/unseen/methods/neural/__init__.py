@@ -1,1 +1,36 @@
-"""Methods that need torch (`pip install "unseen[neural]"`): the RECT family and the graph neural networks."""
+"""Methods that need torch (``pip install "unseen[neural]"``): the RECT family and the graph neural networks.
+
+Their modules take `torch` from here. It is imported when something of it is first used, so that methods can be listed,
+described and made without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import UnsupportedError
+
+MISSING = 'torch is not installed, and methods of neural networks need it: pip install "unseen[neural]"'
+
+
+class _Lazy:
+    """The module torch, which is imported when one of its names is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            value = getattr(importlib.import_module("torch"), name)
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise UnsupportedError(MISSING) from None
+        setattr(self, name, value)
+        return value
+
+
+if TYPE_CHECKING:
+    import torch as torch
+else:
+    torch = _Lazy()

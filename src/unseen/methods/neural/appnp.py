@@ -12,9 +12,8 @@ on X, on H and on the entries of Ahat in every step, squared norm on W_0, Adam, 
 What differs from the authors' code: 200 hidden units instead of 64 (the paper this package follows says so), the
 binary loss for several labels, and the validation nodes: theirs are 500 further labelled nodes, ours a fifth of L',
 because a method may see nothing else. Only a strict improvement there puts the stop off, and they are looked at
-twenty times in the patience, every fifth epoch, instead of in every one. PyTorch Geometric's layer
-would drop what is left of Ahat again in each of the ten steps; here, as in the authors' code, each step drops from
-the whole, so training has a propagation of its own, and the layer makes the scores of validation nodes and the vectors.
+twenty times in the patience, every fifth epoch, instead of in every one. Each of the ten steps drops from the whole of
+Ahat, as in the authors' code (PyTorch Geometric's layer drops what is left again and again).
 """
 
 from __future__ import annotations
@@ -23,32 +22,17 @@ import itertools
 from typing import ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
+import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
-from unseen.methods.neural.gcn_encoder import pick_device
-from unseen.methods.neural.gnn_common import (
-    EarlyStopping,
-    InputLinear,
-    NetworkMethod,
-    PropagationLayer,
-    Targets,
-    adam,
-    seeded_model,
-)
-from unseen.methods.neural.gnn_sparse import (
-    Features,
-    SparseMatrix,
-    drop_features,
-    dropout,
-    sparse_product,
-    thinned_spread,
-)
+from unseen.methods.neural import torch
+from unseen.methods.neural.gcn_encoder import xavier
+from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, NetworkMethod, Targets, adam, learnable
+from unseen.methods.neural.gnn_sparse import drop_features, dropout, thinned_spread
 from unseen.methods.vocabulary import (
     Dropout,
     LearningRate,
@@ -59,7 +43,6 @@ from unseen.methods.vocabulary import (
     ValidationShare,
     WeightDecay,
 )
-from unseen.randomness import child_seed
 
 CHECKS = 20
 """How often validation nodes are looked at before patience ends: each look costs half as much as an epoch."""
@@ -106,118 +89,66 @@ class APPNP(NetworkMethod):
     weight_decay: WeightDecay = 5e-3
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        device = pick_device(self.device)
-        x, adjacency = self._inputs(graph, device)
-        targets = Targets.from_labels(labels, device)
-        self.has_features_, self.n_features_ = graph.features is not None, x.shape[1]
-        self.network_ = seeded_model(
-            lambda: _Network(x.shape[1], self._width(), targets.n_classes, self.steps, self.teleport), run.rng
-        ).to(device)
+        inputs, first = self._start(graph, run)
+        targets = Targets.from_labels(labels, first.device)
+        second = learnable(xavier(first.shape[1], targets.n_classes, run.rng), inputs)
+        self.network_ = [first, second]
         if targets.n_classes == 1:
             self.loss_history_ = []
             logger.warning(
                 "appnp: one seen class leaves nothing to learn; the vectors are those of the untrained network"
             )
         else:
-            training, validation = _held_out(targets, self.validation_share, run.rng)
-            self._train(x, adjacency, training, validation, run)
-        return self._embed(x, adjacency)
+            self._train(inputs, *held_out(targets, self.validation_share, inputs.keys), run)
+        return self._embed(inputs)
 
-    def _train(
-        self,
-        x: Features,
-        adjacency: SparseMatrix,
-        training: Targets,
-        validation: Targets,
-        run: Run,
-    ) -> None:
-        generator = torch.Generator(training.rows.device).manual_seed(child_seed(run.rng))
-        network = self.network_
-        groups = [
-            {"params": network.first.parameters(), "weight_decay": self.weight_decay},
-            {"params": network.second.parameters()},
-        ]
+    def _train(self, inputs: Inputs, training: Targets, validation: Targets, run: Run) -> None:
+        first, second = self.network_
+        groups = [{"params": [first], "weight_decay": self.weight_decay}, {"params": [second]}]
         optimizer = adam(groups, self.learning_rate)
         every = max(1, self.patience // CHECKS)
-        stopping = EarlyStopping(network, self.patience // every)
+        stopping = EarlyStopping(self.network_, self.patience // every)
+        of_features, of_hidden, of_edges = inputs.draws()
         epochs = itertools.count()
 
         def evaluate() -> float:
             optimizer.zero_grad()
-            loss = training.loss(network.scores(x, adjacency, self.dropout, generator))
+            x = drop_features(inputs.x, self.dropout, of_features)
+            hidden = dropout(torch.relu(x @ first), self.dropout, of_hidden)
+            start = hidden @ second
+            scores = thinned_spread(start, inputs.ahat, self.steps, self.teleport, self.dropout, of_edges)
+            loss = training.loss(scores)
             loss.backward()  # type: ignore[no-untyped-call]
             with torch.no_grad():
-                weights = network.first.weight.view(-1)
-                norm = self.weight_decay / 2 * float(weights @ weights)
+                norm = self.weight_decay / 2 * float(first.view(-1) @ first.view(-1))
                 if next(epochs) % every == 0:
-                    scores = network.scores(x, adjacency)
+                    scores = self._spread(torch.relu(inputs.x @ first) @ second, inputs)
                     accuracy = 0.0 if validation.multilabel else validation.accuracy(scores)
                     stopping.see(float(validation.loss(scores)) + norm, accuracy)
             return float(loss.detach()) + norm
 
-        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), run, lambda: stopping.over)
+        self._run(evaluate, optimizer, inputs, run, lambda: stopping.over)
         stopping.restore()
 
-    def _vectors(self, x: Features, adjacency: SparseMatrix) -> Tensor:
-        h: Tensor = self.network_.hidden(x)
-        return self.network_.spread(h, adjacency) if self.propagate else h
+    def _spread(self, start: torch.Tensor, inputs: Inputs) -> torch.Tensor:
+        """Return what `start` has become after all steps, without dropout."""
+        z = start
+        for _ in range(self.steps):
+            z = (inputs.ahat @ z).lerp(start, self.teleport)
+        return z
+
+    def _vectors(self, inputs: Inputs) -> torch.Tensor:
+        hidden = torch.relu(inputs.x @ self.network_[0])
+        return self._spread(hidden, inputs) if self.propagate else hidden
 
 
-class _Network(torch.nn.Module):
-    """Two linear layers and the propagation."""
-
-    def __init__(self, n_features: int, width: int, n_classes: int, steps: int, teleport: float) -> None:
-        super().__init__()
-        self.first = InputLinear(n_features, width)
-        self.second = InputLinear(width, n_classes)
-        self.spread = _Propagation(K=steps, alpha=teleport, normalize=False)
-
-    def hidden(self, x: Features) -> Tensor:
-        """Return H."""
-        return torch.relu(self.first(x))
-
-    def scores(
-        self,
-        x: Features,
-        adjacency: SparseMatrix,
-        share: float = 0.0,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Return the scores of all nodes, under dropout if a generator is given."""
-        if generator is None:
-            return self.spread(self.second(self.hidden(x)), adjacency)  # type: ignore[no-any-return]
-        h = dropout(self.hidden(drop_features(x, share, generator)), share, generator)
-        start = self.second(h)
-        return thinned_spread(start, adjacency, self.spread.K, self.spread.alpha, share, generator)
-
-
-class _Propagation(PropagationLayer):  # type: ignore[misc]  # PyTorch Geometric is not typed for us
-    """PyTorch Geometric's layer over a sparse matrix with its transpose at hand; without dropout."""
-
-    # What `propagate` is called with: the layer writes its code from this.
-    propagate_type: ClassVar[dict[str, object]] = {"x": Tensor, "edge_weight": Tensor, "transposed": Tensor}
-
-    def forward(self, x: Tensor, adjacency: SparseMatrix) -> Tensor:
-        """Return what `x` has become after all steps."""
-        start = x
-        for _ in range(self.K):
-            x = self.propagate(adjacency.matrix, x=x, edge_weight=None, transposed=adjacency.transposed).lerp(
-                start, self.alpha
-            )
-        return x
-
-    def message_and_aggregate(self, adj_t: Tensor, x: Tensor, transposed: Tensor) -> Tensor:
-        """Return the product with the adjacency."""
-        return sparse_product(x, adj_t, transposed)
-
-
-def _held_out(targets: Targets, share: float, rng: np.random.Generator) -> tuple[Targets, Targets]:
-    """Return training and validation nodes; the first node drawn of every class is for training.
+def held_out(targets: Targets, share: float, keys: npt.NDArray[np.uint64]) -> tuple[Targets, Targets]:
+    """Return training and validation nodes; the first of every class, in the order of the keys, is for training.
 
     A node of several labels counts for its first; a class that only stands beside others keeps one node as well.
     """
     n = len(targets.rows)
-    order = rng.permutation(n)
+    order = np.argsort(keys[targets.rows.cpu().numpy()])
     values = targets.values[torch.from_numpy(order).to(targets.values.device)].cpu().numpy()
     classes = values.argmax(axis=1) if targets.multilabel else values
     needed = np.zeros(n, dtype=bool)

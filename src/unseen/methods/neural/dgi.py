@@ -8,35 +8,28 @@ X~ its rows in a random order, drawn anew in every epoch,
 a bilinear form sigmoid(z' B s) is trained to answer 1 for rows of Z and 0 for rows of Z~. Training stops when the loss
 has not fallen for 20 epochs; the weights of the lowest loss are kept. The vectors are Z.
 
-What differs from the authors' code: 200 units instead of 512, PyTorch Geometric's bilinear form (its start is uniform
-and six times as wide, and it has no bias), and X W is computed once and shuffled instead of X, which is the same
-because W acts on rows.
+What differs from the authors' code: 200 units instead of 512, a bilinear form that starts six times as wide and has no
+bias (as in PyTorch Geometric), and X W is computed once and shuffled instead of X, which is the same because W acts on
+rows. Who gets whose row is drawn by node id.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import itertools
+from typing import ClassVar
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.linalg.keyed import keyed_bits
 from unseen.methods.base import Vectors
-from unseen.methods.neural.gcn_encoder import pick_device
-from unseen.methods.neural.gnn_common import (
-    Convolution,
-    EarlyStopping,
-    InfomaxModel,
-    InputLinear,
-    NetworkMethod,
-    adam,
-    seeded_model,
-)
-from unseen.methods.neural.gnn_sparse import Features, SparseMatrix
+from unseen.methods.neural import torch
+from unseen.methods.neural.gcn_encoder import FLAT
+from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, NetworkMethod, adam, learnable
 from unseen.methods.vocabulary import LearningRate, Patience
-from unseen.randomness import child_seed
 
 
 class DGI(NetworkMethod):
@@ -67,58 +60,52 @@ class DGI(NetworkMethod):
     learning_rate: LearningRate = 0.001
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
-        device = pick_device(self.device)
-        x, adjacency = self._inputs(graph, device)
-        self.has_features_, self.n_features_ = graph.features is not None, x.shape[1]
-        generator = torch.Generator(device).manual_seed(child_seed(run.rng))
+        inputs, weight = self._start(graph, run)
         width = self._width()
+        bound = 1 / np.sqrt(width)
+        form = learnable(run.rng.uniform(-bound, bound, (width, width)), inputs)
+        bias, slope = learnable(np.zeros(width), inputs), learnable(np.full(1, FLAT), inputs)
+        self.network_ = [weight, bias, slope]
+        self._train(inputs, form, run)
+        return self._embed(inputs)
 
-        def make() -> Any:
-            encoder = _Encoder(x.shape[1], width)
-            return InfomaxModel(width, encoder, _readout, lambda xw, adj: (_shuffled(xw, generator), adj))
-
-        model = seeded_model(make, run.rng).to(device)
-        self.network_ = model.encoder
-        self._train(model, x, adjacency, run)
-        return self._embed(x, adjacency)
-
-    def _train(self, model: Any, x: Features, adjacency: SparseMatrix, run: Run) -> None:
-        optimizer = adam(model.parameters(), self.learning_rate)
-        stopping = EarlyStopping(model.encoder, self.patience)
+    def _train(self, inputs: Inputs, form: torch.Tensor, run: Run) -> None:
+        optimizer = adam([*self.network_, form], self.learning_rate)
+        stopping = EarlyStopping(self.network_, self.patience)
+        softplus = torch.nn.functional.softplus
+        epochs = itertools.count(1)
 
         def evaluate() -> float:
             optimizer.zero_grad()
-            loss = model.loss(*model(self.network_.linear(x), adjacency.matrix))
-            loss.backward()
+            xw = inputs.x @ self.network_[0]
+            order = torch.from_numpy(shuffled(inputs.keys, next(epochs))).to(xw.device)
+            z, other = self._layer(xw, inputs), self._layer(xw.index_select(0, order), inputs)
+            direction = form @ z.mean(dim=0).sigmoid()
+            loss = softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
+            loss.backward()  # type: ignore[no-untyped-call]
             stopping.see(float(loss.detach()))
             return float(loss.detach())
 
-        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), run, lambda: stopping.over)
+        self._run(evaluate, optimizer, inputs, run, lambda: stopping.over)
         stopping.restore()
 
-    def _vectors(self, x: Features, adjacency: SparseMatrix) -> Tensor:
-        vectors: Tensor = self.network_(self.network_.linear(x), adjacency.matrix)
-        return vectors
+    def _layer(self, xw: torch.Tensor, inputs: Inputs) -> torch.Tensor:
+        """Return PReLU(Ahat (X W) + b), of which shuffling commutes with the linear map alone."""
+        _, bias, slope = self.network_
+        return torch.nn.functional.prelu(inputs.ahat @ xw + bias, slope)
+
+    def _vectors(self, inputs: Inputs) -> torch.Tensor:
+        return self._layer(inputs.x @ self.network_[0], inputs)
 
 
-class _Encoder(torch.nn.Module):
-    """The layer, in two parts: the linear map, which shuffling commutes with, and aggregation with activation."""
+def shuffled(keys: npt.NDArray[np.uint64], epoch: int) -> npt.NDArray[np.int64]:
+    """Return whose row every node gets in an epoch: a permutation of nodes that does not depend on their order.
 
-    def __init__(self, n_features: int, width: int) -> None:
-        super().__init__()
-        self.linear = InputLinear(n_features, width)
-        self.convolution = Convolution(torch.nn.Identity(), width, bias=True)
-        self.activation = torch.nn.PReLU()
-
-    def forward(self, xw: Tensor, adjacency: Tensor) -> Tensor:
-        """Return PReLU(Ahat (X W) + b)."""
-        z: Tensor = self.activation(self.convolution(xw, adjacency))
-        return z
-
-
-def _readout(z: Tensor, *_: Tensor) -> Tensor:
-    return z.mean(dim=0).sigmoid()
-
-
-def _shuffled(xw: Tensor, generator: torch.Generator) -> Tensor:
-    return xw.index_select(0, torch.randperm(len(xw), generator=generator, device=generator.device))
+    Examples
+    --------
+    >>> shuffled(np.array([3, 1, 2], dtype=np.uint64), 1).tolist()
+    [1, 0, 2]
+    """
+    order = np.empty(len(keys), dtype=np.int64)
+    order[np.argsort(keys)] = np.argsort(keyed_bits(keys, 1, stream=epoch)[:, 0])
+    return order

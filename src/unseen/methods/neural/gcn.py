@@ -16,26 +16,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import torch
-from torch import Tensor
-
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
-from unseen.methods.neural.gcn_encoder import pick_device
-from unseen.methods.neural.gnn_common import (
-    Convolution,
-    InputLinear,
-    NetworkMethod,
-    Targets,
-    adam,
-    seeded_model,
-)
-from unseen.methods.neural.gnn_sparse import Features, SparseMatrix, drop_features, dropout
+from unseen.methods.neural import torch
+from unseen.methods.neural.gcn_encoder import xavier
+from unseen.methods.neural.gnn_common import Inputs, NetworkMethod, Targets, adam, learnable
+from unseen.methods.neural.gnn_sparse import drop_features, dropout
 from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, WeightDecay
-from unseen.randomness import child_seed
 
 
 class GCN(NetworkMethod):
@@ -75,60 +65,34 @@ class GCN(NetworkMethod):
     weight_decay: WeightDecay = 5e-4
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        device = pick_device(self.device)
-        x, adjacency = self._inputs(graph, device)
-        targets = Targets.from_labels(labels, device)
-        self.has_features_, self.n_features_ = graph.features is not None, x.shape[1]
-        self.network_ = seeded_model(
-            lambda: _Network(x.shape[1], self._width(), targets.n_classes), run.rng
-        ).to(device)
-        self._train(x, adjacency, targets, run)
-        return self._embed(x, adjacency)
+        inputs, first = self._start(graph, run)
+        targets = Targets.from_labels(labels, first.device)
+        second = learnable(xavier(first.shape[1], targets.n_classes, run.rng), inputs)
+        self.network_ = [first, second]
+        self._train(inputs, targets, run)
+        return self._embed(inputs)
 
-    def _train(self, x: Features, adjacency: SparseMatrix, targets: Targets, run: Run) -> None:
-        generator = torch.Generator(targets.rows.device).manual_seed(child_seed(run.rng))
+    def _train(self, inputs: Inputs, targets: Targets, run: Run) -> None:
         if targets.n_classes == 1:
             self.loss_history_ = []
             logger.warning(
                 "gcn: one seen class leaves nothing to learn; the vectors are those of the untrained network"
             )
             return
-        network = self.network_
-        groups = [
-            {"params": network.first.parameters(), "weight_decay": self.weight_decay},
-            {"params": network.second.parameters()},
-        ]
+        first, second = self.network_
+        groups = [{"params": [first], "weight_decay": self.weight_decay}, {"params": [second]}]
         optimizer = adam(groups, self.learning_rate)
+        of_features, of_hidden, _ = inputs.draws()
 
         def evaluate() -> float:
             optimizer.zero_grad()
-            loss = targets.loss(network.scores(x, adjacency, self.dropout, generator))
+            x = drop_features(inputs.x, self.dropout, of_features)
+            hidden = dropout(torch.relu(inputs.ahat @ (x @ first)), self.dropout, of_hidden)
+            loss = targets.loss(inputs.ahat @ (hidden @ second))
             loss.backward()  # type: ignore[no-untyped-call]
             return float(loss.detach())
 
-        self._run(evaluate, optimizer, lambda: self._embed(x, adjacency), run)
+        self._run(evaluate, optimizer, inputs, run)
 
-    def _vectors(self, x: Features, adjacency: SparseMatrix) -> Tensor:
-        h: Tensor = self.network_.hidden(x, adjacency)
-        return h
-
-
-class _Network(torch.nn.Module):
-    """The two layers."""
-
-    def __init__(self, n_features: int, width: int, n_classes: int) -> None:
-        super().__init__()
-        self.first = Convolution(InputLinear(n_features, width), width, bias=False)
-        self.second = Convolution(InputLinear(width, n_classes), n_classes, bias=False)
-
-    def hidden(self, x: Features, adjacency: SparseMatrix) -> Tensor:
-        """Return H."""
-        return torch.relu(self.first(x, adjacency.matrix))
-
-    def scores(
-        self, x: Features, adjacency: SparseMatrix, share: float, generator: torch.Generator
-    ) -> Tensor:
-        """Return the scores of all nodes under dropout."""
-        h = dropout(self.hidden(drop_features(x, share, generator), adjacency), share, generator)
-        scores: Tensor = self.second(h, adjacency.matrix)
-        return scores
+    def _vectors(self, inputs: Inputs) -> torch.Tensor:
+        return torch.relu(inputs.ahat @ (inputs.x @ self.network_[0]))

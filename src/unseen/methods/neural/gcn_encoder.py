@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import torch
 
 from unseen.engine.blocks import Cut
 from unseen.engine.comm import Halo
@@ -22,8 +21,10 @@ from unseen.engine.run import Run
 from unseen.engine.scratch import rest
 from unseen.engine.sparse import Matrix, work_cuts
 from unseen.errors import InputError
-from unseen.linalg.keyed import keyed_uniform
-from unseen.methods.neural.gnn_sparse import weighted_bags
+from unseen.graph import Graph
+from unseen.linalg.keyed import keyed_uniform, node_keys
+from unseen.methods.neural import torch
+from unseen.randomness import child_seed
 
 FLAT = 0.25
 """Slope of PReLU on the negative side at the start, as in the paper that introduced it."""
@@ -388,3 +389,20 @@ def keyed_xavier(
 
     run.each(draw, len(keys))
     return weights
+
+
+def input_weights(graph: Graph, columns: int | None, width: int, run: Run) -> npt.NDArray[np.float32]:
+    """Return starting weights of a first layer over `columns` features, or, if None, over one column per node."""
+    seed = child_seed(run.rng)
+    if columns is not None:
+        return xavier(columns, width, run.rng)
+    return keyed_xavier(node_keys(graph.node_ids, seed), width, run, graph.n_nodes)
+
+
+def weighted_bags(
+    columns: torch.Tensor, offsets: torch.Tensor, values: torch.Tensor, dense: torch.Tensor
+) -> torch.Tensor:
+    """Return a CSR matrix times a dense one on the processor; every row is summed in order."""
+    return torch.nn.functional.embedding_bag(
+        columns, dense, offsets, mode="sum", per_sample_weights=values, include_last_offset=True
+    )

@@ -1,92 +1,87 @@
-"""What GCN, APPNP and DGI have in common: PyTorch Geometric's layers over sparse input, label losses, early stopping.
+"""What GCN, APPNP and DGI have in common: what they read, their starting weights, label losses, early stopping.
 
-The first layer multiplies features in CSR instead of a dense matrix, which changes the price and not the result.
+Weights are plain tensors. The first layer multiplies features in CSR instead of a dense matrix, which changes the price
+and not the result. All draws belong to node ids.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from unseen.engine.run import Run
-from unseen.engine.sparse import inverse
 from unseen.engine.steps import Training
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.normalize import gcn_normalized
+from unseen.linalg.keyed import node_keys
+from unseen.linalg.normalize import gcn_normalized, l1_rows
 from unseen.methods.base import Method, Vectors
-from unseen.methods.neural.gcn_encoder import pick_device
-from unseen.methods.neural.gnn_sparse import Features, SparseMatrix, sparse_product
+from unseen.methods.neural import torch
+from unseen.methods.neural.gcn_encoder import input_weights, pick_device
+from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix
 from unseen.methods.vocabulary import Callbacks, Columns, Device, Epochs, RowNormalize
 from unseen.randomness import child_seed
 
-with warnings.catch_warnings():
-    # Importing PyTorch Geometric compiles some classes in a way that torch has deprecated; no user can help that.
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from torch_geometric import nn as pyg
-    from torch_geometric.nn.inits import glorot, reset, zeros
+if TYPE_CHECKING:
+    from torch import Tensor
 
-GCNLayer: Any = pyg.GCNConv
-PropagationLayer: Any = pyg.APPNP
-InfomaxModel: Any = pyg.DeepGraphInfomax
 DENSE_ABOVE = 0.5
 """Share of nonzero entries above which features that come as an ndarray are multiplied as one."""
 
-Made = TypeVar("Made")
 
+@dataclass(frozen=True)
+class Inputs:
+    """What a network reads of a graph.
 
-class InputLinear(torch.nn.Module):
-    """X W for X sparse or dense, W stored as (in, out) because that is how a sparse product reads it."""
-
-    def __init__(self, in_channels: int, out_channels: int) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.empty(in_channels, out_channels))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Start again, from Glorot's uniform distribution."""
-        glorot(self.weight)
-
-    def forward(self, x: Features) -> Tensor:
-        """Return X W."""
-        return x @ self.weight
-
-
-class Convolution(GCNLayer):  # type: ignore[misc]  # PyTorch Geometric is not typed for us
-    """PyTorch Geometric's GCN layer over a normalised, symmetric adjacency, with its linear map given.
-
-    Parameters
+    Attributes
     ----------
-    linear : Module
-        The map before aggregation: an `InputLinear`, or the identity where it has been applied already.
-    width : int
-        Its number of columns.
-    bias : bool
-        Whether to learn a term to add.
+    x : SparseMatrix or Tensor
+        The features.
+    ahat : SparseMatrix
+        The normalised adjacency.
+    keys : ndarray of uint64
+        Keys of the nodes, to which all draws belong.
+    of_features : bool
+        Whether `x` is the graph's features; if not, it is the adjacency.
     """
 
-    def __init__(self, linear: torch.nn.Module, width: int, *, bias: bool) -> None:
-        super().__init__(width, width, normalize=False, bias=bias)
-        self.lin = linear
+    x: Features
+    ahat: SparseMatrix
+    keys: npt.NDArray[np.uint64]
+    of_features: bool
 
-    def reset_parameters(self) -> None:
-        """Start again."""
-        reset(self.lin)
-        zeros(self.bias)
+    @classmethod
+    def of(cls, graph: Graph, *, row_normalize: bool, seed: int, device: torch.device) -> Inputs:
+        """Read a graph: rows of the adjacency where there are no features, CSR unless they are truly dense."""
+        x = graph.adjacency if graph.features is None else graph.features
+        if isinstance(x, np.ndarray) and np.count_nonzero(x) <= DENSE_ABOVE * x.size:
+            x = sp.csr_array(x)
+        if row_normalize:
+            x = l1_rows(x)
+        tensor: Features = (
+            torch.tensor(x, dtype=torch.float32, device=device)
+            if isinstance(x, np.ndarray)
+            else SparseMatrix.from_scipy(sp.csr_array(x), device)
+        )
+        ahat = SparseMatrix.from_scipy(gcn_normalized(graph.adjacency), device)
+        return cls(tensor, ahat, node_keys(graph.node_ids, seed), graph.features is not None)
 
-    def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
-        """Return Ahat X; Ahat is its own transpose."""
-        return sparse_product(x, adj_t, adj_t)
+    def draws(self) -> tuple[Draws, Draws, Draws]:
+        """Return draws for dropout of the features, of hidden layers and of the entries of the adjacency."""
+        device, keys = self.ahat.matrix.device, self.keys
+        columns = np.arange(self.x.shape[1], dtype=np.uint64) if self.of_features else keys
+        of_x = self.x.entry_keys(keys, columns) if isinstance(self.x, SparseMatrix) else keys
+        return (
+            Draws(of_x, device, 1),
+            Draws(keys, device, 2),
+            Draws(self.ahat.entry_keys(keys, keys), device, 3),
+        )
 
 
 class _Learnt:
@@ -116,18 +111,25 @@ class NetworkMethod(_Learnt, Method):
         """Return the number of columns; a layer can have any, so nothing is clipped."""
         return self.default_components if self.n_components is None else int(self.n_components)
 
-    def _inputs(self, graph: Graph, device: torch.device) -> tuple[Features, SparseMatrix]:
-        """Return features and normalised adjacency as the layers take them."""
-        x = input_features(graph, row_normalize=self.row_normalize, device=device)
-        return x, SparseMatrix.from_scipy(gcn_normalized(graph.adjacency), device)
+    def _read(self, graph: Graph, seed: int) -> Inputs:
+        """Return what the network reads of a graph."""
+        device = pick_device(self.device)
+        return Inputs.of(graph, row_normalize=self.row_normalize, seed=seed, device=device)
 
-    def _vectors(self, x: Features, adjacency: SparseMatrix) -> Tensor:
+    def _start(self, graph: Graph, run: Run) -> tuple[Inputs, Tensor]:
+        """Return what the network reads and the starting weights of its first layer."""
+        inputs = self._read(graph, child_seed(run.rng))
+        self.has_features_, self.n_features_ = inputs.of_features, inputs.x.shape[1]
+        columns = self.n_features_ if self.has_features_ else None
+        return inputs, learnable(input_weights(graph, columns, self._width(), run), inputs)
+
+    def _vectors(self, inputs: Inputs) -> Tensor:
         """Return the vectors of all nodes, without dropout."""
         raise NotImplementedError
 
-    def _embed(self, x: Features, adjacency: SparseMatrix) -> npt.NDArray[np.float32]:
+    def _embed(self, inputs: Inputs) -> npt.NDArray[np.float32]:
         with torch.no_grad():
-            vectors: npt.NDArray[np.float32] = self._vectors(x, adjacency).cpu().numpy()
+            vectors: npt.NDArray[np.float32] = self._vectors(inputs).cpu().numpy()
         return vectors
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
@@ -138,58 +140,30 @@ class NetworkMethod(_Learnt, Method):
                 f"the graph has {graph.features.shape[1]} features, at fit time there were {self.n_features_}"
             )
             raise InputError(msg)
-        return self._embed(*self._inputs(graph, pick_device(self.device)))
+        return self._embed(self._read(graph, 0))
 
     def _run(
         self,
         evaluate: Callable[[], float],
         optimizer: torch.optim.Optimizer,
-        vectors: Callable[[], npt.NDArray[np.float32]],
+        inputs: Inputs,
         run: Run,
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
         """Train: `evaluate` returns the loss and sets the gradients; `stop` is asked after every epoch."""
-        training = Training(evaluate, optimizer.step, vectors=vectors, stop=stop)
+        training = Training(evaluate, optimizer.step, vectors=lambda: self._embed(inputs), stop=stop)
         self.loss_history_ = run.steps(self.name, self.epochs, training, callbacks=self.callbacks).losses
 
 
-def input_features(graph: Graph, *, row_normalize: bool, device: torch.device) -> Features:
-    """Return the features a network reads: rows of the adjacency where there are none, CSR unless truly dense.
-
-    Parameters
-    ----------
-    graph : Graph
-        Its features, or its adjacency, are read.
-    row_normalize : bool
-        Divide each row by the sum of its absolute values.
-    device : torch.device
-        Where they go.
-    """
-    x = graph.adjacency if graph.features is None else graph.features
-    if isinstance(x, np.ndarray) and np.count_nonzero(x) <= DENSE_ABOVE * x.size:
-        x = sp.csr_array(x)
-    if row_normalize:
-        total = np.asarray(abs(x).sum(axis=1), dtype=np.float64)
-        # dropout draws in the order of the entries, so that this product decides which ones are dropped
-        x = x * inverse(total)[:, None] if isinstance(x, np.ndarray) else sp.diags_array(inverse(total)) @ x
-    if isinstance(x, np.ndarray):
-        return torch.tensor(x, dtype=torch.float32, device=device)
-    return SparseMatrix.from_scipy(sp.csr_array(x), device)
+def learnable(array: npt.NDArray[Any], inputs: Inputs) -> Tensor:
+    """Return weights to learn, where the inputs are."""
+    device = inputs.ahat.matrix.device
+    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(device).requires_grad_()
 
 
 def adam(groups: Any, learning_rate: float) -> torch.optim.Adam:
     """Return Adam in one kernel per tensor, which is twenty times as fast as the default on a CPU."""
     return torch.optim.Adam(groups, lr=learning_rate, fused=True)
-
-
-def seeded_model(make: Callable[[], Made], rng: np.random.Generator) -> Made:
-    """Call `make` with torch's generator seeded from `rng`, and put torch's state back afterwards.
-
-    PyTorch Geometric starts its weights from torch's global generator; this keeps it out of a user's way.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(child_seed(rng))
-        return make()
 
 
 @dataclass(frozen=True)
@@ -233,8 +207,8 @@ class Targets:
     def loss(self, logits: Tensor) -> Tensor:
         """Softmax cross-entropy, or binary cross-entropy where nodes have several labels; `logits` is for all nodes."""
         if self.multilabel:
-            return functional.binary_cross_entropy_with_logits(logits[self.rows], self.values)
-        return functional.cross_entropy(logits[self.rows], self.values)
+            return torch.nn.functional.binary_cross_entropy_with_logits(logits[self.rows], self.values)
+        return torch.nn.functional.cross_entropy(logits[self.rows], self.values)
 
     def accuracy(self, logits: Tensor) -> float:
         """Share of nodes whose class scores highest; one label per node only."""
@@ -249,22 +223,22 @@ class EarlyStopping:
 
     Parameters
     ----------
-    network : Module
-        Whose weights to keep.
+    weights : sequence of Tensor
+        What to keep.
     patience : int
         Epochs to wait for an improvement.
 
     Examples
     --------
-    >>> stopping = EarlyStopping(torch.nn.Linear(1, 1), patience=2)
+    >>> stopping = EarlyStopping([torch.ones(1)], patience=2)
     >>> for loss in (3.0, 1.0, 2.0, 2.0):
     ...     stopping.see(loss)
     >>> stopping.over
     True
     """
 
-    def __init__(self, network: torch.nn.Module, patience: int) -> None:
-        self.weights = [weight.data for weight in network.parameters()]
+    def __init__(self, weights: Sequence[Tensor], patience: int) -> None:
+        self.weights = [weight.data for weight in weights]
         self.kept: list[Tensor] = []
         self.patience = patience
         self.waited = 0

@@ -8,17 +8,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from unseen.engine.run import Run
 from unseen.engine.steps import Arrays, Training
 from unseen.errors import InputError, UnsupportedError
 from unseen.graph import Features, Graph
-from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Vectors
+from unseen.methods.neural import torch
 from unseen.methods.neural.adam import Adam
-from unseen.methods.neural.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
+from unseen.methods.neural.gcn_encoder import (
+    Encoder,
+    Input,
+    SparseProduct,
+    input_weights,
+    pick_device,
+    xavier,
+)
 from unseen.methods.saved import SavedMethod
 from unseen.methods.vocabulary import (
     Callbacks,
@@ -35,7 +41,6 @@ from unseen.methods.vocabulary import (
     Readout,
     UnitRows,
 )
-from unseen.randomness import child_seed
 
 REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
 
@@ -80,11 +85,8 @@ class RectMethod(_Learnt, SavedMethod):
 
     def _encoder(self, graph: Graph, widths: list[int], run: Run) -> Encoder:
         """Return an encoder with Xavier's weights; rows that stand for nodes are keyed by the nodes' ids."""
-        seed = child_seed(run.rng)
-        if self.source_ == "features":
-            weights = [xavier(self.n_features_, widths[0], run.rng)]
-        else:
-            weights = [keyed_xavier(node_keys(graph.node_ids, seed), widths[0], run, graph.n_nodes)]
+        columns = self.n_features_ if self.source_ == "features" else None
+        weights = [input_weights(graph, columns, widths[0], run)]
         weights += [xavier(a, b, run.rng) for a, b in pairwise(widths)]
         return Encoder(weights, pick_device(self.device))
 
