@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from torch.optim.adam import adam
-
 from unseen.engine.run import Run
 from unseen.engine.scratch import on_disk, rest
+from unseen.methods.neural import torch
 
 BLOCK = 65_536
 DISK_BLOCK = 256 * BLOCK
@@ -50,6 +48,8 @@ class Adam:
                     rest(moment, start, stop)
 
     def _move(self, parts: Sequence[torch.Tensor]) -> None:
+        from torch.optim.adam import adam
+
         n = parts[0].numel()
         size = n if parts[0].is_cuda else BLOCK
 

@@ -18,13 +18,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import torch
 
 from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.walks import WalkSampler
+from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
 from unseen.methods.neural.rect import RECT
 from unseen.methods.neural.rect_n import RECTN

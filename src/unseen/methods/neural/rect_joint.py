@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from unseen.engine.run import Run
 from unseen.errors import logger
@@ -20,6 +19,7 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
+from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
 from unseen.methods.neural.rect_l import reduced_features, scales_rows

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from unseen.engine.estimate import (
     DRAW_SECONDS,
@@ -34,6 +33,7 @@ from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, start_width, truncated_svd
 from unseen.methods.base import Vectors
+from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
 from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import torch
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
 from unseen.linalg.walk import WalkMatrix
+from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import (
     Layer,
     SparseProduct,

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from unseen.engine.estimate import (
     DRAW_SECONDS,
@@ -25,6 +24,7 @@ from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
+from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import pick_device
 from unseen.methods.neural.rect_base import RectMethod, layer_input, propagation
 from unseen.methods.neural.rect_losses import StructureLoss
