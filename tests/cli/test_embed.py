@@ -67,9 +67,9 @@ def test_same_seed_same_file(cli: Callable, files: Path) -> None:
 def test_every_declared_type_is_read_from_the_command_line(cli: Callable, tmp_path: Path) -> None:
     words = ["embed", "debian", "-o", tmp_path / "v.npz", "-m", "rect-plus", "--dim", 4]
     assert cli(*words, "--param", "views=plain/near,weighted/far").code == 0
-    wrong = cli(*words, "--param", "strength=much")
+    wrong = cli(*words, "--param", "n_components=many")
     assert wrong.code == 1
-    assert "`strength` of RECTPlus must be a number of at least 0, or None, got 'much'" in wrong.err
+    assert "`n_components` of RECTPlus must be an integer of at least 1, or None, got 'many'" in wrong.err
 
 
 def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:

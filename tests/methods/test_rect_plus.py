@@ -44,7 +44,6 @@ def test_views_are_chosen_by_the_labels_and_reported(planted: unseen.Dataset) ->
     assert best in method.views_
     assert set(method.views_) <= set(method.view_scores_)
     assert {"plain/near", "weighted-wide/far", "walk", "sharp-walk/near"} <= set(method.view_scores_)
-    assert method.strength_ in (0.0, 0.03, 0.1)
 
 
 @pytest.mark.slow
@@ -113,9 +112,7 @@ def test_new_nodes_land_near_where_a_refit_puts_them() -> None:
     part = unseen.Graph(
         data.graph.adjacency[kept][:, kept], data.graph.features[kept], data.graph.node_ids[kept]
     )
-    early = unseen.RECTPlus(
-        n_components=64, views=tuple(method.views_), strength=method.strength_, random_state=0
-    )
+    early = unseen.RECTPlus(n_components=64, views=tuple(method.views_), random_state=0)
     early.fit(
         part, unseen.Labels(split.seen_labels.indicator[kept], split.seen_labels.classes, part.node_ids)
     )
@@ -153,13 +150,17 @@ def test_unknown_views_are_named(planted: unseen.Dataset) -> None:
         unseen.RECTPlus(views=(), random_state=0).fit(planted.graph)
 
 
+def test_the_strength_is_gone() -> None:
+    with pytest.raises(InputError, match=r"^`strength` of RECTPlus is gone: .*never acted; leave it out$"):
+        unseen.RECTPlus(strength=0.1)
+
+
 @pytest.mark.slow
 def test_several_labels_a_node_are_fine(planted: unseen.Dataset) -> None:
     values = [[f"c{i % 3}", f"d{i % 2}"] if i % 4 else None for i in range(400)]
     labels = unseen.Labels.from_values(values, planted.graph.node_ids)
-    method = unseen.RECTPlus(strength=0.1, random_state=0).fit(planted.graph, labels)
+    method = unseen.RECTPlus(random_state=0).fit(planted.graph, labels)
     assert np.isfinite(method.embedding_.vectors).all()
-    assert method.strength_ == 0.1
 
 
 def test_reduced_features_are_the_projections_of_weighted_unit_rows() -> None:

@@ -6,11 +6,8 @@ import pytest
 from unseen.methods import selection
 from unseen.methods.selection import (
     as_good_as_the_best,
-    choose_strength,
     hits,
     leave_one_out_hits,
-    shrunk_map,
-    within_class_metric,
 )
 
 
@@ -59,22 +56,3 @@ def test_what_is_clearly_worse_is_left_out_and_ties_are_kept() -> None:
         "other",
         "same",
     ]
-
-
-def test_the_map_shrinks_what_differs_within_classes() -> None:
-    rng = np.random.default_rng(0)
-    truth = np.eye(2)[np.arange(40) % 2]
-    Z = np.c_[np.arange(40) % 2, 5 * rng.standard_normal(40)]
-    variances, directions = within_class_metric(Z, truth)
-    mapped = Z @ shrunk_map(variances, directions, 10.0)
-    assert mapped[:, 0].std() / Z[:, 0].std() > 0.9
-    assert mapped[:, 1].std() / Z[:, 1].std() < 0.3
-
-
-def test_strength_is_zero_unless_it_helps() -> None:
-    rng = np.random.default_rng(0)
-    group = np.arange(300) % 3
-    truth = np.eye(3)[group] > 0
-    folds = np.arange(300) // 3 % 3
-    pure = np.eye(3)[group] + 0.01 * rng.standard_normal((300, 3))
-    assert choose_strength(pure, truth, (0.0, 1.0), folds) == 0.0

@@ -14,7 +14,7 @@ def test_every_method_of_the_comparison_has_a_row(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(plus, "RATES", (0.3,))
     monkeypatch.setattr(plus, "WITHOUT_LABELS", ("nodefeats", "smoothfeats"))
     data = unseen.planted_partition(240, 7, random_state=0)
-    rows = plus.compared(data, 1, {"RECT+": {}, "plain": {"views": ("plain/far",), "strength": 0.0}})
+    rows = plus.compared(data, 1, {"RECT+": {}, "plain": {"views": ("plain/far",)}})
     assert [row[:2] for row in rows] == [
         (data.name, title) for title in ("nodefeats", "smoothfeats", "cca-ssg", "rect", "RECT+", "plain")
     ]

@@ -1,15 +1,12 @@
-"""RECT+: views of the graph that serve the seen classes, brought nearer to their class descriptions, in closed form.
+"""RECT+: views of the graph that serve the seen classes, in closed form.
 
-RECT's idea, class-semantic knowledge of the seen classes beside the structure of the graph, without its training:
+RECT's idea, what the seen classes say about features beside the structure of the graph, without its training:
 
 1. *Views without labels.* Features after SVD, weighted and plain, smoothed over the graph at three depths; a
    factorisation of the logarithm of the walk matrix. Depth and weighting that serve differ from graph to graph.
 2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. Views of
    the kind of the best (features or walk) within a standard error of it are put side by side; the best of the other
    kind joins them where it finds more labels, by over a standard error. The columns are reduced to `n_components`.
-3. *Class descriptions.* Directions in which nodes differ from the description of their own class are shrunk: the
-   minimum of RECT-L's squared error over maps near the identity. How far, is chosen on folds whose labels the
-   map has not seen, and it stays zero unless that is clearly better.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
@@ -30,24 +27,14 @@ from unseen.linalg.keyed import node_keys
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Vectors
 from unseen.methods.saved import SavedMethod
-from unseen.methods.selection import (
-    FOLDS,
-    as_good_as_the_best,
-    choose_strength,
-    leave_one_out_hits,
-    shrunk_map,
-    within_class_metric,
-)
-from unseen.methods.semantics import describe_classes, shares_of, words_of
+from unseen.methods.selection import as_good_as_the_best, leave_one_out_hits
 from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, is_walk, smoothed_views
-from unseen.methods.vocabulary import Columns, Strength, Views
+from unseen.methods.vocabulary import Columns, Views
 from unseen.randomness import child_seed
 
 if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes
 
-STRENGTHS = (0.0, 0.03, 0.1)
-"""How far vectors are brought nearer to class descriptions, to choose from."""
 MOST_LABELLED = 2000
 """Labelled nodes that choices look at; of more, as many are drawn."""
 ROUNDS = 3
@@ -68,8 +55,6 @@ class RECTPlus(SavedMethod):
     view_scores_ : dict of str to float
         Share of labels found by ridge regression on each view, leaving one labelled node out at a time. Empty where
         there were too few labels to choose by.
-    strength_ : float
-        The strength that was taken.
     class_descriptions_ : dict of str to list of (str, float)
         Strongest words of each seen class, where the features have names; see :class:`RECTL`.
 
@@ -89,17 +74,19 @@ class RECTPlus(SavedMethod):
     """
 
     name: ClassVar[str] = "rect-plus"
-    summary: ClassVar[str] = "views chosen inside the seen labels, near their class descriptions; recommended"
+    summary: ClassVar[str] = "views of features and structure, chosen inside the seen labels; recommended"
     uses_features: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "this library, after Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
     )
     uses_labels: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
+    removed: ClassVar[dict[str, str]] = {
+        "strength": "the step towards class descriptions that it steered never acted; leave it out"
+    }
 
     n_components: Columns = None
     views: Views = "auto"
-    strength: Strength = None
 
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources:
@@ -126,10 +113,6 @@ class RECTPlus(SavedMethod):
         self.class_descriptions_ = _words(graph, labels, ways, run)
         joined = np.hstack([views[name] for name in self.views_])
         vectors, self.mix_ = _reduced(joined, self._width(joined.shape[1]), np.random.default_rng(seed), run)
-        self.strength_, nearer = self._nearer(vectors, labels, rows, graph, seed)
-        if nearer is not None:
-            self.mix_ = (self.mix_ @ nearer).astype(np.float32)
-            vectors = times(vectors, nearer, run)
         return vectors
 
     def chosen_params(self) -> dict[str, Any]:
@@ -140,33 +123,16 @@ class RECTPlus(SavedMethod):
         self, views: dict[str, Any], rows: npt.NDArray[np.int64], truth: npt.NDArray[np.bool_]
     ) -> tuple[list[str], dict[str, float]]:
         if isinstance(self.views, tuple):
-            return list(_known(self.views, views)), {}
+            return list(_checked_names(self.views, views)), {}
         if not _enough(truth):
             default = [name for name in DEFAULT[self.has_features_] if name in views] or list(views)[:1]
             logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
             return default, {}
         hits = {name: leave_one_out_hits(vectors[rows], truth) for name, vectors in views.items()}
-        chosen = _side_by_side(views, hits, rows, truth)
-        scores = {name: round(float(found.mean()), 4) for name, found in hits.items()}
-        logger.info("%s: views chosen inside the seen labels: %s", self.name, ", ".join(chosen))
-        return chosen, scores
-
-    def _nearer(
-        self, vectors: Any, labels: Labels, rows: npt.NDArray[np.int64], graph: Graph, seed: int
-    ) -> tuple[float, npt.NDArray[np.float64] | None]:
-        """Return the strength and the map towards class descriptions, None where it is the identity."""
-        strength = 0.0
-        if self.strength is not None:
-            strength = float(self.strength)
-        elif _enough(truth := labels.indicator[rows].toarray()):
-            folds = _folds(truth, node_keys(graph.node_ids, seed)[rows])
-            strength = choose_strength(vectors[rows].astype(np.float64), truth, STRENGTHS, folds)
-        if not strength or not len(rows):
-            return 0.0, None
-        near = labels.keep(rows)
-        metric = within_class_metric(vectors[rows].astype(np.float64), shares_of(near).toarray())
-        logger.info("%s: brought nearer to the class descriptions, strength %g", self.name, strength)
-        return strength, shrunk_map(*metric, strength)
+        names = _side_by_side(views, hits, rows, truth)
+        scores = {name: round(float(each.mean()), 4) for name, each in hits.items()}
+        logger.info("%s: views chosen inside the seen labels: %s", self.name, ", ".join(names))
+        return names, scores
 
     def _width(self, most: int) -> int:
         return self._components(self.n_components, most, f"the chosen views have {most} columns together")
@@ -207,7 +173,7 @@ def _enough(truth: npt.NDArray[np.bool_]) -> bool:
     return len(truth) >= FEWEST_LABELLED and int(truth.any(axis=0).sum()) >= 2
 
 
-def _known(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, ...]:
+def _checked_names(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, ...]:
     if not names:
         msg = f"`views` of RECTPlus is empty; name some of {', '.join(views)}, or take 'auto'"
         raise InputError(msg)
@@ -225,18 +191,16 @@ def _side_by_side(
 ) -> list[str]:
     """Return the views that serve the labels: the best kind's, one of the other if that is clearly better."""
     best = max(hits, key=lambda name: float(hits[name].mean()))
-    chosen = as_good_as_the_best(
-        {name: found for name, found in hits.items() if is_walk(name) == is_walk(best)}
-    )
+    alone = as_good_as_the_best({name: hits[name] for name in hits if is_walk(name) == is_walk(best)})
     others = [name for name in hits if is_walk(name) != is_walk(best)]
     if not others:
-        return chosen
-    joined = [*chosen, max(others, key=lambda name: float(hits[name].mean()))]
-    found = {
+        return alone
+    joined = [*alone, max(others, key=lambda name: float(hits[name].mean()))]
+    compared = {
         title: leave_one_out_hits(np.hstack([views[name][rows] for name in names]), truth)
-        for title, names in (("alone", chosen), ("joined", joined))
+        for title, names in (("alone", alone), ("joined", joined))
     }
-    return chosen if "alone" in as_good_as_the_best(found) else joined
+    return alone if "alone" in as_good_as_the_best(compared) else joined
 
 
 def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
@@ -246,14 +210,6 @@ def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
         return rows
     keys = node_keys(graph.node_ids, seed)[rows]
     return np.sort(rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]])
-
-
-def _folds(truth: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Cut nodes into folds, class by class (the first of several), drawn by node."""
-    order = np.lexsort((keys, truth.argmax(axis=1)))
-    folds = np.empty(len(truth), dtype=np.int64)
-    folds[order] = np.arange(len(truth)) % FOLDS
-    return folds
 
 
 def _reduced(
@@ -271,6 +227,8 @@ def _words(
 ) -> dict[str, list[tuple[str, float]]]:
     if graph.features is None or graph.feature_names is None or not len(labels.labelled):
         return {}
+    from unseen.methods.semantics import describe_classes, words_of
+
     plain = ways["plain"]
     reduced = plain.apply(graph.features, run)
     descriptions = describe_classes(reduced, labels, "mean", run)

@@ -163,8 +163,3 @@ Views = Annotated[
     "``weighted-wide``, each followed by ``/far``, ``/middle`` or ``/near``; of a graph without features ``rows`` in "
     "their place. Of the structure: ``walk``, ``walk/near``, ``sharp-walk`` and ``sharp-walk/near``.",
 ]
-Strength = Annotated[
-    float | None,
-    Limits(0),
-    "How far vectors are brought nearer to the descriptions of the seen classes; 0 not at all, None chooses.",
-]

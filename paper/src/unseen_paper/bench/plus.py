@@ -30,11 +30,9 @@ HIDDEN = {"citeseer": 2, "cora": 2, "debian": 3, "digits": 3, "heterophilous": 2
 RATES = (0.1, 0.5)
 ABLATIONS: dict[str, dict[str, Any]] = {
     "RECT+": {},
-    "without class descriptions": {"strength": 0.0},
-    "class descriptions always (0.1)": {"strength": 0.1},
-    "weighted features, middle depth, no choice": {"views": ("weighted-wide/middle",), "strength": 0.0},
-    "plain features, far, no choice": {"views": ("plain/far",), "strength": 0.0},
-    "walk, no choice": {"views": ("walk",), "strength": 0.0},
+    "weighted features, middle depth, no choice": {"views": ("weighted-wide/middle",)},
+    "plain features, far, no choice": {"views": ("plain/far",)},
+    "walk, no choice": {"views": ("walk",)},
 }
 
 
