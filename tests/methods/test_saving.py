@@ -53,6 +53,11 @@ def test_functions_are_left_out_and_a_generator_too(planted, tmp_path, caplog):
     assert again.callbacks is None
 
 
+def test_what_cannot_be_saved_says_so(planted, tmp_path):
+    with pytest.raises(unseen.UnsupportedError, match="lde cannot be saved so far; save its vectors"):
+        unseen.LDE(epochs=1).fit(planted.graph).save(tmp_path / "model.npz")
+
+
 def test_saving_before_fitting_and_loading_another_class_get_a_sentence(planted, tmp_path):
     from sklearn.exceptions import NotFittedError
 

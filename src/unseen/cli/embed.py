@@ -77,7 +77,7 @@ def embed(
     method = method or DEFAULT_METHOD
     params |= options.parse_parameters(param or [], method)
     estimator = _estimator(method, params, common.seed) if model is None else _loaded(model)
-    if save_model is not None and not hasattr(estimator, "save"):
+    if save_model is not None and not estimator.can_be_saved:
         msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
         raise UsageError(msg)
     from unseen.data.write import check_vectors
@@ -93,7 +93,7 @@ def embed(
     seconds = time.perf_counter() - start
     embedding.save(output)
     if save_model is not None:
-        estimator.save(save_model)  # type: ignore[attr-defined]  # looked at above
+        estimator.save(save_model)
     _report(estimator, embedding, seconds, output, json=common.json)
 
 

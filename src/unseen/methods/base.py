@@ -22,6 +22,7 @@ from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 
 if TYPE_CHECKING:
+    from os import PathLike
     from typing import Self
 
     from unseen.engine.estimate import Resources, Sizes
@@ -67,6 +68,8 @@ class Method(Declared):
     """Whether the vectors have the scale of the features, so that unusual ones must stay as they are."""
     trains_on_parts: ClassVar[bool] = False
     """Whether it can be trained on the parts of a graph, by several processes (``python -m unseen.scale``)."""
+    can_be_saved: ClassVar[bool] = False
+    """Whether what it learns is arrays and plain values, so that :meth:`save` can write it."""
     default_components: ClassVar[int] = 200
     """Columns when `n_components` is None and the graph allows as many."""
 
@@ -134,6 +137,27 @@ class Method(Declared):
             ready = scaled_features(in_range(graph, run), getattr(self, "feature_exponent_", 0))
             vectors = self._transform(ready, run)
         return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted method to a file (numpy arrays and JSON, no pickle), for :meth:`load`.
+
+        The file holds the parameters, what was learnt, the vectors and the node ids; functions among the parameters
+        (callbacks, a readout of one's own) are left out.
+        """
+        from unseen.methods.saving import save_method
+
+        save_method(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Return a method that :meth:`save` wrote; the file must hold one of this class."""
+        from unseen.methods.saving import load_method
+
+        loaded = load_method(path)
+        if not isinstance(loaded, cls):
+            msg = f"{path}: the file holds a {type(loaded).__name__}, not a {cls.__name__}"
+            raise InputError(msg)
+        return loaded
 
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003

@@ -26,7 +26,6 @@ from unseen.linalg.dense import times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Vectors
-from unseen.methods.saved import SavedMethod
 from unseen.methods.selection import as_good_as_the_best, leave_one_out_hits
 from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, is_walk, smoothed_views
 from unseen.methods.vocabulary import Columns, Views
@@ -45,7 +44,7 @@ FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
 
-class RECTPlus(SavedMethod):
+class RECTPlus(Method):
     """The recommended vectors for graphs whose labels miss whole classes; no training, linear in the graph.
 
     Attributes
@@ -80,6 +79,7 @@ class RECTPlus(SavedMethod):
         "this library, after Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
     )
     uses_labels: ClassVar[bool] = True
+    can_be_saved: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
     removed: ClassVar[dict[str, str]] = {
         "strength": "the step towards class descriptions that it steered never acted; leave it out"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from unseen import methods
@@ -83,15 +82,12 @@ def make_method(name: str, **params: Any) -> Method:
 
 def _modules() -> list[str]:
     """Return the names of all modules of the package and its folders, but for those that begin with ``_``."""
-    found: Iterable[pkgutil.ModuleInfo] = pkgutil.iter_modules(methods.__path__, "unseen.methods.")
-    names = []
-    for module in found:
+    folders = {"unseen.methods.": list(methods.__path__)}
+    for module in pkgutil.iter_modules(methods.__path__):
         if module.ispkg:
-            inner = importlib.import_module(module.name)
-            names += [info.name for info in pkgutil.iter_modules(inner.__path__, f"{module.name}.")]
-        else:
-            names.append(module.name)
-    return [name for name in names if not name.rpartition(".")[2].startswith("_")]
+            folders[f"unseen.methods.{module.name}."] = [f"{path}/{module.name}" for path in methods.__path__]
+    modules = [info for prefix, paths in folders.items() for info in pkgutil.iter_modules(paths, prefix)]
+    return [m.name for m in modules if not m.ispkg and not m.name.rpartition(".")[2].startswith("_")]
 
 
 def _leading_to(word: str) -> str:

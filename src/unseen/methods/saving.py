@@ -16,10 +16,8 @@ from unseen.data.files import atomic_path
 from unseen.data.ids import text_arrays
 from unseen.data.sources import File
 from unseen.embedding import Embedding
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, UnsupportedError, logger
 from unseen.methods.base import Method
-from unseen.methods.neural.gcn_encoder import Encoder, pick_device
-from unseen.methods.neural.rect_dw import RECTNDW
 from unseen.methods.registry import find_method
 from unseen.randomness import seed_of
 
@@ -29,7 +27,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_method(method: Method, path: str | PathLike[str]) -> None:
-    """Write a fitted method whose state is arrays and plain values.
+    """Write a fitted method; see :meth:`Method.save`.
 
     Examples
     --------
@@ -42,6 +40,9 @@ def save_method(method: Method, path: str | PathLike[str]) -> None:
     >>> bool((again.transform(graph).vectors == method.transform(graph).vectors).all())
     True
     """
+    if not method.can_be_saved:
+        msg = f"{method.name} cannot be saved so far; save its vectors (`embedding_.save`), or fit it again"
+        raise UnsupportedError(msg)
     if not hasattr(method, "embedding_"):
         from sklearn.exceptions import NotFittedError
 
@@ -118,7 +119,7 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     halves: dict[str, Any] = {}
     for key, value in learnt.items():
-        if isinstance(value, Encoder):
+        if hasattr(value, "weights"):  # an encoder
             for number, weight in enumerate(value.weights):
                 arrays[f"{prefix}{key}/{number}"] = weight.cpu().numpy()
         elif isinstance(value, np.ndarray):
@@ -144,9 +145,7 @@ def _holds_function(value: Any) -> bool:
 
 
 def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
-    cls = (
-        RECTNDW if about["name"] == RECTNDW.name else find_method(about["name"])
-    )  # a half is not in the registry
+    cls = _class_of(about["name"])
     if cls is None:
         msg = (
             f"the model is of a method {about['name']!r} that this unseen {unseen.__version__} does not have"
@@ -177,14 +176,24 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     return method
 
 
+def _class_of(name: str) -> type[Method] | None:
+    if name != "rect-n-dw":
+        return find_method(name)
+    from unseen.methods.neural.rect_dw import RECTNDW  # half of a method, which is not in the registry
+
+    return RECTNDW
+
+
 def _restored(key: str, value: Any) -> Any:
     if key == "class_descriptions_":
         return {name: [(str(word), float(much)) for word, much in words] for name, words in value.items()}
     return value
 
 
-def _encoder(weights: list[npt.NDArray[Any]], device: str) -> Encoder:
-    made = Encoder(weights[::3], pick_device("auto" if device == "cuda" else device))
-    for weight, array in zip(made.weights, weights, strict=True):
+def _encoder(weights: list[npt.NDArray[Any]], device: str) -> Any:
+    from unseen.methods.neural.gcn_encoder import Encoder, pick_device
+
+    encoder = Encoder(weights[::3], pick_device("auto" if device == "cuda" else device))
+    for weight, array in zip(encoder.weights, weights, strict=True):
         weight.copy_(weight.new_tensor(array))
-    return made
+    return encoder

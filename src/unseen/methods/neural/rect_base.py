@@ -14,7 +14,7 @@ from unseen.engine.steps import Arrays, Training
 from unseen.errors import InputError, UnsupportedError
 from unseen.graph import Features, Graph
 from unseen.linalg.normalize import l1_rows
-from unseen.methods.base import Vectors
+from unseen.methods.base import Method, Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.adam import Adam
 from unseen.methods.neural.gcn_encoder import (
@@ -25,7 +25,6 @@ from unseen.methods.neural.gcn_encoder import (
     pick_device,
     xavier,
 )
-from unseen.methods.saved import SavedMethod
 from unseen.methods.vocabulary import (
     Callbacks,
     Columns,
@@ -56,11 +55,12 @@ class _Learnt:
     stopped_by_: str
 
 
-class RectMethod(_Learnt, SavedMethod):
+class RectMethod(_Learnt, Method):
     """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
     reference: ClassVar[str] = REFERENCE
     uses_features: ClassVar[bool] = True
+    can_be_saved: ClassVar[bool] = True
     renamed: ClassVar[dict[str, str]] = {"keep_best": "keep_on_interrupt"}
 
     n_components: Columns = None
