@@ -26,7 +26,7 @@ def methods(
     if json:
         print_json(rows)
         return
-    header = ["method", "class", "features", "labels", "what it does"]
+    header = ["method", "class", "features", "labels", "extra", "what it does"]
     if name is not None:
         header = ["parameter", "default", "allowed", "meaning"]
     lines = [
@@ -44,6 +44,7 @@ def _methods() -> list[dict[str, Any]]:
             "class": cls.__name__,
             "features": cls.uses_features,
             "labels": cls.uses_labels,
+            "extra": cls.extra,
             "summary": cls.summary,
         }
         for name, cls in all_methods().items()

@@ -68,6 +68,8 @@ class Method(Declared):
     """Whether the vectors have the scale of the features, so that unusual ones must stay as they are."""
     trains_on_parts: ClassVar[bool] = False
     """Whether it can be trained on the parts of a graph, by several processes (``python -m unseen.scale``)."""
+    extra: ClassVar[str] = ""
+    """What ``pip install "unseen[...]"`` has to add for it, "neural" for torch."""
     can_be_saved: ClassVar[bool] = False
     """Whether what it learns is arrays and plain values, so that :meth:`save` can write it."""
     default_components: ClassVar[int] = 200

@@ -100,6 +100,7 @@ class NetworkMethod(_Learnt, Method):
     """
 
     uses_features: ClassVar[bool] = True
+    extra: ClassVar[str] = "neural"
 
     n_components: Columns = None
     epochs: Epochs = 10_000

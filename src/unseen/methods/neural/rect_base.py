@@ -59,6 +59,7 @@ class RectMethod(_Learnt, Method):
     """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
     reference: ClassVar[str] = REFERENCE
+    extra: ClassVar[str] = "neural"
     uses_features: ClassVar[bool] = True
     can_be_saved: ClassVar[bool] = True
     renamed: ClassVar[dict[str, str]] = {"keep_best": "keep_on_interrupt"}
