@@ -53,7 +53,6 @@ print(json.dumps(report))
 not_yet = pytest.mark.xfail(
     strict=True, reason="the rebuilding is under way; remove the mark when this passes"
 )
-needs_torch_out = pytest.mark.xfail(strict=False, reason="torch is still imported where it is not needed")
 SOURCE = str(Path(unseen.__file__).parent)
 NEVER = {"torch", "sklearn", "pandas", "matplotlib", "openTSNE", "networkx", "duckdb"}
 
@@ -135,7 +134,6 @@ def test_a_wrong_suffix_is_refused_before_anything_heavy_is_imported(words: list
     assert not (NEVER | {"scipy", "pyarrow", "unseen.methods.base"}) & set(report["all"])
 
 
-@needs_torch_out
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
@@ -169,7 +167,6 @@ def test_the_core_runs_without_its_extras(
         probe("evaluate", "v.parquet", "--labels", "debian", missing=extras)
 
 
-@needs_torch_out
 def test_a_method_that_needs_torch_says_so_with_the_line_that_installs_it(files: Path) -> None:
     report = probe(*words_of_embed(files, "gcn"), missing=("torch",), code=1)
     assert "unseen[neural]" in report["stderr"]
