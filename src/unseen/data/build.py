@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.data.columns import Floats, Ints
-from unseen.data.ids import id_column, number_ids
+from unseen.data.ids import Floats, Ints, id_column, number_ids
 from unseen.data.pieces import Report
 from unseen.errors import InputError
 from unseen.graph import Graph, Symmetrize, check_symmetrize

@@ -11,12 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import is_string, joined
+from unseen.data.ids import Floats, Ints, is_string, joined
 from unseen.data.tables import Table
 from unseen.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def id_values(table: Table, index: int, what: str) -> pa.Array:

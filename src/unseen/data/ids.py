@@ -15,6 +15,9 @@ import pyarrow.compute as pc
 from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids
 
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
 
 def id_array(ids: IdArray, what: str = "node_ids") -> pa.Array:
     """Return ids that were checked before as an Arrow array of large strings or int64."""

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.columns import Ints
 from unseen.data.headers import HEADER_HINT
+from unseen.data.ids import Ints
 from unseen.data.pieces import LabelRows
 from unseen.errors import InputError, logger
 from unseen.ids import IdArray

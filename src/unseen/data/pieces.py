@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.columns import Floats, Ints
-from unseen.data.ids import stacked
+from unseen.data.ids import Floats, Ints, stacked
 from unseen.errors import InputError
 from unseen.graph import Features
 

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.build import combined
-from unseen.data.columns import Ints
-from unseen.data.ids import Numbering, id_column, number_ids, stacked
+from unseen.data.ids import Ints, Numbering, id_column, number_ids, stacked
 from unseen.data.labels import labels_of, refuse_unknown
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, Report, counted

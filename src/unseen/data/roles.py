@@ -25,7 +25,6 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.columns import (
-    Floats,
     finite_values,
     float_values,
     id_values,
@@ -46,7 +45,7 @@ from unseen.data.headers import (
     is_row,
     lower,
 )
-from unseen.data.ids import id_column
+from unseen.data.ids import Floats, id_column
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Report
 from unseen.data.sources import Role, open_source
