@@ -29,7 +29,7 @@ def scale(
         typer.Option("-o", "--output", help="Folder for the vectors, as Parquet parts.", show_default=False),
     ],
     method: Annotated[
-        str, typer.Option("-m", "--method", help="rect-l, rect-n, rect, mfdw or rsdne-light.")
+        str, typer.Option("-m", "--method", help="A method that trains on parts (docs/scale.md).")
     ] = "rect",
     dim: options.Dim = None,
     epochs: options.Epochs = None,
@@ -57,11 +57,12 @@ def scale(
     """
     from unseen.engine.comm import connect
     from unseen.engine.train import train
+    from unseen.methods.registry import method_class
 
-    asked: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
-    params = {name: value for name, value in asked.items() if value is not None}
-    if method in ("mfdw", "rsdne-light") and epochs is not None:
-        params["max_iter"] = params.pop("epochs")
+    flags: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
+    params = {name: value for name, value in flags.items() if value is not None}
+    if "epochs" in params and "epochs" not in method_class(method).parameters:
+        params["max_iter"] = params.pop("epochs")  # a factorisation has rounds
     params |= options.parse_parameters(param or [], method)
     with connect(timeout) as comm:
         train(

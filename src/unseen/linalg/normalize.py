@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +14,8 @@ from unseen.engine.sparse import Matrix, inverse
 
 Dense = npt.NDArray[np.floating[Any]]
 Rows = TypeVar("Rows", sp.csr_array, Dense)
+LEAST = 2.0**-40
+"""Entries between this and its inverse are taken as they are: float32 holds their squares."""
 
 
 def row_normalized(adjacency: sp.csr_array) -> sp.csr_array:
@@ -50,7 +53,7 @@ def l2_rows(matrix: Rows) -> Rows:
         scaled: Dense = matrix * inverse(norms).astype(matrix.dtype)
         return scaled
     squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
-    return _scaled(matrix, np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)))
+    return _divided(matrix, np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)))
 
 
 def l1_rows(matrix: Rows) -> Rows:
@@ -65,9 +68,42 @@ def l1_rows(matrix: Rows) -> Rows:
     if isinstance(matrix, np.ndarray):
         scaled: Dense = matrix * inverse(sums)[:, None]
         return scaled
-    return _scaled(matrix, sums)
+    return _divided(matrix, sums)
 
 
-def _scaled(matrix: sp.csr_array, sizes: npt.NDArray[np.float64]) -> sp.csr_array:
+def scale_exponent(values: npt.NDArray[Any], run: Run, low: float = LEAST, high: float = 1 / LEAST) -> int:
+    """Return the power of two that brings the largest magnitude to about 1; 0 where that is between `low` and `high`.
+
+    Examples
+    --------
+    >>> scale_exponent(np.array([3.0]), Run()), scale_exponent(np.array([2.0**60]), Run())
+    (0, -60)
+    """
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if run.processes > 1:
+        largest = float(run.gather(np.array([largest])).max())
+    if largest == 0 or low <= largest <= high:
+        return 0
+    return -math.frexp(largest)[1] + 1
+
+
+def scaled(values: Any, exponent: int) -> Any:
+    """Return numbers, or a sparse matrix, times a power of two; no digit changes.
+
+    Examples
+    --------
+    >>> scaled(np.array([3.0]), -1).tolist()
+    [1.5]
+    """
+    if not exponent:
+        return values
+    if isinstance(values, np.ndarray):
+        return np.ldexp(values, exponent)
+    if isinstance(values, Matrix):
+        return values.with_values(np.ldexp(values.local.data, exponent), symmetric=values.symmetric)
+    return sp.csr_array((np.ldexp(values.data, exponent), values.indices, values.indptr), shape=values.shape)
+
+
+def _divided(matrix: sp.csr_array, sizes: npt.NDArray[np.float64]) -> sp.csr_array:
     data = matrix.data * np.repeat(inverse(sizes), np.diff(matrix.indptr))
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

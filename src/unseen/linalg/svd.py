@@ -6,7 +6,6 @@ through their Gram matrices: that costs products only, and permuted rows give th
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ from unseen.engine.blocks import libraries_on_one_thread
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
 from unseen.linalg.dense import Dense, Small, Tall, eigh, gram, times
+from unseen.linalg.normalize import scale_exponent, scaled
 
 SMALL = 300
 """Matrices of at most this many rows and columns are decomposed in full, which is exact."""
 SMALL_OPERATOR = 512
 """The same for operators."""
 OVERSAMPLING = 10
-LEAST = 2.0**-40
-"""Entries between this and its inverse are taken as they are."""
 
 
 def truncated_svd(
@@ -82,7 +80,7 @@ def truncated_svd(
     axes = times(back, W * _inverse(values), columns)
     # X V rather than basis W S: the same where the iteration has converged, and what new rows will be given
     scores, axes = _signed(single @ np.ascontiguousarray(axes), axes, axes, columns)
-    return (np.ldexp(scores, -exponent) if exponent else scores), np.ascontiguousarray(axes.T)
+    return scaled(scores, -exponent), np.ascontiguousarray(axes.T)
 
 
 def operator_svd(
@@ -158,22 +156,6 @@ def orthonormal(Y: Dense, run: Run, *, squares: Small | None = None, out: Dense 
     return times(Y, axes * _inverse(np.sqrt(np.maximum(values, 0.0))), run, out=out)
 
 
-def scale_exponent(values: Dense, run: Run, low: float = LEAST, high: float = 1 / LEAST) -> int:
-    """Return the power of two that brings the largest magnitude to about 1; 0 where that is between `low` and `high`.
-
-    Examples
-    --------
-    >>> scale_exponent(np.array([3.0]), Run()), scale_exponent(np.array([2.0**60]), Run())
-    (0, -60)
-    """
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    if run.processes > 1:
-        largest = float(run.gather(np.array([largest])).max())
-    if largest == 0 or low <= largest <= high:
-        return 0
-    return -math.frexp(largest)[1] + 1
-
-
 def _leading(
     X: Any, start: Dense, k: int, n_iter: int, tol: float, run: Run, columns: Run
 ) -> tuple[Dense, Dense, Small, Small]:
@@ -202,9 +184,9 @@ def _leading(
 def _in_single(X: Dense | Matrix, exponent: int, run: Run) -> Tall | Matrix:
     """Return the operator in float32, its entries scaled by a power of two so that float32 holds their squares."""
     if isinstance(X, np.ndarray):
-        return Tall((np.ldexp(X, exponent) if exponent else X).astype(np.float32), run)
-    data = np.ldexp(X.local.data, exponent) if exponent else X.local.data
-    return X.with_values(data.astype(np.float32), symmetric=X.symmetric).bound(run)
+        return Tall(scaled(X, exponent).astype(np.float32), run)
+    data = scaled(X.local.data, exponent).astype(np.float32)
+    return X.with_values(data, symmetric=X.symmetric).bound(run)
 
 
 def _inverse_triangle(squares: Small) -> Small | None:

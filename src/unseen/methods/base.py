@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.labels import Labels, one_a_node
 from unseen.linalg.dense import OUT_OF_RANGE
-from unseen.methods.ranges import feature_exponent, in_range, scaled_features
+from unseen.linalg.normalize import scale_exponent, scaled
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from unseen.engine.estimate import Resources, Sizes
+
+USUAL_WEIGHTS, USUAL_FEATURES = (2.0**-60, 2.0**60), (2.0**-20, 2.0**40)
+"""The largest weight, and the largest feature, are left alone between these."""
+WIDEST = 2.0**-500
+"""The smallest weight as a share of the largest: a walk would take the square of anything smaller for zero."""
 
 Vectors: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
 
@@ -104,10 +110,10 @@ class Method(Declared):
             allowed = self._checked_labels(graph, labels, this)
             for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
                 delattr(self, learnt)
-            exponent = 0 if self.keeps_scale else feature_exponent(graph, this)
+            exponent = 0 if self.keeps_scale else _feature_exponent(graph, this)
             if exponent:
                 self.feature_exponent_ = exponent
-            vectors = self._fit(scaled_features(in_range(graph, this), exponent), allowed, this)
+            vectors = self._fit(_in_range(graph, exponent, this), allowed, this)
         self._check_vectors(vectors, graph)
         self.n_features_in_ = None if graph.features is None else int(graph.features.shape[1])
         if isinstance(vectors, np.ndarray):
@@ -136,8 +142,7 @@ class Method(Declared):
             msg = f"the graph has {graph.features.shape[1]} features, at fit time there were {fitted}"
             raise InputError(msg)
         with Run().of(graph, None) as run:
-            ready = scaled_features(in_range(graph, run), getattr(self, "feature_exponent_", 0))
-            vectors = self._transform(ready, run)
+            vectors = self._transform(_in_range(graph, getattr(self, "feature_exponent_", 0), run), run)
         return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -281,3 +286,41 @@ def unfitted(method: Method, **changes: Any) -> Method:
     """
     parameters: dict[str, Any] = copy.deepcopy(method.get_params(deep=False))
     return type(method)(**{**parameters, **changes})
+
+
+def _feature_exponent(graph: Graph, run: Run) -> int:
+    """Return the power of two that brings features to a usual scale, 0 where they have one.
+
+    Squares of 1e150 leave the range of numbers, and features of 1e-9 vanish beside a regularisation.
+    """
+    if graph.features is None:
+        return 0
+    values = graph.features if isinstance(graph.features, np.ndarray) else graph.features.data
+    exponent = scale_exponent(values, run, *USUAL_FEATURES)
+    if exponent:
+        logger.info("features are scaled by 2^%d for the computation", exponent)
+    return exponent
+
+
+def _in_range(graph: Graph, feature_exponent: int, run: Run) -> Graph:
+    """Return the graph with features and weights of an unusual scale multiplied by powers of two."""
+    weights = graph.adjacency.local.data if isinstance(graph, GraphPart) else graph.adjacency.data
+    exponent = scale_exponent(weights, run, *USUAL_WEIGHTS)
+    _check_width(weights, run)
+    if exponent:
+        logger.info("edge weights are scaled by 2^%d for the computation", exponent)
+        graph = replace(graph, adjacency=scaled(graph.adjacency, exponent))
+    return replace(graph, features=scaled(graph.features, feature_exponent)) if feature_exponent else graph
+
+
+def _check_width(weights: npt.NDArray[Any], run: Run) -> None:
+    positive = weights[weights > 0]
+    ends = np.array([[positive.min(initial=np.inf), positive.max(initial=0.0)]], dtype=np.float64)
+    everywhere = run.gather(ends)
+    least, most = float(everywhere[:, 0].min()), float(everywhere[:, 1].max())
+    if most and least / most < WIDEST:
+        msg = (
+            f"edge weights go from {least:g} to {most:g}, which is wider than floating point can work with; "
+            "leave out the smallest, or take their logarithm"
+        )
+        raise InputError(msg)

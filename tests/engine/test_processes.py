@@ -130,7 +130,7 @@ def test_a_full_disk_ends_with_a_sentence_and_no_half_output(
     def work(comm: Comm) -> None:
         train(parts, output, comm, method="rect-n", params=params, seed=1)
 
-    for writer in ("unseen.engine.checkpoints.np.savez", "unseen.engine.vectors.write_parquet"):
+    for writer in ("unseen.engine.checkpoints.np.savez", "unseen.engine.vectors.fill_vectors"):
         with monkeypatch.context() as patch:
             patch.setattr(writer, full)
             with pytest.raises(OutputError, match="the disk is full"):
