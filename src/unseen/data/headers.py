@@ -104,8 +104,8 @@ def id_position(names: Sequence[str]) -> int | None:
     (1, 0, None)
     """
     own = lower(names)
-    known = next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), None)
-    return 0 if known is None and own and own[0] in FIRST_ONLY else known
+    position = next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), None)
+    return 0 if position is None and own and own[0] in FIRST_ONLY else position
 
 
 @dataclass(frozen=True)

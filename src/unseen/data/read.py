@@ -411,9 +411,9 @@ def _stranger_count(own: list[pa.Array], others: list[pa.Array]) -> Callable[[],
         return None
 
     def count() -> int:
-        known = stacked(others).cast(pa.large_string())
+        elsewhere = stacked(others).cast(pa.large_string())
         return sum(
-            int(pc.sum(pc.invert(pc.is_in(c.cast(pa.large_string()), known)), min_count=0).as_py())
+            int(pc.sum(pc.invert(pc.is_in(c.cast(pa.large_string()), elsewhere)), min_count=0).as_py())
             for c in own
         )
 

@@ -205,10 +205,12 @@ def format_of(path: Path, role: Role) -> Format:
     """Return the format of a file to be read, or raise the error that lists the suffixes `role` can have."""
     format_ = find_format(path, role)
     if format_ is None:
-        known = dict.fromkeys(suffix for f in FORMATS if role in f.roles for suffix in f.suffixes if suffix)
+        suffixes = dict.fromkeys(
+            suffix for f in FORMATS if role in f.roles for suffix in f.suffixes if suffix
+        )
         msg = (
             f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; "
-            f"known are {', '.join(known)}, text also with .gz"
+            f"known are {', '.join(suffixes)}, text also with .gz"
         )
         raise InputError(msg)
     return format_
@@ -469,7 +471,7 @@ def _files_of(path: Path, role: Role) -> tuple[Path, ...]:
         sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(parquet.suffixes))
     )
     if not files:
-        known = f"without a {own} and without Parquet files" if own else "without Parquet files"
-        msg = f"{str(path)!r} is a folder {known}; `{role}` needs a file, or a folder that has one"
+        lack = f"without a {own} and without Parquet files" if own else "without Parquet files"
+        msg = f"{str(path)!r} is a folder {lack}; `{role}` needs a file, or a folder that has one"
         raise InputError(msg)
     return files

@@ -235,17 +235,17 @@ def _records(data: bytes, size: int) -> list[tuple[int, str]]:
     """
     cut = data.rfind(b"\n", 0, size) + 1 if len(data) > size else len(data)
     head = data[: cut or (data.find(b"\n", size) + 1) or len(data)]
-    found: list[tuple[int, str]] = []
+    records: list[tuple[int, str]] = []
     at, line = 0, 1
-    while at < len(head) and len(found) < _SAMPLE + 1:
+    while at < len(head) and len(records) < _SAMPLE + 1:
         end = head.find(b"\n", at)
         end = len(head) if end < 0 else end
         if head[at:end].strip(b" \t") and not _SURE_COMMENT.match(head[at:end]):
             end = _record_end(head, at, end)
-            found.append((line, head[at:end].decode("utf-8").strip(" \t")))
+            records.append((line, head[at:end].decode("utf-8").strip(" \t")))
         line += head.count(b"\n", at, end) + 1
         at = end + 1
-    return found
+    return records
 
 
 _OPENING = re.compile(rb'(?:^|(?<=[,;\t |]))"', re.MULTILINE)
