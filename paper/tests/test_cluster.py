@@ -75,6 +75,7 @@ def test_a_sweep_on_a_cluster_survives_a_worker(tmp_path: Path) -> None:
         assert not any(error for *_, error in found)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr("unseen_paper.cluster.CONNECT_SECONDS", 1)

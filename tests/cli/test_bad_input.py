@@ -183,6 +183,7 @@ def test_an_interrupt_leaves_no_file(cli: Callable, tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_unforeseen_error_is_one_line_too(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_part_of_a_data_set(cli: Callable, tmp_path: Path) -> None:
     assert "unknown part of a graph 'embedding'" in ran.err
 
 
+@pytest.mark.slow
 def test_the_bundled_graph_as_three_files(cli: Callable, tmp_path: Path) -> None:
     ran = cli("convert", "debian", tmp_path / "debian", "--what", "all")
     assert ran.code == 0, ran.err

@@ -219,6 +219,7 @@ def test_standard_output_takes_one_table(
     assert capfdbinary.readouterr().out == expected
 
 
+@pytest.mark.slow
 def test_the_bundled_graph_becomes_three_files_and_back(tmp_path: Path) -> None:
     data = unseen.load_dataset("debian")
     files = write_part(data.graph, data.labels, tmp_path / "debian", "all")

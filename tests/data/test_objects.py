@@ -57,6 +57,7 @@ def test_arrow_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:
         assert label_sets(unseen.read_labels(table, graph)) == label_sets(labels)
 
 
+@pytest.mark.slow
 @ROUNDS
 @given(graphs())
 def test_feature_names_survive_arrow(graph: unseen.Graph) -> None:

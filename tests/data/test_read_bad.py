@@ -68,6 +68,7 @@ def test_line_numbers_with_quoted_line_breaks(tmp_path: Path) -> None:
         unseen.read_graph(write(tmp_path / "e.csv", '# c\nsrc,dst,weight\n"a\nb",c,1\n\na,b,x\n'))
 
 
+@pytest.mark.slow
 def test_bad_row_far_down_a_large_file(tmp_path: Path) -> None:
     text = "a,b,1\n" * 400_000
     with pytest.raises(unseen.InputError, match=r"line 400001 has 2 columns but the first line has 3"):

@@ -183,6 +183,7 @@ def test_features_with_a_header_of_words(tmp_path: Path) -> None:
 CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r#"), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, derandomize=True, database=None)
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=6), st.sampled_from([",", ";", "\t", " "]))
 def test_any_id_survives_in_quotes(pairs: list[tuple[str, str]], delimiter: str) -> None:

@@ -99,6 +99,7 @@ def test_reasons_tell_new_from_known(case):
         case.found.reasons(int(case.labels.labelled[0]))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result():
     data = planted()
     labels = hidden(data, ["c0"])

@@ -196,6 +196,7 @@ def test_any_number_of_threads_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (graph.adjacency != expected.adjacency).nnz == 0  # the very bits
 
 
+@pytest.mark.slow
 def test_a_repeat_is_named_in_a_large_graph_too(tmp_path: Path) -> None:
     ends = np.arange(300_000)
     table = pa.table({"src": np.r_[ends, 1, 9], "dst": np.r_[ends + 1, 0, 8]})

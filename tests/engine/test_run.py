@@ -32,6 +32,7 @@ def test_a_fit_has_a_generator_of_its_own() -> None:
         assert first.processes == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rect", "rect-l", "rsdne", "rsdne-light", "mfdw", "mmdw", "rect-plus"])
 def test_shared_work_gives_the_same_bits(name: str) -> None:
     data = unseen.planted_partition(80, 4, random_state=0)

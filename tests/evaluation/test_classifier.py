@@ -47,6 +47,7 @@ def objective(weights: np.ndarray, vectors: object, signs: np.ndarray, C: float)
     return 0.5 * weights @ weights + C * slack @ slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", ["single", "multi"])
 @pytest.mark.parametrize(
     ("kind", "C"),

@@ -53,6 +53,7 @@ print(json.dumps(report))
 not_yet = pytest.mark.xfail(
     strict=True, reason="the rebuilding is under way; remove the mark when this passes"
 )
+pytestmark = pytest.mark.slow  # each command is a process of its own
 SOURCE = str(Path(unseen.__file__).parent)
 NEVER = {"torch", "sklearn", "pandas", "matplotlib", "openTSNE", "networkx", "duckdb"}
 
@@ -134,7 +135,6 @@ def test_a_wrong_suffix_is_refused_before_anything_heavy_is_imported(words: list
     assert not (NEVER | {"scipy", "pyarrow", "unseen.methods.base"}) & set(report["all"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -146,6 +146,7 @@ def outcome(read: Callable[[], tuple[unseen.Graph, unseen.Labels | None]]) -> ob
     return signature(graph), values, classes
 
 
+@pytest.mark.slow
 @settings(ROUNDS, max_examples=60)
 @given(data=st.data())
 def test_all_sources_together(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

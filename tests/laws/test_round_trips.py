@@ -84,6 +84,7 @@ def graphs(draw: Callable[..., Any], *, numbered: bool) -> unseen.Graph:
     return unseen.Graph(sp.csr_array(matrix), None, ids)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*targets("edges"), *targets("graph"), "folder"])
 @ROUNDS
 @given(data=st.data())
@@ -99,6 +100,7 @@ def test_any_graph(name: str, data: st.DataObject) -> None:
         assert edges_of(back) == edges_of(graph)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", targets("labels"))
 @ROUNDS
 @given(data=st.data())
@@ -114,6 +116,7 @@ def test_any_labels(name: str, data: st.DataObject) -> None:
             assert labels_of(unseen.read_labels(path, graph)) == labels_of(labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", targets("features"))
 @ROUNDS
 @given(data=st.data())

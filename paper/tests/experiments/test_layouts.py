@@ -129,6 +129,7 @@ def test_every_rate_has_its_figure(tmp_path: Path, flat: list[int]) -> None:
     assert {path.name for path in tmp_path.glob("*.svg")} == {"layouts-debian-10.svg", "layouts-debian.svg"}
 
 
+@pytest.mark.slow
 def test_a_panel_whose_worker_dies_leaves_its_reason(
     tmp_path: Path, flat: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +148,7 @@ def test_a_panel_whose_worker_dies_leaves_its_reason(
     }
 
 
+@pytest.mark.slow
 def test_a_damaged_table_of_numbers_is_refused(tmp_path: Path, flat: list[int]) -> None:
     pytest.importorskip("matplotlib", reason="figures need the viz extra")
     write_layouts(CHOICE, tmp_path)

@@ -95,6 +95,7 @@ def test_a_run_that_ctrl_c_cut_short_is_no_result(tmp_path: Path, monkeypatch: p
         signal.signal(signal.SIGINT, inherited)
 
 
+@pytest.mark.processes
 def test_a_run_that_kills_its_worker_is_found_and_the_rest_is_done(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_run_that_kills_its_worker_is_found_and_the_rest_is_done(
     assert "a worker process died; starting the" in caplog.text
 
 
+@pytest.mark.processes
 def test_a_worker_that_is_killed_once_loses_nothing(tmp_path: Path) -> None:
     def work(run: Run, vectors: Path) -> int:
         mark = vectors / f"seen-{run.seed}"
@@ -134,6 +136,7 @@ def test_a_dead_worker_leaves_a_row_with_the_reason(tmp_path: Path, monkeypatch:
     assert table.missing(RUNS[:1]) == RUNS[:1]
 
 
+@pytest.mark.processes
 def test_two_processes_give_the_same_table(tmp_path: Path) -> None:
     one, two = ResultTable(tmp_path / "1.csv"), ResultTable(tmp_path / "2.csv")
     runner.run_all(RUNS, one, n_jobs=1, vectors=tmp_path / "v1")
@@ -141,6 +144,7 @@ def test_two_processes_give_the_same_table(tmp_path: Path) -> None:
     assert scores(ResultTable(one.path)) == scores(ResultTable(two.path))
 
 
+@pytest.mark.processes
 def test_killing_the_process_twice_changes_nothing(tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -30,6 +30,7 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return asked
 
 
+@pytest.mark.slow
 def test_every_fit_is_timed_once(tmp_path: Path, timed: list[dict[str, Any]]) -> None:
     pytest.importorskip("matplotlib", reason="figures need the viz extra")
     rows, text = write_scalability(Choice(), tmp_path, sizes=[1000, 500])
@@ -47,6 +48,7 @@ def test_every_fit_is_timed_once(tmp_path: Path, timed: list[dict[str, Any]]) ->
     assert again[0]["seconds"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_fit_that_fails_is_told_and_tried_again(
     tmp_path: Path, timed: list[dict[str, Any]], caplog: pytest.LogCaptureFixture
 ) -> None:
