@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from unseen.engine.blocks import default_threads, in_order, libraries_on_one_thread, row_cuts
+from unseen.engine.run import default_threads, in_order, libraries_on_one_thread, row_cuts
 
 torch = pytest.importorskip("torch")
 
@@ -79,7 +79,7 @@ def test_an_error_waits_for_blocks_that_have_begun():
 
 
 def test_the_number_of_threads_is_that_of_the_usual_variable():
-    code = "import sys; from unseen.engine import blocks; print(blocks.default_threads(), 'torch' in sys.modules)"
+    code = "import sys; from unseen.engine import run; print(run.default_threads(), 'torch' in sys.modules)"
     environ = {"OMP_NUM_THREADS": "5,2", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True

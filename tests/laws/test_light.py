@@ -50,10 +50,6 @@ ours = [name for name in sys.modules if name.partition(".")[0] == "unseen"]
 report = {"code": code, "entered": sorted(entered), "opened": opened, "ours": ours, "all": sorted(sys.modules)}
 print(json.dumps(report))
 """
-not_yet = pytest.mark.xfail(
-    strict=True, reason="the rebuilding is under way; remove the mark when this passes"
-)
-pytestmark = pytest.mark.slow  # each command is a process of its own
 SOURCE = str(Path(unseen.__file__).parent)
 NEVER = {"torch", "sklearn", "pandas", "matplotlib", "openTSNE", "networkx", "duckdb"}
 
@@ -108,7 +104,6 @@ def test_a_small_factorisation_imports_nothing_heavy(files: Path) -> None:
     assert not NEVER & set(report["all"])
 
 
-@not_yet
 def test_the_recommended_method_needs_few_modules_and_no_torch() -> None:
     script = """
 import numpy as np, unseen
@@ -135,6 +130,7 @@ def test_a_wrong_suffix_is_refused_before_anything_heavy_is_imported(words: list
     assert not (NEVER | {"scipy", "pyarrow", "unseen.methods.base"}) & set(report["all"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -5,8 +5,7 @@ import pytest
 
 import unseen
 from unseen.engine.run import Run
-from unseen.linalg.normalize import gcn_normalized, l2_rows
-from unseen.linalg.smoothing import smoothed, teleport_weights
+from unseen.linalg.normalize import gcn_normalized, l2_rows, smoothed, teleport_weights
 
 
 @pytest.mark.parametrize("teleport", [0.0, 0.1, 0.7, 1.0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,56 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, id_column, number_ids
-from unseen.data.pieces import Report
 from unseen.errors import InputError
 from unseen.graph import Graph, Symmetrize, check_symmetrize
 from unseen.ids import IdArray
+
+
+@dataclass
+class Report:
+    """What reading found and did; one for all sources of a graph.
+
+    Attributes
+    ----------
+    repeats, self_loops : int
+        Pairs listed again, and nodes with an edge to themselves.
+    dropped_negative, dropped_zero : int
+        Edges left out because of their weight.
+    comments : int
+        Comment lines below the first line of data.
+    missing_words : int
+        Labels such as ``NA`` that were taken as no label.
+    headers : dict
+        For each text file whose first line had to be judged by its ids: its cells if it was a header, else None.
+    """
+
+    repeats: int = 0
+    self_loops: int = 0
+    dropped_negative: int = 0
+    dropped_zero: int = 0
+    comments: int = 0
+    missing_words: int = 0
+    headers: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
+
+    def losses(self) -> list[str]:
+        """Return what was left out, as parts of a sentence."""
+        parts = [
+            (self.dropped_negative, "edge", "of negative weight left out"),
+            (self.dropped_zero, "edge", "of weight 0 left out"),
+            (self.comments, "comment line", "below the first line of data"),
+        ]
+        return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "node"), counted(2000, "edge")
+    ('1 node', '2,000 edges')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def graph_from_edges(

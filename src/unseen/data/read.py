@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.build import combined
+from unseen.data.build import Report, combined, counted
 from unseen.data.ids import Ints, Numbering, id_column, number_ids, stacked
 from unseen.data.labels import labels_of, refuse_unknown
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, Report, counted
+from unseen.data.pieces import Edges, FeatureRows, LabelRows
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Piece, Reader
 from unseen.data.sources import is_path
 from unseen.errors import InputError, logger

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from unseen.data.build import Report
 from unseen.data.columns import (
     finite_values,
     float_values,
@@ -47,7 +48,7 @@ from unseen.data.headers import (
 )
 from unseen.data.ids import Floats, id_column
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Report
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows
 from unseen.data.sources import Role, open_source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger

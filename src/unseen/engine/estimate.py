@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from unseen.engine.blocks import default_threads
+from unseen.engine.run import default_threads
 from unseen.engine.sizes import shown_size
 from unseen.errors import InputError, logger
 

@@ -19,19 +19,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from unseen.data.build import counted
 from unseen.data.files import staged_folder
 from unseen.data.ids import id_column
 from unseen.data.labels import tell_contradiction
 from unseen.data.options import Options
-from unseen.data.pieces import counted, several_rows
+from unseen.data.pieces import several_rows
 from unseen.data.read import Intake, missing_features, numbered_ids, several
 from unseen.data.roles import NodeReader, Reader
 from unseen.data.sources import Role, shown_bytes
 from unseen.data.tables import Table
-from unseen.engine.blocks import default_threads
 from unseen.engine.database import Database
 from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
 from unseen.engine.rows import BYTES_PER_NODE, FeatureFile
+from unseen.engine.run import default_threads
 from unseen.engine.tables import APART, Tables
 from unseen.errors import InputError, OutputError, logger
 from unseen.graph import Symmetrize

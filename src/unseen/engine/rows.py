@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.blocks import row_cuts
 from unseen.engine.parts import ArrayFile
+from unseen.engine.run import row_cuts
 from unseen.errors import InputError
 from unseen.graph import Features
 
@@ -80,7 +80,7 @@ class RowFiles:
     def cuts(self, parts: int) -> list[int]:
         """Return where each part begins, and the number of rows: parts of equal work, none without a row.
 
-        If there are enough rows, parts begin where blocks do (see :mod:`unseen.engine.blocks`), so that sums over
+        If there are enough rows, parts begin where blocks do (see :mod:`unseen.engine.run`), so that sums over
         blocks are the same bits on any number of processes.
         """
         unit = row_cuts(self.n)[0][1]

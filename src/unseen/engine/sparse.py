@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.blocks import Cut
 from unseen.engine.comm import SOLO, Array, Comm, Halo, Ints, Layout
-from unseen.engine.run import Run
+from unseen.engine.run import Cut, Run
 from unseen.graph import Features
 from unseen.ids import IdArray
 

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.blocks import libraries_on_one_thread
-from unseen.engine.run import Run
+from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.engine.sparse import Matrix
+from unseen.graph import Features
 from unseen.linalg.dense import Dense, Small, Tall, eigh, gram, times
-from unseen.linalg.normalize import scale_exponent, scaled
+from unseen.linalg.normalize import l2_rows, scale_exponent, scaled
 
 SMALL = 300
 """Matrices of at most this many rows and columns are decomposed in full, which is exact."""
@@ -267,3 +267,14 @@ def largest_entries(U: Dense, run: Run) -> Dense:
     return np.asarray(
         np.take_along_axis(everywhere, np.argmax(np.abs(everywhere), axis=0)[None, :], axis=0)[0]
     )
+
+
+def project(
+    features: Features, axes: npt.NDArray[np.float32], run: Run, *, unit_rows: bool = False
+) -> npt.NDArray[np.float32]:
+    """Return the features of new nodes in the space of the SVD."""
+    if unit_rows:
+        features = l2_rows(features)
+    if isinstance(features, np.ndarray):
+        return np.asarray(features @ axes.T, dtype=np.float32)
+    return np.asarray(run.matrix(features) @ np.ascontiguousarray(axes.T))

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.errors import InputError
-from unseen.graph import Features, Graph
+from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.normalize import l2_rows
 
 Dense = npt.NDArray[Any]
 Readout = str | Callable[[Dense], Dense]
@@ -120,14 +119,3 @@ def words_of(
     if source != "features" or graph.feature_names is None:
         return {}
     return strongest_words(descriptions, Z.mean(axis=0), axes, graph.feature_names, labels.classes)
-
-
-def project(
-    features: Features, axes: npt.NDArray[np.float32], run: Run, *, unit_rows: bool = False
-) -> npt.NDArray[np.float32]:
-    """Return the features of new nodes in the space of the SVD."""
-    if unit_rows:
-        features = l2_rows(features)
-    if isinstance(features, np.ndarray):
-        return np.asarray(features @ axes.T, dtype=np.float32)
-    return np.asarray(run.matrix(features) @ np.ascontiguousarray(axes.T))

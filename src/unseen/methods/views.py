@@ -18,10 +18,8 @@ from unseen.engine.run import Run
 from unseen.graph import Features, Graph
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.logwalk import log_walk_vectors
-from unseen.linalg.normalize import l2_rows
-from unseen.linalg.smoothing import smoothed
-from unseen.linalg.svd import truncated_svd
-from unseen.methods.semantics import project
+from unseen.linalg.normalize import l2_rows, smoothed
+from unseen.linalg.svd import project, truncated_svd
 
 DEPTHS = {"far": (0.02, 0.05, 0.1), "middle": (0.05, 0.1, 0.2), "near": (0.2, 0.4, 0.7)}
 """Teleport rates that a depth of smoothing averages over."""

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.blocks import Cut
 from unseen.engine.comm import Halo
-from unseen.engine.run import Run
+from unseen.engine.run import Cut, Run
 from unseen.engine.scratch import rest
 from unseen.engine.sparse import Matrix, work_cuts
 from unseen.errors import InputError

@@ -17,6 +17,7 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
+from unseen.linalg.svd import project
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
@@ -24,7 +25,7 @@ from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavie
 from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
 from unseen.methods.neural.rect_l import reduced_features, scales_rows
 from unseen.methods.neural.rect_losses import SemanticLoss, StructureLoss
-from unseen.methods.semantics import describe_classes, project, shares_of, words_of
+from unseen.methods.semantics import describe_classes, shares_of, words_of
 from unseen.methods.vocabulary import Balance, LayerInput
 from unseen.randomness import child_seed
 

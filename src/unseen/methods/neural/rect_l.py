@@ -31,13 +31,13 @@ from unseen.graph import Features, Graph
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.svd import orthonormal, start_width, truncated_svd
+from unseen.linalg.svd import orthonormal, project, start_width, truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
 from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
 from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss
-from unseen.methods.semantics import describe_classes, project, shares_of, words_of
+from unseen.methods.semantics import describe_classes, shares_of, words_of
 from unseen.randomness import child_seed
 
 SVD_COMPONENTS = 200
