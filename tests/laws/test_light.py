@@ -50,6 +50,7 @@ ours = [name for name in sys.modules if name.partition(".")[0] == "unseen"]
 report = {"code": code, "entered": sorted(entered), "opened": opened, "ours": ours, "all": sorted(sys.modules)}
 print(json.dumps(report))
 """
+pytestmark = pytest.mark.slow  # each command is a process of its own
 SOURCE = str(Path(unseen.__file__).parent)
 NEVER = {"torch", "sklearn", "pandas", "matplotlib", "openTSNE", "networkx", "duckdb"}
 
@@ -130,7 +131,6 @@ def test_a_wrong_suffix_is_refused_before_anything_heavy_is_imported(words: list
     assert not (NEVER | {"scipy", "pyarrow", "unseen.methods.base"}) & set(report["all"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
