@@ -15,15 +15,8 @@ import pyarrow as pa
 import pytest
 
 import unseen
-from unseen.discovery.result import (
-    ClassCount,
-    Discovery,
-    FoundClass,
-    HiddenClass,
-    LabelAudit,
-    SelfTest,
-    Suggestion,
-)
+from unseen.discovery.result import ClassCount, Discovery, FoundClass, HiddenClass, LabelAudit, SelfTest
+from unseen.discovery.suggest import Suggestion
 from unseen.explorer import Subject, write_explorer
 
 HOSTILE = (
