@@ -339,6 +339,15 @@ def test_wrong_input_gets_a_sentence(name: str) -> None:
         quick(name, random_state="today").fit(graph, labels_of(graph))
 
 
+def test_no_parameter_takes_what_is_not_allowed(name: str) -> None:
+    """Each is refused by its name when the fit begins, whatever the others are."""
+    graph = planted()
+    for parameter in quick(name).get_params(deep=False):
+        method = unseen.make_method(name, **{parameter: object()})
+        with pytest.raises(unseen.InputError, match=f"^`{parameter}` of {type(method).__name__} must be "):
+            method.fit(graph, labels_of(graph))
+
+
 IN_ANOTHER_PROCESS = """
 import hashlib, sys, unseen
 data = unseen.planted_partition(90, 3, random_state=0)
