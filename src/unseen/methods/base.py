@@ -237,20 +237,20 @@ class Method(Declared):
         params = {k: v for k, v in values.items() if isinstance(v, plain)}
         return {**params, "n_components": n_components}
 
-    def _components(self, asked: int | None, most: int, why: str) -> int:
+    def _components(self, number: int | None, most: int, why: str) -> int:
         """Return how many columns to make: an explicit number must fit, the default is clipped with a notice."""
-        if asked is None:
+        if number is None:
             if self.default_components > most:
                 logger.warning(
                     "%s: %d columns instead of %d, because %s", self.name, most, self.default_components, why
                 )
             return min(self.default_components, most)
-        if asked > most:
+        if number > most:
             msg = (
-                f"`n_components` of {type(self).__name__} is {asked}, but at most {most} are possible: {why}"
+                f"`n_components` of {type(self).__name__} is {number}, but at most {most} are possible: {why}"
             )
             raise InputError(msg)
-        return int(asked)
+        return int(number)
 
 
 def rows_and_columns(graph: Graph) -> str:

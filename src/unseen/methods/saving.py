@@ -98,10 +98,10 @@ def load_method(path: str | PathLike[str]) -> Method:
 def _about(arrays: Arrays, path: Path) -> dict[str, Any]:
     try:
         about = json.loads(arrays["about"].tobytes())
-        known = about["format"] == FORMAT
+        is_model = about["format"] == FORMAT
     except (KeyError, ValueError, TypeError):
-        known = False
-    if not known:
+        is_model = False
+    if not is_model:
         msg = f"{path}: not a model file of unseen; `save` of a fitted method writes one"
         raise InputError(msg)
     if about["version"] != VERSION:

@@ -51,9 +51,9 @@ def leave_one_out_hits(V: Dense, truth: Mask) -> npt.NDArray[np.float64]:
         inverse = 1.0 / (squares + ridge * unit)
         leverage = (X**2) @ inverse + 1.0 / n
         residual = targets - mean - X @ (inverse[:, None] * products)
-        found = hits(targets - residual / np.maximum(1.0 - leverage, 1e-9)[:, None], truth)
-        if found.mean() > best.mean():
-            best = found
+        at_ridge = hits(targets - residual / np.maximum(1.0 - leverage, 1e-9)[:, None], truth)
+        if at_ridge.mean() > best.mean():
+            best = at_ridge
     return best
 
 

@@ -154,13 +154,13 @@ def held_out(targets: Targets, share: float, keys: npt.NDArray[np.uint64]) -> tu
     needed = np.zeros(n, dtype=bool)
     needed[np.unique(classes, return_index=True)[1]] = True
     free = order[~needed]
-    chosen = free[: round(share * n)]
-    if targets.multilabel and len(chosen):
-        kept = np.setdiff1d(order, chosen)
-        found = targets.values.cpu().numpy()
-        for column in np.flatnonzero(found[kept].sum(axis=0) == 0):
-            chosen = np.delete(chosen, np.flatnonzero(found[chosen, column])[:1])
-    if not len(chosen):
+    validation = free[: round(share * n)]
+    if targets.multilabel and len(validation):
+        kept = np.setdiff1d(order, validation)
+        values_of = targets.values.cpu().numpy()
+        for column in np.flatnonzero(values_of[kept].sum(axis=0) == 0):
+            validation = np.delete(validation, np.flatnonzero(values_of[validation, column])[:1])
+    if not len(validation):
         return targets, targets
-    rest = np.setdiff1d(np.arange(n), chosen)
-    return targets.subset(torch.from_numpy(rest)), targets.subset(torch.from_numpy(chosen))
+    rest = np.setdiff1d(np.arange(n), validation)
+    return targets.subset(torch.from_numpy(rest)), targets.subset(torch.from_numpy(validation))

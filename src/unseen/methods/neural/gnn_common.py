@@ -201,9 +201,9 @@ class Targets:
         """Whether nodes may have several labels."""
         return self.values.ndim == 2
 
-    def subset(self, chosen: Tensor) -> Targets:
-        """Return the chosen labelled nodes alone."""
-        return Targets(self.rows[chosen], self.values[chosen], self.n_classes)
+    def subset(self, places: Tensor) -> Targets:
+        """Return some of the labelled nodes alone."""
+        return Targets(self.rows[places], self.values[places], self.n_classes)
 
     def loss(self, logits: Tensor) -> Tensor:
         """Softmax cross-entropy, or binary cross-entropy where nodes have several labels; `logits` is for all nodes."""
