@@ -206,7 +206,6 @@ def test_edges_with_mixed_ids_meet_as_strings() -> None:
 EDGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 9)), max_size=15)
 
 
-@pytest.mark.slow
 @ROUNDS
 @given(EDGES, st.sampled_from(["max", "sum"]), st.lists(st.integers(0, 7), unique=True, max_size=4))
 def test_edges_against_a_plain_loop(
@@ -228,7 +227,6 @@ def test_edges_against_a_plain_loop(
     assert found == {pair: w for (u, v), w in wanted.items() for pair in ((u, v), (v, u))}
 
 
-@pytest.mark.slow
 @ROUNDS
 @given(EDGES, st.sampled_from(["max", "sum"]))
 def test_directed_matrices_against_the_definition(edges: list[tuple[int, int, int]], symmetrize: Any) -> None:

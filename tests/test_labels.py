@@ -204,7 +204,6 @@ VALUES = st.lists(
 )
 
 
-@pytest.mark.slow
 @ROUNDS
 @given(VALUES, st.sets(st.sampled_from(["a", "b", "c", "d"])), st.data())
 def test_keep_leaves_no_trace_of_what_is_hidden(
@@ -220,7 +219,6 @@ def test_keep_leaves_no_trace_of_what_is_hidden(
     assert kept.node_ids.tolist() == labels.node_ids.tolist()
 
 
-@pytest.mark.slow
 @ROUNDS
 @given(VALUES.filter(bool), st.randoms(use_true_random=False))
 def test_aligned_follows_the_order_of_the_graph(values: list[Any], random: Any) -> None:

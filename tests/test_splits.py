@@ -37,7 +37,6 @@ def some_labels(draw: Any) -> unseen.Labels:
     return unseen.Labels.from_values([values[k] for k in order], [f"n{k}" for k in order])
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     labels=some_labels(),
