@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from unseen.data import download
-from unseen.data.datasets import Counts
-from unseen.data.folders import ListedGraph
+from unseen.data.datasets import Counts, ListedGraph
 from unseen.data.published import Entry, Source
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -125,7 +124,7 @@ def published(mirror: Mirror) -> Entry:
 
 def source(file: str, content: bytes) -> Source:
     return Source(
-        file, "somebody/graphs", "0" * 40, f"data/{file}", len(content), hashlib.sha256(content).hexdigest()
+        "somebody/graphs", "0" * 40, f"data/{file}", len(content), hashlib.sha256(content).hexdigest()
     )
 
 

@@ -19,8 +19,7 @@ import scipy.sparse as sp
 import unseen
 from unseen.data import download
 from unseen.data import published as registry
-from unseen.data.datasets import Counts, dataset_counts, find_dataset
-from unseen.data.folders import read_folder
+from unseen.data.datasets import Counts, dataset_counts, find_dataset, read_folder
 from unseen.data.published import PAPER_GRAPHS, Entry, cache_folder
 
 from_paper = pytest.mark.parametrize("name", PAPER_GRAPHS)

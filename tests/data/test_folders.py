@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
-from unseen.data.datasets import Counts
-from unseen.data.folders import ListedGraph, parse_groups, parse_pairs, read_folder
+from unseen.data.datasets import Counts, ListedGraph, parse_groups, parse_pairs, read_folder
 
 odd_text = st.text(alphabet="0123456789 \t\r\n-+._xe٣\x0b\x0c\x1c\x85\u2028\x00", max_size=40)
 

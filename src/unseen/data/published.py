@@ -29,18 +29,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.data.datasets import Counts, Dataset
-from unseen.data.files import atomic_path
-from unseen.data.folders import (
-    FEATURES_FILE,
-    GRAPH_FILE,
-    GROUP_FILE,
+from unseen.data.datasets import (
+    Counts,
+    Dataset,
     ListedGraph,
     Pairs,
     feature_matrix,
     parse_groups,
     parse_pairs,
 )
+from unseen.data.files import atomic_path
+from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.errors import DatasetError, OutputError, logger
 
 PUBLIC_BASE = "https://raw.githubusercontent.com"
@@ -50,12 +49,16 @@ PUBLIC_BASE = "https://raw.githubusercontent.com"
 class Source:
     """One published file: where it is, and how to know that it is the right one."""
 
-    file: str
     repository: str
     commit: str
     path: str
     size: int
     sha256: str
+
+    @property
+    def file(self) -> str:
+        """Name of the file in the cache."""
+        return self.path.rpartition("/")[2]
 
     def url(self, base: str = PUBLIC_BASE) -> str:
         """Return the address below `base`, the public one or a mirror of the same layout."""
@@ -72,63 +75,33 @@ class Entry:
     content_sha256: str
     class_names: tuple[str, ...] | None = None
 
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Files of the data set's folder in the authors' format."""
-        return (GRAPH_FILE, GROUP_FILE, *([FEATURES_FILE] if self.counts.features else []))
 
-
+_RSDNE = ("zhengwang100/RSDNE", "bef1defa1e026795badc2e3b7d7aaa266eb60321")
 _BANE = ("ICDM2018-BANE/BANE", "2abf6b7b90bb9427f89526d0b7c5cecc213c69c4")
+_GAGE = ("tempcode06/GAGE", "ec27faae1e6131dcc17ddd667beb3af3ee7f5559")
 _PRONE = ("THUDM/ProNE", "873630a5943f3eba8f4bbc9751fdf16af98d2171")
+_DEEPWALK = ("phanein/deepwalk", "6e6dff245e4692e9bea47e9017c1034e51afbf29")
 
 RSDNE_ZIP = Source(
-    "dataset_RSDNE.zip",
-    "zhengwang100/RSDNE",
-    "bef1defa1e026795badc2e3b7d7aaa266eb60321",
-    "dataset_RSDNE.zip",
-    110951,
-    "6174fb416fe4c1fe8837e0c43e02dca918c39eba9742631264be13307fc65065",
+    *_RSDNE, "dataset_RSDNE.zip", 110951, "6174fb416fe4c1fe8837e0c43e02dca918c39eba9742631264be13307fc65065"
 )
 CITESEER_MAT = Source(
-    "citeseer.mat",
-    *_BANE,
-    "citeseer.mat",
-    232024,
-    "651cee8949c7d7f6bbd62b231ed626074f1a573d571451f2548d41d415c1d890",
+    *_BANE, "citeseer.mat", 232024, "651cee8949c7d7f6bbd62b231ed626074f1a573d571451f2548d41d415c1d890"
 )
 CORA_MAT = Source(
-    "cora.mat",
-    *_BANE,
-    "cora.mat",
-    122107,
-    "3096633e2b8e901abd0a3420f2b033b855cc2f35b266cb80fcdc6dec9bcdc681",
+    *_BANE, "cora.mat", 122107, "3096633e2b8e901abd0a3420f2b033b855cc2f35b266cb80fcdc6dec9bcdc681"
 )
 WIKI_MAT = Source(
-    "wiki.mat",
-    "tempcode06/GAGE",
-    "ec27faae1e6131dcc17ddd667beb3af3ee7f5559",
-    "data/wiki.mat",
-    3917504,
-    "816ce9c745022a4f7e8dfc2b9e019979169250567b7d87fba5472c83fa9b7988",
+    *_GAGE, "data/wiki.mat", 3917504, "816ce9c745022a4f7e8dfc2b9e019979169250567b7d87fba5472c83fa9b7988"
 )
 PPI_EDGES = Source(
-    "PPI.ungraph",
-    *_PRONE,
-    "data/PPI.ungraph",
-    365887,
-    "853faf8f8f9705d0ccf2f12db80277cc779ccef04ba6a8703671138dca76796a",
+    *_PRONE, "data/PPI.ungraph", 365887, "853faf8f8f9705d0ccf2f12db80277cc779ccef04ba6a8703671138dca76796a"
 )
 PPI_GROUPS = Source(
-    "PPI.cmty",
-    *_PRONE,
-    "data/PPI.cmty",
-    31336,
-    "d57a61e7cc5c46acafdd370c5126a2a5c57cb23f1a84ed1d0877f20149c90637",
+    *_PRONE, "data/PPI.cmty", 31336, "d57a61e7cc5c46acafdd370c5126a2a5c57cb23f1a84ed1d0877f20149c90637"
 )
 BLOGCATALOG_MAT = Source(
-    "blogcatalog.mat",
-    "phanein/deepwalk",
-    "6e6dff245e4692e9bea47e9017c1034e51afbf29",
+    *_DEEPWALK,
     "example_graphs/blogcatalog.mat",
     1255783,
     "d4f4fb89ce1ccd4b7e2a183386c000773cc9362cc61f1be5b246a6d9c259da8f",
@@ -234,7 +207,7 @@ def _contents(entry: Entry) -> dict[str, bytes]:
         files = " and ".join(f"{source.url(base)} as {folder / source.file}" for source in missing)
         msg = (
             f"the data set {entry.name!r} is not here, and {error}. Without network, fetch {files}; or set "
-            f"UNSEEN_DATA to a folder that has {', '.join(f'{entry.name}/{file}' for file in entry.files)}"
+            f"UNSEEN_DATA to a folder that has {', '.join(f'{entry.name}/{file}' for file in entry.counts.files)}"
         )
         raise DatasetError(msg) from error
 
