@@ -291,3 +291,12 @@ def test_the_searches_for_c_know_how_many_nodes_are_held_out(monkeypatch):
     )
     assert len(told) == 2
     assert told[1] == pytest.approx(len(split.train) / 3, abs=2)
+
+
+def test_a_rare_class_is_spread_over_the_folds_though_its_nodes_have_a_frequent_one_too() -> None:
+    truth = np.ones((30, 2), dtype=bool)
+    truth[3:, 1] = False
+    for seed in range(10):
+        folds = stratified_folds(truth, 3, np.random.default_rng(seed))
+        assert sorted(folds[:3].tolist()) == [0, 1, 2]
+        assert np.bincount(folds).tolist() == [10, 10, 10]
