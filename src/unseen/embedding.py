@@ -101,9 +101,9 @@ class Embedding:
         ...     unseen.read_embedding(path).node_ids.tolist()
         ['007']
         """
-        from unseen.data.write import write_embedding
+        from unseen.data.write import write_part
 
-        write_embedding(self, path)
+        write_part(self, "vectors", path)
 
 
 def _dense(vectors: Any) -> npt.NDArray[np.float32]:

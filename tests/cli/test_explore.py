@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.data.write import write_features, write_graph, write_labels
+from unseen.data.write import write_graph, write_part
 from unseen.explorer import layout
 
 
@@ -28,8 +28,8 @@ def planted(tmp_path: Path) -> Path:
     data = unseen.planted_partition(160, 4, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.5, unseen=["c3"], random_state=0)
     write_graph(data.graph, tmp_path / "edges.csv")
-    write_features(data.graph, tmp_path / "features.csv")
-    write_labels(split.seen_labels, tmp_path / "labels.csv")
+    write_part(data.graph, "features", tmp_path / "features.csv")
+    write_part(split.seen_labels, "labels", tmp_path / "labels.csv")
     return tmp_path
 
 
@@ -61,7 +61,7 @@ def test_files_to_a_page_with_findings(cli: Callable, planted: Path) -> None:
 @pytest.mark.slow
 def test_hidden_labels_are_shown_to_the_reader_alone(cli: Callable, planted: Path) -> None:
     data = unseen.planted_partition(160, 4, random_state=0)
-    write_labels(data.labels, planted / "all.csv")
+    write_part(data.labels, "labels", planted / "all.csv")
     page = planted / "page.html"
     words = ["explore", planted / "edges.csv", "--labels", planted / "all.csv", "-o", page]
     ran = cli(*words, "--unseen", "c3", "--label-rate", 0.5, "--budget", 0, "--title", "Mine")

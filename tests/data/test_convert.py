@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.data.convert import convert_file, kind_of, write_part
+from unseen.data.convert import convert_file, kind_of, write_data
 from unseen.data.read import read_features
 from unseen.errors import InputError, OutputError, UnsupportedError
 
@@ -211,10 +211,10 @@ def test_standard_output_takes_one_table(
 ) -> None:
     graph = unseen.Graph.from_edges(["a"], ["b"], nodes=["alone"], features=[[1.0], [2.0], [3.0]])
     labels = unseen.Labels.from_values(["x", None, None], graph.node_ids)
-    write_part(graph, labels, "-", None)
+    write_data(graph, labels, "-", None)
     assert "takes the edges only, not the features, labels, nodes without an edge; name a file" in caplog.text
-    write_part(graph, labels, "-", "features")
-    write_part(graph, labels, "-", "labels")
+    write_data(graph, labels, "-", "features")
+    write_data(graph, labels, "-", "labels")
     expected = b"src,dst\na,b\nnode,feature_0\nalone,1\na,2\nb,3\nnode,label\nalone,x\n"
     assert capfdbinary.readouterr().out == expected
 
@@ -222,7 +222,7 @@ def test_standard_output_takes_one_table(
 @pytest.mark.slow
 def test_the_bundled_graph_becomes_three_files_and_back(tmp_path: Path) -> None:
     data = unseen.load_dataset("debian")
-    files = write_part(data.graph, data.labels, tmp_path / "debian", "all")
+    files = write_data(data.graph, data.labels, tmp_path / "debian", "all")
     assert [file.name for file in files] == ["edges.csv", "features.parquet", "labels.csv"]
     back = unseen.read(files[0], features=files[1], labels=files[2])
     assert back.graph.feature_names == data.graph.feature_names

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import unseen
 from unseen import read_graph
 from unseen.data.read import read_features
-from unseen.data.write import write_features, write_graph, write_labels
+from unseen.data.write import write_graph, write_part
 from unseen.errors import InputError, OutputError, UnsupportedError
 
 TEXT = ("g.csv", "g.tsv", "g.txt", "g.edgelist", "g.csv.gz", "g.txt.gz")
@@ -138,7 +138,7 @@ def test_class_names_that_would_not_come_back(tmp_path: Path, name: str) -> None
     with pytest.raises(UnsupportedError, match=r"would not be read back: .* rename the class"):
         write_graph(graph, tmp_path / "g.csv", labels=labels)
     with pytest.raises(UnsupportedError, match="would not be read back"):
-        write_labels(labels, tmp_path / "labels.csv")
+        write_part(labels, "labels", tmp_path / "labels.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -151,11 +151,11 @@ def test_unknown_suffixes_list_the_known(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"labels are not written with the suffix '\.xlsx'; use one of \.csv"
     ):
-        write_labels(labels, tmp_path / "l.xlsx")
+        write_part(labels, "labels", tmp_path / "l.xlsx")
     with pytest.raises(
         InputError, match=r"features are not written with the suffix '\.xlsx'; use one of .*\.svmlight"
     ):
-        write_features(graph, tmp_path / "f.xlsx")
+        write_part(graph, "features", tmp_path / "f.xlsx")
 
 
 @pytest.mark.parametrize("name", ["g.parquet.gz", "g.npz.gz", "g.mat.gz"])
@@ -184,7 +184,7 @@ def test_folder_that_could_not_be_filled_is_not_left(tmp_path: Path, monkeypatch
 
 def test_no_features(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the graph has no features to write"):
-        write_features(unseen.Graph.from_edges([0], [1]), tmp_path / "f.csv")
+        write_part(unseen.Graph.from_edges([0], [1]), "features", tmp_path / "f.csv")
 
 
 @pytest.mark.parametrize("names", [["node", "x"], ["x", "x"]])
@@ -193,9 +193,9 @@ def test_features_whose_names_clash(tmp_path: Path, names: list[str]) -> None:
     with pytest.raises(
         UnsupportedError, match=rf"text cannot have a feature called '{names[0]}', .*\.parquet or"
     ):
-        write_features(graph, tmp_path / "f.csv")
+        write_part(graph, "features", tmp_path / "f.csv")
     for suffix in (".npz", ".parquet"):
-        write_features(graph, tmp_path / f"f{suffix}")
+        write_part(graph, "features", tmp_path / f"f{suffix}")
         ids, values, read = read_features(tmp_path / f"f{suffix}")
         assert (list(ids), np.asarray(values).tolist(), read) == (["a"], [[1.0, 2.0]], tuple(names))
 
@@ -215,18 +215,20 @@ def test_one_unwritable_file_and_none_is_written(tmp_path: Path) -> None:
 
 
 def test_group_txt_of_labels_alone(tmp_path: Path) -> None:
-    write_labels(unseen.Labels.from_values(["x", None, ["x", "y"]], ["a", "b", "c"]), tmp_path / "group.txt")
+    labels = unseen.Labels.from_values(["x", None, ["x", "y"]], ["a", "b", "c"])
+    write_part(labels, "labels", tmp_path / "group.txt")
     assert (tmp_path / "group.txt").read_text() == "a\tx\nb\t\nc\tx y\n"
     with pytest.raises(UnsupportedError, match="cannot hold the class 'x y'"):
-        write_labels(unseen.Labels.from_values(["x y"], ["a"]), tmp_path / "group.txt")
+        write_part(unseen.Labels.from_values(["x y"], ["a"]), "labels", tmp_path / "group.txt")
 
 
 @pytest.mark.parametrize("suffix", [".w2v.txt", ".w2v.txt.gz"])
 def test_the_suffix_of_vectors_is_for_vectors(tmp_path: Path, suffix: str) -> None:
     graph, labels = example()
     target = tmp_path / f"x{suffix}"
-    for write, what in ((write_graph, "graphs"), (write_features, "features")):
-        with pytest.raises(InputError, match=rf"\.w2v.* is for vectors, and {what} are none; use \.csv"):
-            write(graph, target)
+    with pytest.raises(InputError, match=r"\.w2v.* is for vectors, and graphs are none; use \.csv"):
+        write_graph(graph, target)
+    with pytest.raises(InputError, match=r"\.w2v.* is for vectors, and features are none; use \.csv"):
+        write_part(graph, "features", target)
     with pytest.raises(InputError, match=r"is for vectors, and labels are none"):
-        write_labels(labels, target)
+        write_part(labels, "labels", target)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import unseen
 from unseen.data import writers
-from unseen.data.write import check_vectors, write_embedding
+from unseen.data.write import check_vectors, write_part
 from unseen.errors import InputError, UnsupportedError
 
 WRITTEN = (".parquet", ".npz", ".w2v.txt", ".w2v.txt.gz", ".tsv")
@@ -223,5 +223,5 @@ def test_interrupt_leaves_the_old_file(tmp_path: Path, suffix: str, monkeypatch:
 
 
 def test_write_embedding_is_what_save_calls(tmp_path: Path) -> None:
-    write_embedding(random_embedding(), str(tmp_path / "V.PARQUET"))
+    write_part(random_embedding(), "vectors", str(tmp_path / "V.PARQUET"))
     assert unseen.read_embedding(str(tmp_path / "V.PARQUET")).vectors.shape == (50, 7)

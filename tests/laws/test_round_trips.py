@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import unseen
 from unseen.data.read import read_features
 from unseen.data.sources import FORMATS
-from unseen.data.write import write_embedding, write_features, write_graph, write_labels
+from unseen.data.write import write_graph, write_part
 from unseen.errors import UnsupportedError
 
 ROUNDS = settings(max_examples=15, deadline=None)
@@ -111,7 +111,7 @@ def test_any_labels(name: str, data: st.DataObject) -> None:
     labels = unseen.Labels.from_values(values, ids)
     graph = unseen.Graph(sp.csr_array((len(ids), len(ids))), None, ids)
     with tempfile.TemporaryDirectory() as folder:
-        path = written(lambda target: write_labels(labels, target), folder, name)
+        path = written(lambda target: write_part(labels, "labels", target), folder, name)
         if path is not None:
             assert labels_of(unseen.read_labels(path, graph)) == labels_of(labels)
 
@@ -131,7 +131,7 @@ def test_any_features(name: str, data: st.DataObject) -> None:
     values = sp.csr_array(matrix) if data.draw(st.booleans()) else matrix
     graph = unseen.Graph(sp.csr_array((n, n)), values, ids, names)
     with tempfile.TemporaryDirectory() as folder:
-        path = written(lambda target: write_features(graph, target), folder, name)
+        path = written(lambda target: write_part(graph, "features", target), folder, name)
         if path is None:
             return
         back_ids, back, back_names = read_features(path)
@@ -156,7 +156,7 @@ def test_any_vectors(name: str, data: st.DataObject) -> None:
     rows = st.lists(floats, min_size=width, max_size=width)
     embedding = unseen.Embedding(data.draw(st.lists(rows, min_size=len(ids), max_size=len(ids))), ids)
     with tempfile.TemporaryDirectory() as folder:
-        path = written(lambda target: write_embedding(embedding, target), folder, name)
+        path = written(lambda target: write_part(embedding, "vectors", target), folder, name)
         if path is None:
             return
         back = unseen.read_embedding(path)

@@ -37,11 +37,11 @@ def convert(
     files: GraphFiles,
 ) -> None:
     """Convert a graph (with its features and labels), features, labels or an embedding to another format."""
-    from unseen.data.convert import convert_file, write_part
+    from unseen.data.convert import convert_file, write_data
 
     if is_dataset(source):
         data = files.load(source)
-        written = write_part(data.graph, data.labels, target, what)
+        written = write_data(data.graph, data.labels, target, what)
     else:
         written = convert_file(
             Path(source),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -27,22 +24,12 @@ from unseen.data.sources import (
     Role,
     data_suffix,
     existing,
-    is_path,
     metadata_path,
     open_source,
 )
 from unseen.data.tables import Matrix
-from unseen.data.write import (
-    check_graph_target,
-    is_folder,
-    write_edges,
-    write_embedding,
-    write_features,
-    write_graph,
-    write_labels,
-    write_tables,
-)
-from unseen.errors import InputError, logger, unknown_name
+from unseen.data.write import STDOUT, check_graph_target, is_folder, write_graph, write_part, write_tables
+from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
 from unseen.ids import default_ids
 from unseen.labels import Labels
@@ -54,7 +41,6 @@ _ROLES: dict[Role, What] = {
     "labels": "labels",
     "vectors": "embedding",
 }
-STDOUT = ("-", "/dev/stdout")
 
 
 def convert_file(
@@ -107,34 +93,30 @@ def convert_file(
     extra = next((name for name, part in parts.items() if part is not None), None)
     kind = what or ("graph" if extra else kind_of(path, to, options))
     if extra and kind not in ("graph", "all"):
-        msg = f"`{extra}` goes with a graph, and {str(path)!r} is to be read as {_spoken(kind)}; leave it out"
+        msg = f"`{extra}` goes with a graph, and {str(path)!r} is to be read as {kind}; leave it out"
         raise InputError(msg)
     if kind == "embedding":
         from unseen import read_embedding
 
-        embedding = read_embedding(path)
-        if str(to) in STDOUT:
-            return _to_stdout("vectors.w2v.txt", lambda file: write_embedding(embedding, file))
-        return write_embedding(embedding, to, inputs=[path])
+        return write_part(read_embedding(path), "vectors", to, inputs=[path])
     if kind == "features":
         ids, matrix, names = read_features(path, header=options.header, delimiter=options.delimiter)
-        nodes_of_rows = default_ids(matrix.shape[0]) if ids is None else ids
-        return write_part(_without_edges(nodes_of_rows, matrix, names), None, to, kind, inputs=[path])
+        n = matrix.shape[0]
+        graph = Graph(sp.csr_array((n, n)), matrix, default_ids(n) if ids is None else ids, names)
+        return write_part(graph, "features", to, inputs=[path])
     if kind == "labels":
-        own = read_label_list(path, options)
-        return write_part(_without_edges(own.node_ids), own, to, kind, inputs=[path])
+        return write_part(read_label_list(path, options), "labels", to, inputs=[path])
     parts = _own_parts(existing(path, "edges")) | {k: part for k, part in parts.items() if part is not None}
-    sources = [path, *(one for part in parts.values() for one in _listed(part))]
-    if (
-        str(to) not in STDOUT and kind == "graph"
-    ):  # what is wrong with it is told before the work, not after it
+    listed = (part if isinstance(part, (list, tuple)) else [part] for part in parts.values())
+    sources = [path, *(each for part in listed for each in part)]
+    if kind == "graph" and str(to) not in STDOUT:  # what is wrong with it is told before the work
         check_graph_target(to)
         refuse_overwriting(to, sources)
     data = read(path, **parts, **asdict(options))
-    return write_part(data.graph, data.labels, to, kind, inputs=sources)
+    return write_data(data.graph, data.labels, to, kind, inputs=sources)
 
 
-def write_part(
+def write_data(
     graph: Graph, labels: Labels | None, target: AnyPath, what: str | None, *, inputs: Iterable[object] = ()
 ) -> list[Path]:
     """Write a graph with its labels, or the part of it that `what` names; see :func:`convert_file`.
@@ -143,23 +125,18 @@ def write_part(
     --------
     >>> import tempfile, unseen
     >>> data = unseen.planted_partition(60, 3, random_state=0)
-    >>> [path.name for path in write_part(data.graph, data.labels, tempfile.mkdtemp(), "all")]
+    >>> [path.name for path in write_data(data.graph, data.labels, tempfile.mkdtemp(), "all")]
     ['edges.csv', 'features.parquet', 'labels.csv']
     """
-    available = ["graph", "features", "labels", "all"]
-    if labels is None:
-        available.remove("labels")
-    if what is not None and what not in available:
-        raise unknown_name("part of a graph", what, available)
-    if str(target) in STDOUT:
-        return _part_to_stdout(graph, labels, what)
-    if what == "all":
-        return write_tables(graph, target, labels=labels, inputs=inputs)
     if what == "features":
-        return write_features(graph, target, inputs=inputs)
+        return write_part(graph, "features", target, inputs=inputs)
     if what == "labels" and labels is not None:
-        return write_labels(labels, target, inputs=inputs)
-    return write_graph(graph, target, labels=labels, inputs=inputs)
+        return write_part(labels, "labels", target, inputs=inputs)
+    if what not in (None, "graph", "all"):
+        available = ["graph", "features", *(["labels"] if labels is not None else []), "all"]
+        raise unknown_name("part of a graph", what, available)
+    write = write_tables if what == "all" and str(target) not in STDOUT else write_graph
+    return write(graph, target, labels=labels, inputs=inputs)
 
 
 def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) -> What:
@@ -205,13 +182,14 @@ def _only_role(path: Path, *, written: bool) -> Role | None:
 
 def _named_kind(path: Path, options: Options) -> What | None:
     """Return what the names in a file say: of its columns, its arrays, or our own metadata."""
-    if data_suffix(path) in (".npz", ".npy"):
-        return _kind_of_arrays(path)
     if metadata_path(path).is_file():  # the ids of a projector pair
         return "embedding"
     # Of labels every first line that may be a header waits, and the names are the same whatever is in the columns.
-    table = next(open_source(path, "labels", options).batches(1 << 16), None)
-    if table is None or isinstance(table, Matrix):
+    role: Role = "features" if data_suffix(path) in (".npz", ".npy") else "labels"
+    table = next(open_source(path, role, options).batches(1 << 16), None)
+    if isinstance(table, Matrix):
+        return "embedding" if table.metadata else "features" if table.names is not None else None
+    if table is None:
         return None
     names = lower(table.names or (() if table.first is None else table.first.cells))
     lists = [name for name, column in zip(names, table.columns, strict=False) if is_list(column.type)]
@@ -222,13 +200,6 @@ def _named_kind(path: Path, options: Options) -> What | None:
     if _are_labels(names):
         return "labels"
     return "features" if len(names) > 1 and id_position(names) is not None else None
-
-
-def _kind_of_arrays(path: Path) -> What | None:
-    matrix = next(open_source(path, "features").batches(), None)
-    if isinstance(matrix, Matrix) and matrix.metadata:
-        return "embedding"
-    return "features" if isinstance(matrix, Matrix) and matrix.names is not None else None
 
 
 def _are_labels(names: Sequence[str]) -> bool:
@@ -249,38 +220,3 @@ def _own_parts(source: Path) -> dict[str, Any]:
     variables = mat_variables(File(source, "edges"))
     parts: tuple[Role, ...] = ("labels", "features")
     return {part: source for part in parts if any(key in variables for key in MAT_KEYS[part])}
-
-
-def _listed(part: Any) -> list[Any]:
-    return [each for each in (part if isinstance(part, (list, tuple)) else [part]) if is_path(each)]
-
-
-def _without_edges(ids: Any, features: Any = None, names: Sequence[str] | None = None) -> Graph:
-    return Graph(sp.csr_array((len(ids), len(ids))), features, ids, None if names is None else tuple(names))
-
-
-def _part_to_stdout(graph: Graph, labels: Labels | None, what: str | None) -> list[Path]:
-    if what == "features":
-        return _to_stdout("features.csv", lambda file: write_features(graph, file))
-    if what == "labels" and labels is not None:
-        return _to_stdout("labels.csv", lambda file: write_labels(labels, file))
-    rest = {"features": graph.features is not None, "labels": labels is not None}
-    rest["nodes without an edge"] = bool(graph.isolated.any())
-    if any(rest.values()):
-        left = ", ".join(part for part, there in rest.items() if there)
-        logger.warning("the standard output takes the edges only, not the %s; name a file", left)
-    return _to_stdout("edges.csv", lambda file: write_edges(graph, file))
-
-
-def _to_stdout(name: str, write: Callable[[Path], object]) -> list[Path]:
-    """Write a file of this name, and copy it to the standard output once it is whole."""
-    with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / name)
-        with (Path(folder) / name).open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-    sys.stdout.flush()
-    return []
-
-
-def _spoken(kind: What) -> str:
-    return {"graph": "a graph", "embedding": "an embedding"}.get(kind, kind)

@@ -18,19 +18,19 @@ together or not at all.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.files import (
-    AnyPath,
-    atomic_paths,
-    new_folder,
-    refuse_overwriting,
-)
+from unseen.data.files import AnyPath, atomic_paths, new_folder, refuse_overwriting
 from unseen.data.sources import Role, data_suffix, find_format, resolve, written_format
 from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
@@ -38,6 +38,8 @@ from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED, Labels
+
+STDOUT = ("-", "/dev/stdout")
 
 
 def write_graph(
@@ -50,7 +52,8 @@ def write_graph(
     graph : Graph
         What to write.
     target : path
-        File for the edges, or folder; the module says what comes beside it.
+        File for the edges, or folder; the module says what comes beside it. ``-`` or ``/dev/stdout``: the
+        standard output, which takes the edges only.
     labels : Labels, optional
         Of nodes of the graph.
     inputs : iterable of path, optional
@@ -64,19 +67,19 @@ def write_graph(
     >>> [path.name for path in write_graph(graph, folder / "edges.csv")]
     ['edges.csv', 'edges.nodes.csv']
     """
+    if str(target) in STDOUT:
+        _warn_of_one_table(graph, labels)
+        return write_part(graph, "edges", target)
     path = Path(target)
     check_graph_target(path)
-    _require_ids(graph.node_ids, path)
-    labels = None if labels is None else labels.aligned(graph)
-    if labels is not None:
-        _require_class_names(labels, path)
+    labels = _checked_labels(graph, labels, path)
     whole = find_format(path, "graph", written=True)
     if is_folder(path):
         files = as_folder(graph, labels, path)
     elif whole is not None:
         files = cast(Files, resolve(whole.writers["graph"])(graph, labels, path))
     else:
-        files = _separate_files(graph, labels, path)
+        files = _separate_files(graph, labels, _paths_beside(graph, path))
     _write_all(files, inputs, folder=path if is_folder(path) else None)
     _warn_of_losses(graph, labels, list(files), whole=whole is not None)
     return list(files)
@@ -97,84 +100,62 @@ def write_tables(
     ['edges.csv', 'features.parquet', 'labels.csv']
     """
     place = Path(folder)
-    _require_ids(graph.node_ids, place)
-    files = _files_of(graph, "edges", place / "edges.csv")
-    if _has_lonely_nodes(graph):
-        files |= _files_of(graph, "nodes", place / "nodes.csv")
-    if graph.features is not None:
-        files |= _files_of(graph, "features", place / "features.parquet")
-    if labels is not None:
-        _require_class_names(labels, place)
-        files |= _files_of(labels.aligned(graph), "labels", place / "labels.csv")
+    names: dict[Role, str] = {
+        "edges": "edges.csv",
+        "nodes": "nodes.csv",
+        "features": "features.parquet",
+        "labels": "labels.csv",
+    }
+    labels = _checked_labels(graph, labels, place)
+    files = _separate_files(graph, labels, {role: place / name for role, name in names.items()})
     return _write_all(files, inputs, folder=place)
 
 
-def write_edges(graph: Graph, target: AnyPath) -> list[Path]:
-    """Write the edges of a graph alone."""
-    _require_ids(graph.node_ids, Path(target))
-    return _write_all(_files_of(graph, "edges", Path(target)), ())
+def write_part(
+    value: Graph | Labels | Embedding, role: Role, target: AnyPath, *, inputs: Iterable[object] = ()
+) -> list[Path]:
+    """Write one part alone, in the format that the suffix of `target` names.
 
+    Labels are one row ``node, label`` per label, or the authors' ``group.txt``. Text formats print each
+    float32 of vectors with the fewest digits that identify it. Sparse vectors stay sparse in ``.npz``; in
+    ``.parquet`` they are written as dense lists, block by block, and come back sparse.
 
-def write_labels(labels: Labels, target: AnyPath, *, inputs: Iterable[object] = ()) -> list[Path]:
-    """Write one row ``node, label`` per label, as text or Parquet; or the authors' ``group.txt``.
+    Parameters
+    ----------
+    value : Graph, Labels or Embedding
+        What holds the part: a graph its edges, nodes and features.
+    role : {"edges", "nodes", "features", "labels", "vectors"}
+        The part.
+    target : path
+        File to write; ``-`` or ``/dev/stdout`` for the standard output, as csv (vectors: word2vec text).
+    inputs : iterable of path, optional
+        Files that must not be overwritten, since the value was read from them.
 
     Examples
     --------
     >>> import pathlib, tempfile, unseen
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
-    >>> _ = write_labels(unseen.Labels.from_values(["red", None, ["red", "blue"]], ["a", "b", "c"]), path)
+    >>> labels = unseen.Labels.from_values(["red", None, ["red", "blue"]], ["a", "b", "c"])
+    >>> _ = write_part(labels, "labels", path)
     >>> path.read_text().split()
     ['node,label', 'a,red', 'c,blue', 'c,red']
-    """
-    path = Path(target)
-    _require_ids(labels.node_ids, path)
-    _require_class_names(labels, path)
-    return _write_all(_files_of(labels, "labels", path), inputs)
-
-
-def write_features(graph: Graph, target: AnyPath, *, inputs: Iterable[object] = ()) -> list[Path]:
-    """Write the features of a graph: text, Parquet, ``.npz``, or svmlight for nodes 0 ... n - 1.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, unseen
     >>> graph = unseen.Graph([[0, 1], [1, 0]], [[0.5, 1.0], [0.0, 2.0]], ["a", "b"], ["tall", "old"])
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "features.csv"
-    >>> _ = write_features(graph, path)
-    >>> path.read_text().split()
+    >>> _ = write_part(graph, "features", path.with_name("features.csv"))
+    >>> path.with_name("features.csv").read_text().split()
     ['node,tall,old', 'a,0.5,1', 'b,0,2']
     """
+    if str(target) in STDOUT:
+        return _to_stdout(value, role)
     path = Path(target)
-    if graph.features is None:
+    if isinstance(value, Graph) and role == "features" and value.features is None:
         msg = f"{path}: the graph has no features to write"
         raise InputError(msg)
-    _require_ids(graph.node_ids, path)
-    return _write_all(_files_of(graph, "features", path), inputs)
-
-
-def write_embedding(embedding: Embedding, target: AnyPath, *, inputs: Iterable[object] = ()) -> list[Path]:
-    """Write vectors in the format that the suffix of `target` names.
-
-    Text formats print each float32 with the fewest digits that identify it. Sparse vectors stay sparse in
-    ``.npz``; in ``.parquet`` they are written as dense lists, block by block, and come back sparse.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> embedding = unseen.Embedding([[0.5, 1.0]], node_ids=["a b"])
-    >>> write_embedding(embedding, "vectors.w2v.txt")
-    Traceback (most recent call last):
-        ...
-    unseen.errors.UnsupportedError: vectors.w2v.txt: word2vec text cannot hold the id 'a b', which has a
-    blank; save as .parquet, .npz or .tsv instead
-    """
-    path = Path(target)
-    n, width = embedding.vectors.shape
-    if not n or not width:
+    if isinstance(value, Embedding) and 0 in value.vectors.shape:
+        n, width = value.vectors.shape
         msg = f"{path}: the embedding has {n} rows and {width} columns, so there is nothing to write"
         raise InputError(msg)
-    _require_ids(embedding.node_ids, path)
-    return _write_all(_files_of(embedding, "vectors", path), inputs)
+    _require_names(value, path)
+    return _write_all(_files_of(value, role, path), inputs)
 
 
 def check_vectors(path: AnyPath, node_ids: IdArray) -> None:
@@ -188,9 +169,10 @@ def check_vectors(path: AnyPath, node_ids: IdArray) -> None:
     unseen.errors.UnsupportedError: vectors.w2v.txt: word2vec text cannot hold the id 'a b', which has a
     blank; save as .parquet, .npz or .tsv instead
     """
-    target, ids = Path(path), as_ids(node_ids)
-    _require_ids(ids, target)
-    _files_of(Embedding(np.zeros((len(ids), 1), dtype=np.float32), ids), "vectors", target)
+    ids = as_ids(node_ids)
+    embedding = Embedding(np.zeros((len(ids), 1), dtype=np.float32), ids)
+    _require_names(embedding, Path(path))
+    _files_of(embedding, "vectors", Path(path))
 
 
 def check_graph_target(path: Path) -> None:
@@ -208,18 +190,36 @@ def _files_of(value: Graph | Labels | Embedding, role: Role, path: Path) -> File
     return cast(Files, resolve(written_format(path, role).writers[role])(value, role, path))
 
 
-def _separate_files(graph: Graph, labels: Labels | None, path: Path) -> Files:
-    """Return the files of a format that holds the edges only, and what goes beside it."""
-    files = _files_of(graph, "edges", path)
-    keeps_nodes = data_suffix(path) == ".npz"
-    if not keeps_nodes and _has_lonely_nodes(graph):
-        files |= _files_of(graph, "nodes", _beside(path, "nodes"))
-    if graph.features is not None:
-        npz = keeps_nodes or sp.issparse(graph.features)
-        files |= _files_of(graph, "features", _beside(path, "features", ".npz" if npz else None))
-    if labels is not None:
-        files |= _files_of(labels, "labels", _beside(path, "labels", ".csv" if keeps_nodes else None))
+def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Path]) -> Files:
+    """Return a file for each part that is there and has a path."""
+    parts: dict[Role, Graph | Labels | None] = {
+        "edges": graph,
+        "nodes": graph if _has_lonely_nodes(graph) else None,
+        "features": None if graph.features is None else graph,
+        "labels": labels,
+    }
+    files: Files = {}
+    for role, value in parts.items():
+        if value is not None and role in paths:
+            files |= _files_of(value, role, paths[role])
     return files
+
+
+def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
+    """Return where the parts go whose edges are in the file `path`; an ``.npz`` of edges holds all nodes."""
+    if data_suffix(path) == ".npz":
+        return {
+            "edges": path,
+            "features": _beside(path, "features"),
+            "labels": _beside(path, "labels", ".csv"),
+        }
+    sparse = sp.issparse(graph.features)
+    return {
+        "edges": path,
+        "nodes": _beside(path, "nodes"),
+        "features": _beside(path, "features", ".npz" if sparse else None),
+        "labels": _beside(path, "labels"),
+    }
 
 
 def _beside(path: Path, part: str, suffix: str | None = None) -> Path:
@@ -259,21 +259,47 @@ def _warn_of_losses(graph: Graph, labels: Labels | None, files: list[Path], *, w
         logger.warning("%s holds classes as column numbers: %s", files[0], numbered)
 
 
-def _require_ids(ids: IdArray, path: Path) -> None:
-    """Refuse ids that no file gives back: empty ones, and text that is not Unicode."""
-    for value in ids if ids.dtype != np.int64 else ():
+def _warn_of_one_table(graph: Graph, labels: Labels | None) -> None:
+    rest = {"features": graph.features is not None, "labels": labels is not None}
+    rest["nodes without an edge"] = bool(graph.isolated.any())
+    if any(rest.values()):
+        left = ", ".join(part for part, there in rest.items() if there)
+        logger.warning("the standard output takes the edges only, not the %s; name a file", left)
+
+
+def _to_stdout(value: Graph | Labels | Embedding, role: Role) -> list[Path]:
+    """Write a file, and copy it to the standard output once it is whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("vectors.w2v.txt" if role == "vectors" else f"{role}.csv")
+        write_part(value, role, path)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.flush()
+    return []
+
+
+def _checked_labels(graph: Graph, labels: Labels | None, path: Path) -> Labels | None:
+    """Return the labels in the order of the graph's nodes, once all names can be written."""
+    if labels is None:
+        _require_names(graph, path)
+        return None
+    own = labels.aligned(graph)
+    _require_names(own, path)
+    return own
+
+
+def _require_names(value: Graph | Labels | Embedding, path: Path) -> None:
+    """Refuse ids and classes that no file gives back: empty ones, text that is not Unicode, marks of our own."""
+    if value.node_ids.dtype != np.int64:
         try:
-            value.encode()
-        except UnicodeEncodeError:
-            msg = f"{path}: the id {value!r} is not valid Unicode text, so no file can hold it; change the id"
+            ids = pa.array(value.node_ids, pa.large_string())
+        except UnicodeEncodeError as error:
+            msg = f"{path}: the id {error.object!r} is not valid Unicode text, so no file can hold it; change the id"
             raise UnsupportedError(msg) from None
-        if not value:
+        if pc.any(pc.equal(ids, ""), min_count=0).as_py():
             msg = f"{path}: one node has an empty id, which no reader takes; give it a name"
             raise UnsupportedError(msg)
-
-
-def _require_class_names(labels: Labels, path: Path) -> None:
-    for name in labels.classes:
+    for name in value.classes if isinstance(value, Labels) else ():
         if "|" in name or name != name.strip() or name.lower() in UNLABELLED or name in MISSING_WORDS:
             words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
             msg = (
