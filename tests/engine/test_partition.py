@@ -15,10 +15,8 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.comm import SOLO
-from unseen.engine.load import load_parts
-from unseen.engine.partition import partition
-from unseen.engine.parts import checksum, part_folder, read_meta, verify_part
-from unseen.engine.sizes import parse_size
+from unseen.engine.partition import parse_size, partition
+from unseen.engine.parts import checksum, load_parts, part_folder, read_meta, verify_part
 from unseen.errors import InputError, OutputError
 
 rng = np.random.default_rng(0)
@@ -222,7 +220,7 @@ def test_labels_of_several_files_add_up(tmp_path: Path, caplog: pytest.LogCaptur
     labels = [tmp_path / "one.csv", tmp_path / "two.csv"]
     meta = partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, labels=labels)
     _, found, _ = load_parts(tmp_path / "parts", SOLO)
-    assert meta.n_labelled == 3
+    assert sum(part.labelled for part in meta.parts) == 3
     unseen.read(tmp_path / "edges.csv", labels=labels)
     told = [record.getMessage() for record in caplog.records if "is labelled" in record.getMessage()]
     assert len(told) == 2

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 import unseen
 from unseen.engine.checkpoints import Checkpoints
 from unseen.engine.comm import Comm
-from unseen.engine.load import load_parts
 from unseen.engine.partition import partition
+from unseen.engine.parts import load_parts
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart, Matrix
 from unseen.errors import UnsupportedError

@@ -20,7 +20,7 @@ def _order(folder: Path, edges: list[tuple[list[Any], list[Any]]], **ids: list[A
         for role, column in ids.items():
             tables.add(role, pa.array(column))  # type: ignore[arg-type]
         tables.number()
-        return [name for piece in tables.ids(0, tables.n_nodes) for name in piece.to_pylist()]
+        return [name for piece in tables.ids(0, tables.n_nodes) for name in piece["node"].to_pylist()]
 
 
 def test_nodes_come_first_then_edges_features_and_labels(tmp_path: Path) -> None:
@@ -52,4 +52,4 @@ def test_a_reserved_row_comes_first(tmp_path: Path) -> None:
         assert not tables.stands("it's")
         tables.add("edges", pa.array(["it's"]), pa.array(["b"]), row=row)
         tables.number()
-        assert next(tables.ids(0, 3)).to_pylist() == ["it's", "b", "a"]
+        assert next(tables.ids(0, 3))["node"].to_pylist() == ["it's", "b", "a"]

@@ -16,8 +16,8 @@ import unseen
 from unseen.data.convert import convert_file
 from unseen.data.read import read_features
 from unseen.engine.comm import SOLO
-from unseen.engine.load import load_parts
 from unseen.engine.partition import partition
+from unseen.engine.parts import load_parts
 
 ROUNDS = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 MANY = [f"n{k},n{k + 1}" for k in range(400)]

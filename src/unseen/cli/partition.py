@@ -29,8 +29,8 @@ def partition(
     messages: options.Messages,
 ) -> None:
     """Cut a graph that need not fit in memory into row parts of equal work, for `python -m unseen.scale`."""
+    from unseen.engine.partition import parse_size
     from unseen.engine.partition import partition as cut
-    from unseen.engine.sizes import parse_size
 
     meta = cut(
         edges,

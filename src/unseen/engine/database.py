@@ -5,10 +5,10 @@ A query runs on a thread of its own, so that Ctrl-C reaches Python while the eng
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -32,15 +32,6 @@ class Database:
         Bytes that the engine may take.
     threads : int
         How many threads it may use.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with Database(Path(tempfile.mkdtemp()), memory=10**8, threads=1) as database:
-    ...     database.run("create table nodes (id bigint)")
-    ...     database.insert("nodes", pa.table({"id": [7, 3]}))
-    ...     [piece["id"].to_pylist() for piece in database.rows("select id from nodes order by id")]
-    [[3, 7]]
     """
 
     def __init__(self, folder: Path, *, memory: int, threads: int) -> None:
@@ -66,9 +57,7 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._worker.shutdown()
         self._connection.close()
 
@@ -110,21 +99,16 @@ class Database:
         task = self._worker.submit(work)
         try:
             return task.result()
-        except self._errors.OutOfMemoryException as error:
-            if "max_temp_directory_size" in str(error):
-                raise self._disk_full() from None
-            msg = "`memory` (--memory) is too small for this graph; give more, or fewer threads"
-            raise InputError(msg) from None
-        except self._errors.IOException as error:
-            if "No space left" in str(error) or "disk full" in str(error).lower():
-                raise self._disk_full() from None
-            msg = f"cannot write {self._folder}: {str(error).splitlines()[0]}"
+        except (self._errors.OutOfMemoryException, self._errors.IOException) as error:
+            reason = str(error).splitlines()[0]
+            if re.search("max_temp_directory_size|No space left|disk full", str(error), re.IGNORECASE):
+                reason = "the disk is full; free some space or choose another disk"
+            elif isinstance(error, self._errors.OutOfMemoryException):
+                msg = "`memory` (--memory) is too small for this graph; give more, or fewer threads"
+                raise InputError(msg) from None
+            msg = f"cannot write {self._folder}: {reason}"
             raise OutputError(msg) from None
         except BaseException:  # Ctrl-C: the query must end before its files are removed
             self._connection.interrupt()
             task.exception()
             raise
-
-    def _disk_full(self) -> OutputError:
-        msg = f"cannot write {self._folder}: the disk is full; free some space or choose another disk"
-        return OutputError(msg)

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any
 
+from unseen.data.sources import shown_bytes
 from unseen.engine.run import default_threads
-from unseen.engine.sizes import shown_size
 from unseen.errors import InputError, logger
+
+if TYPE_CHECKING:
+    from unseen.methods.base import Method
 
 PROGRAM = 0.4e9
 """Bytes of the program and its libraries."""
@@ -114,23 +118,7 @@ class Resources:
     exchanges: float
 
 
-class Estimated(Protocol):
-    """A method, or its class, as this module sees it."""
-
-    name: ClassVar[str]
-
-    @classmethod
-    def resources(cls, sizes: Sizes) -> Resources | None:
-        """Return what the method needs, None where it is not known."""
-
-    @classmethod
-    def smaller(cls) -> Any:
-        """Return the method to recommend where this one does not fit: itself, or one that trains on parts."""
-
-
-def estimate(
-    method: Estimated | type[Estimated], sizes: Sizes, *, threads: int | None = None
-) -> Estimate | None:
+def estimate(method: Method | type[Method], sizes: Sizes, *, threads: int | None = None) -> Estimate | None:
     """Return what a method takes on a graph, None where it is not known.
 
     Parameters
@@ -196,7 +184,7 @@ def halo_bytes(s: Sizes) -> float:
 
 
 def check_fits(
-    method: Estimated, sizes: Sizes, *, scratch: bool = False, force: bool = False, free: float | None = None
+    method: Method, sizes: Sizes, *, scratch: bool = False, force: bool = False, free: float | None = None
 ) -> Estimate | None:
     """Report what a job will take, and refuse one that does not fit, naming what would.
 
@@ -222,25 +210,25 @@ def check_fits(
             method.name,
             f"{sizes.nodes:,}",
             sizes.columns,
-            shown_size(needed),
-            "" if free is None else f" ({shown_size(free)} are there)",
+            shown_bytes(needed),
+            "" if free is None else f" ({shown_bytes(free)} are there)",
             shown_time(job.seconds),
         )
     if free is not None and needed > free and not force:
         msg = (
-            f"{method.name} with {sizes.columns} columns needs about {shown_size(needed)} of memory and there are "
-            f"{shown_size(free)}; cheaper: {_cheaper(method, sizes, scratch, free)}; --force begins all the same"
+            f"{method.name} with {sizes.columns} columns needs about {shown_bytes(needed)} of memory and there are "
+            f"{shown_bytes(free)}; cheaper: {_cheaper(method, sizes, scratch, free)}; --force begins all the same"
         )
         raise InputError(msg)
     return job
 
 
-def _cheaper(method: Estimated, sizes: Sizes, scratch: bool, free: float) -> str:
-    def fits(other: Estimated | type[Estimated], smaller: Sizes, on_disk: bool) -> bool:
+def _cheaper(method: Method, sizes: Sizes, scratch: bool, free: float) -> str:
+    def fits(other: Method | type[Method], smaller: Sizes, on_disk: bool) -> bool:
         job = estimate(other, smaller)
         return job is not None and job.n_bytes - (job.movable if on_disk else 0.0) <= free
 
-    def narrower(other: Estimated | type[Estimated], columns: int) -> str | None:
+    def narrower(other: Method | type[Method], columns: int) -> str | None:
         """Return the option for the most columns of these halved again and again that fit."""
         while columns >= 8:
             if fits(other, replace(sizes, columns=columns), scratch):
@@ -251,7 +239,7 @@ def _cheaper(method: Estimated, sizes: Sizes, scratch: bool, free: float) -> str
     options = []
     whole = estimate(method, sizes)
     if whole is not None and whole.movable and not scratch and fits(method, sizes, True):
-        options.append(f"--scratch FOLDER, which keeps {shown_size(whole.movable)} on disk")
+        options.append(f"--scratch FOLDER, which keeps {shown_bytes(whole.movable)} on disk")
     if fewer := narrower(method, sizes.columns // 2):
         options.append(fewer)
     if sizes.source == "adjacency" and fits(method, replace(sizes, source="identity"), scratch):
@@ -290,6 +278,26 @@ def _held() -> float:
     """Return the bytes that this process holds now (Linux)."""
     pages = Path("/proc/self/statm")
     return int(pages.read_text().split()[1]) * float(os.sysconf("SC_PAGE_SIZE")) if pages.is_file() else 0.0
+
+
+def peak_bytes() -> float:
+    """Return the most memory that this process has held so far; 0 where the system does not say.
+
+    Examples
+    --------
+    >>> peak_bytes() >= 0
+    True
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():  # getrusage would count the parent's memory too: it survives the start of a program
+        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(peak.split()[1]) * 1024.0
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 def shown_time(seconds: float) -> str:

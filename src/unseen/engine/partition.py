@@ -8,6 +8,7 @@ depends on the number of threads: every query whose order counts says which.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from functools import partial
@@ -42,6 +43,8 @@ LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
 BATCH = 1 << 25
 """Bytes of input that are read together, at most."""
+
+_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 
 
 def partition(
@@ -133,6 +136,22 @@ def partition(
         target,
     )
     return meta
+
+
+def parse_size(text: str, flag: str = "--memory") -> int:
+    """Return the bytes that a text like ``2GB`` or ``512MiB`` means.
+
+    Examples
+    --------
+    >>> parse_size("2GB"), parse_size("1.5 MiB"), parse_size("1000")
+    (2000000000, 1572864, 1000)
+    """
+    size = _SIZE.fullmatch(text)
+    if size is None:
+        msg = f"`{flag}` takes a size such as 500MB or 2GB, got {text!r}"
+        raise InputError(msg)
+    number, unit, binary = size.groups()
+    return int(float(number) * (1024 if binary else 1000) ** ["", *"KMGT"].index(unit.upper()))
 
 
 class _Job:
@@ -228,11 +247,10 @@ class _Job:
     def write(self, inside: Path, start: int, stop: int) -> int:
         """Write ids, features and labels of a part, and return how many of its nodes have a label."""
         inside.mkdir()
-        kind = pa.large_string() if self.tables.text else pa.int64()
-        schema = pa.schema([pa.field("node", kind, nullable=False)])
+        schema = pa.schema({"node": pa.large_string() if self.tables.text else pa.int64()})
         with pq.ParquetWriter(inside / "nodes.parquet", schema) as writer:
             for ids in self.tables.ids(start, stop):
-                writer.write_batch(pa.record_batch([ids], schema=schema))
+                writer.write_table(ids)
         if self._features is not None:
             self._features.write(inside, self.tables.feature_rows(start, stop), stop - start)
         if not self._intake.labels:

@@ -16,14 +16,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.parquet as pq
+import scipy.sparse as sp
 
 from unseen.data.files import atomic_path
+from unseen.engine.comm import Comm, Layout
+from unseen.engine.run import Run
+from unseen.engine.sparse import GraphPart, spread_matrix
 from unseen.errors import InputError
+from unseen.graph import Features, Graph
+from unseen.ids import IdArray, as_ids
+from unseen.labels import Labels
+
+Array = npt.NDArray[Any]
 
 META = "META.json"
 KIND = "unseen partition"
 VERSION = 2
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -54,16 +63,6 @@ class Meta:
     features: dict[str, Any] | None = None
     """"kind" ("dense" or "sparse"), "columns", "dtype"; None where there are none."""
     classes: list[str] = field(default_factory=list)
-
-    @property
-    def n_entries(self) -> int:
-        """Entries of the adjacency, both directions."""
-        return sum(part.entries for part in self.parts)
-
-    @property
-    def n_labelled(self) -> int:
-        """Nodes with a label."""
-        return sum(part.labelled for part in self.parts)
 
     @property
     def starts(self) -> list[int]:
@@ -101,20 +100,15 @@ def read_meta(folder: Path) -> Meta:
         raise InputError(msg)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content.pop("kind") != KIND:
-            msg = f"{str(path)!r} does not describe a partition; make one with unseen partition"
-            raise InputError(msg)
-        version = content.pop("version")
-        if version != VERSION:
-            msg = f"{str(path)!r} has version {version} and this unseen reads {VERSION}; partition the graph again"
-            raise InputError(msg)
-        parts = [_part(part) for part in content.pop("parts")]
-        return Meta(parts=parts, **content)
+        kind = content.pop("kind"), content.pop("version")
+        if kind == (KIND, VERSION):
+            parts = [_part(part) for part in content.pop("parts")]
+            return Meta(parts=parts, **content)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         msg = f"{str(path)!r} is damaged ({error}); partition the graph again"
         raise InputError(msg) from None
+    msg = f"{str(path)!r} has {kind} and this unseen reads {(KIND, VERSION)}; partition the graph again"
+    raise InputError(msg)
 
 
 def _part(content: dict[str, Any]) -> PartMeta:
@@ -124,13 +118,8 @@ def _part(content: dict[str, Any]) -> PartMeta:
 
 def checksum(path: Path) -> tuple[int, str]:
     """Return the size of a file and its SHA-256."""
-    digest = hashlib.sha256()
-    size = 0
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-            size += len(block)
-    return size, digest.hexdigest()
+        return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def verify_part(folder: Path, number: int, part: PartMeta) -> None:
@@ -151,33 +140,102 @@ def verify_part(folder: Path, number: int, part: PartMeta) -> None:
             raise InputError(msg)
 
 
-class ArrayFile:
-    """A numpy file written piece by piece: its length is known, the whole need not be in memory.
+def load_parts(
+    folder: Path, comm: Comm, *, verify: bool = True
+) -> tuple[Graph | GraphPart, Labels | None, Meta]:
+    r"""Load what process ``comm.rank`` of ``comm.size`` trains on.
+
+    Neighbouring parts go to the same process where there are more parts than processes.
+
+    Parameters
+    ----------
+    folder : Path
+        Written by :func:`unseen.engine.partition.partition`.
+    comm : Comm
+        The processes; one alone gets the whole graph.
+    verify : bool
+        Whether to compare every file with its checksum first.
 
     Examples
     --------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "x.npy"
-    >>> with ArrayFile(path, (3,), np.dtype(np.int64)) as file:
-    ...     file.write(np.array([1, 2]))
-    ...     file.write(np.array([3]))
-    >>> np.load(path).tolist()
-    [1, 2, 3]
+    >>> from unseen.engine.comm import SOLO
+    >>> from unseen.engine.partition import partition
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("src,dst\na,b\nb,c\n")
+    >>> _ = partition(folder / "edges.csv", folder / "parts", parts=2)
+    >>> load_parts(folder / "parts", SOLO)[0]
+    Graph(3 nodes, 2 edges, no features)
     """
+    meta = read_meta(folder)
+    split = shares(meta, folder, comm.size)
+    mine = [int(k) for k in split[comm.rank]]
+    if verify:
+        for k in mine:
+            verify_part(folder, k, meta.parts[k])
+    starts = tuple(meta.parts[share[0]].start for share in split)
+    layout = Layout((*starts, meta.n_nodes), comm)
+    inside = [part_folder(folder, k) for k in mine]
+    ids = _ids(inside)
+    rows = [_rows(path, meta.parts[k].start) for path, k in zip(inside, mine, strict=True)]
+    columns, weights = (np.concatenate([row[k] for row in rows]) for k in (1, 2))
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate([row[0] for row in rows]))])
+    del rows
+    features = None if meta.features is None else _features(inside, meta.features)
+    labels = _labels(inside, mine, meta, layout.first, ids) if meta.classes else None
+    if comm.size == 1:
+        adjacency = sp.csr_array((weights, columns, indptr), shape=(meta.n_nodes, meta.n_nodes))
+        graph = Graph(adjacency, features, ids)
+        return graph, None if labels is None else labels.aligned(graph), meta
+    part = GraphPart(spread_matrix(layout, Run(), indptr, columns, weights), features, ids)
+    return part, labels, meta
 
-    def __init__(self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
-        self._file = path.open("wb")
-        described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_2_0(self._file, described)
 
-    def __enter__(self) -> ArrayFile:
-        return self
+def shares(meta: Meta, folder: Path, size: int) -> list[Array]:
+    """Return which parts each of `size` processes gets."""
+    if size > len(meta.parts):
+        msg = (
+            f"{str(folder)!r} has {len(meta.parts)} parts and {size} processes were started; "
+            f"start at most {len(meta.parts)}, or partition again with --parts {size}"
+        )
+        raise InputError(msg)
+    return np.array_split(np.arange(len(meta.parts)), size)
 
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
 
-    def write(self, piece: npt.NDArray[Any]) -> None:
-        """Append a piece."""
-        if piece.size:
-            self._file.write(np.ascontiguousarray(piece, dtype=self.dtype).data.cast("B"))
+def _ids(inside: list[Path]) -> IdArray:
+    columns = [pq.read_table(path / "nodes.parquet").column("node") for path in inside]
+    return as_ids(np.concatenate([column.to_numpy() for column in columns]))
+
+
+def _rows(path: Path, start: int) -> tuple[Array, Array, Array]:
+    """Return the entries of each row, their true columns, and their weights."""
+    indptr, indices, weights, halo = (
+        np.load(path / f"{name}.npy", allow_pickle=False) for name in ("indptr", "indices", "weights", "halo")
+    )
+    own = len(indptr) - 1
+    names = np.concatenate([start + np.arange(own, dtype=np.int64), halo])
+    return np.diff(indptr), names[indices], weights
+
+
+def _features(inside: list[Path], about: dict[str, Any]) -> Features:
+    if about["kind"] == "dense":
+        return np.concatenate([np.load(path / "features.npy", allow_pickle=False) for path in inside])
+    blocks = []
+    for path in inside:
+        indptr, indices, values = (
+            np.load(path / f"features_{name}.npy", allow_pickle=False)
+            for name in ("indptr", "indices", "values")
+        )
+        blocks.append(sp.csr_array((values, indices, indptr), shape=(len(indptr) - 1, about["columns"])))
+    return sp.csr_array(sp.vstack(blocks, format="csr"))
+
+
+def _labels(inside: list[Path], mine: list[int], meta: Meta, first: int, ids: IdArray) -> Labels:
+    rows, classes = [], []
+    for path, k in zip(inside, mine, strict=True):
+        rows.append(np.load(path / "label_rows.npy", allow_pickle=False) + (meta.parts[k].start - first))
+        classes.append(np.load(path / "label_classes.npy", allow_pickle=False))
+    row, column = np.concatenate(rows), np.concatenate(classes)
+    shape = (len(ids), len(meta.classes))
+    indicator = sp.coo_array((np.ones(len(row), dtype=bool), (row, column)), shape=shape).tocsr()
+    return Labels(indicator, tuple(meta.classes), ids)

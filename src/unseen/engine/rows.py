@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.parts import ArrayFile
 from unseen.engine.run import row_cuts
 from unseen.errors import InputError
 from unseen.graph import Features
 
+Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -23,12 +23,26 @@ ROW_COST = 4
 """What a row costs beside its entries, in entries: dense work and the optimiser, measured at d = 200."""
 PIECE = 1 << 20
 """Rows or entries that are in memory together."""
-BYTES_PER_NODE = 13
-"""What writing a part takes: a mark, a new number, and perhaps a place in the halo for every node."""
+BYTES_PER_NODE = 21
+"""What writing a part takes: where its row ends, a mark, a new number, and perhaps a place in the halo."""
+
+
+@contextmanager
+def array_file(path: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Iterator[Callable[[Array], None]]:
+    """Give a function that appends pieces to a numpy file: its length is known, the whole need not be in memory."""
+    kind = np.dtype(dtype)
+    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_2_0(file, header)  # type: ignore[arg-type]
+        yield lambda piece: _append(file, piece.astype(kind, copy=False))
+
+
+def _append(file: Any, piece: Array) -> None:
+    file.write(np.ascontiguousarray(piece))
 
 
 class RowFiles:
-    """Rows in CSR form, in three files: where each row ends, the columns, the weights.
+    """Rows in CSR form: columns and weights of the entries in two files, and where each row ends in memory.
 
     Parameters
     ----------
@@ -38,44 +52,24 @@ class RowFiles:
         Number of rows.
     weighted : bool
         Whether weights are kept; otherwise all are 1.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> rows = RowFiles(Path(tempfile.mkdtemp()), 3, weighted=False)
-    >>> rows.append(np.array([0, 2]), np.array([2, 0]), np.ones(2))
-    >>> rows.finish()
-    >>> rows.cuts(3)
-    [0, 1, 2, 3]
     """
 
     def __init__(self, folder: Path, n: int, *, weighted: bool) -> None:
-        self._folder, self.n, self._weighted = folder, n, weighted
-        self.n_entries = 0
-        self._closed = 0
+        self._folder, self._weighted = folder, weighted
+        self._ends = np.zeros(n + 1, dtype=np.int64)
 
     def append(self, rows: Ints, columns: Ints, weights: Floats) -> None:
         """Take entries, all of them in the order of rows and columns."""
-        self._close(int(rows[-1]), rows)
-        self._append("columns", columns)
-        if self._weighted:
-            self._append("weights", weights)
-        self.n_entries += len(rows)
+        first, last = int(rows[0]), int(rows[-1])
+        self._ends[first + 1 : last + 2] += np.bincount(rows - first)
+        for name, values in {"columns": columns, "weights": weights}.items():
+            if name == "columns" or self._weighted:
+                with (self._folder / name).open("ab") as file:
+                    _append(file, values)
 
     def finish(self) -> None:
-        """End the last rows; what follows reads."""
-        self._close(self.n, np.empty(0, dtype=np.int64))
-
-    def _append(self, name: str, values: npt.NDArray[Any]) -> None:
-        with (self._folder / name).open("ab") as file:
-            values.tofile(file)
-
-    def _close(self, row: int, rows: Ints) -> None:
-        """Write where the rows before `row` end, given the rows of the entries that come next."""
-        for first in range(self._closed, row, PIECE):
-            numbers = np.arange(first, min(first + PIECE, row))
-            self._append("ends", self.n_entries + np.searchsorted(rows, numbers, side="right"))
-        self._closed = max(self._closed, row)
+        """End the rows; what follows reads."""
+        np.cumsum(self._ends, out=self._ends)
 
     def cuts(self, parts: int) -> list[int]:
         """Return where each part begins, and the number of rows: parts of equal work, none without a row.
@@ -83,61 +77,49 @@ class RowFiles:
         If there are enough rows, parts begin where blocks do (see :mod:`unseen.engine.run`), so that sums over
         blocks are the same bits on any number of processes.
         """
-        unit = row_cuts(self.n)[0][1]
-        unit = unit if parts <= -(-self.n // unit) else 1
-        last = -(-self.n // unit)
+        n = len(self._ends) - 1
+        unit = row_cuts(n)[0][1]
+        unit = unit if parts <= -(-n // unit) else 1
+        work = np.arange(0, ROW_COST * (n + 1), ROW_COST)
+        work += self._ends
         starts = [0]
         for part in range(1, parts):
-            near = bisect_left(range(self.n), self._work(self.n) * part / parts, key=self._work) / unit
-            starts.append(min(max(round(near), starts[-1] + 1), last - parts + part))
-        return [*(unit * block for block in starts), self.n]
+            near = np.searchsorted(work[:-1], work[-1] * part / parts) / unit
+            starts.append(min(max(round(near), starts[-1] + 1), -(-n // unit) - parts + part))
+        return [*(unit * block for block in starts), n]
 
-    def _work(self, row: int) -> int:
-        """Return the work in all rows before this one."""
-        return self._start(row) + ROW_COST * row
-
-    def _start(self, row: int) -> int:
-        return int(next(self._pieces("ends", row - 1, row))[0]) if row else 0
-
-    def _pieces(self, name: str, first: int, last: int) -> Iterator[npt.NDArray[Any]]:
+    def _pieces(self, name: str, first: int, last: int) -> Iterator[Array]:
         """Yield the entries `first` up to `last` of a file, some at a time."""
-        dtype = np.dtype(np.float64 if name == "weights" else np.int64)
-        if first == last:
-            return  # there may be no such file
-        with (self._folder / name).open("rb") as file:
-            file.seek(first * dtype.itemsize)
-            for start in range(first, last, PIECE):
-                yield np.fromfile(file, dtype=dtype, count=min(PIECE, last - start))
+        for start in range(first, last, PIECE):
+            count = min(PIECE, last - start)
+            if name == "columns":
+                yield np.fromfile(self._folder / name, np.int64, count, offset=8 * start)
+            elif self._weighted:
+                yield np.fromfile(self._folder / name, np.float64, count, offset=8 * start)
+            else:
+                yield np.ones(count)
 
     def write(self, inside: Path, start: int, stop: int) -> tuple[int, int]:
         """Write the rows of a part to its folder; return the number of entries and the size of the halo."""
-        first, last, n_rows = self._start(start), self._start(stop), stop - start
-        foreign = np.zeros(self.n, dtype=bool)
+        first, last, n_rows = int(self._ends[start]), int(self._ends[stop]), stop - start
+        foreign = np.zeros(len(self._ends) - 1, dtype=bool)
         for columns in self._pieces("columns", first, last):
             foreign[columns] = True
         foreign[start:stop] = False
         halo = np.flatnonzero(foreign)
         del foreign
         np.save(inside / "halo.npy", halo)
-        index = np.dtype(np.int32 if n_rows + len(halo) < 2**31 else np.int64)
-        local = np.empty(self.n, dtype=index)
+        np.save(inside / "indptr.npy", self._ends[start : stop + 1] - first)
+        index = np.int32 if n_rows + len(halo) < 2**31 else np.int64
+        local = np.empty(len(self._ends) - 1, dtype=index)
         local[start:stop] = np.arange(n_rows, dtype=index)
         local[halo] = np.arange(n_rows, n_rows + len(halo), dtype=index)
-        with (
-            ArrayFile(inside / "indptr.npy", (n_rows + 1,), np.dtype(np.int64)) as indptr,
-            ArrayFile(inside / "indices.npy", (last - first,), index) as indices,
-            ArrayFile(inside / "weights.npy", (last - first,), np.dtype(np.float64)) as weights,
-        ):
-            indptr.write(np.zeros(1, dtype=np.int64))
-            for ends in self._pieces("ends", start, stop):
-                indptr.write(ends - first)
+        with array_file(inside / "indices.npy", (last - first,), index) as append:
             for columns in self._pieces("columns", first, last):
-                indices.write(local[columns])
-                if not self._weighted:
-                    weights.write(np.ones(len(columns)))
-            if self._weighted:
-                for values in self._pieces("weights", first, last):
-                    weights.write(values)
+                append(local[columns])
+        with array_file(inside / "weights.npy", (last - first,), np.float64) as append:
+            for weights in self._pieces("weights", first, last):
+                append(weights)
         return last - first, len(halo)
 
 
@@ -152,16 +134,6 @@ class FeatureFile:
         Where the file is.
     source : str
         What messages call the source.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> features = FeatureFile(folder / "listed", "'features.csv'")
-    >>> features.add(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    >>> features.write(folder, [np.array([1, 0])], 2)
-    >>> np.load(folder / "features.npy").tolist()
-    [[3.0, 4.0], [1.0, 2.0]]
     """
 
     def __init__(self, path: Path, source: str) -> None:
@@ -184,7 +156,7 @@ class FeatureFile:
             self._sparse = sp.csr_array(sp.vstack([*before, values], format="csr"))
             return
         with self._path.open("ab") as file:
-            values.astype(np.float64).tofile(file)
+            _append(file, values.astype(np.float64))
 
     @property
     def described(self) -> dict[str, Any]:
@@ -203,8 +175,8 @@ class FeatureFile:
             return
         columns = self.columns or 0
         step = max(1, PIECE // max(1, columns))
-        with ArrayFile(inside / "features.npy", (n, columns), self.dtype) as file:
+        with array_file(inside / "features.npy", (n, columns), self.dtype) as append:
             for rows in pieces if columns else ():
                 for start in range(0, len(rows), step):
                     listed = np.memmap(self._path, dtype=np.float64, mode="r").reshape(-1, columns)
-                    file.write(listed[rows[start : start + step]])
+                    append(listed[rows[start : start + step]])

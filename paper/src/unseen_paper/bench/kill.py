@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unseen.engine.vectors import CHECKPOINTS, SUCCESS, read_vectors
+from unseen.engine.train import CHECKPOINTS, SUCCESS, read_vectors
 from unseen.errors import logger
 from unseen_paper.bench.processes import Training, finished, group, run_group, worker_ids, write_parts
 from unseen_paper.bench.report import Table

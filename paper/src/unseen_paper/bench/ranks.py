@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 
 import unseen
+from unseen.data.sources import shown_bytes
 from unseen.engine.estimate import Sizes, estimate
-from unseen.engine.sizes import shown_size
-from unseen.engine.train import trainable
-from unseen.engine.vectors import read_vectors
+from unseen.engine.train import read_vectors, trainable
 from unseen.errors import logger, unknown_name
 from unseen_paper.bench.processes import Training, run_group, write_parts
 from unseen_paper.bench.report import Table
@@ -95,7 +94,7 @@ def costs(folder: Path, sizes: Sequence[int], epochs: int) -> Table:
             assert expected is not None
             cells = training.peak_bytes, expected.n_bytes, training.sent_bytes, expected.sent
             times = f"{used:.0f}", f"{ranks * expected.seconds:.0f}"
-            rows.append((f"{n:,}", str(ranks), *times, *(shown_size(cell) for cell in cells)))
+            rows.append((f"{n:,}", str(ranks), *times, *(shown_bytes(cell) for cell in cells)))
             logger.info("%s nodes, %s processes: %s s against %s, %s and %s, %s and %s", *rows[-1])
     header = (
         "nodes",
