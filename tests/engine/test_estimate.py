@@ -68,8 +68,7 @@ def test_a_long_job_is_told_before_it_begins(caplog: pytest.LogCaptureFixture) -
     with caplog.at_level(logging.INFO, "unseen"):
         check_fits(method_class("rect-n"), BIG, free=24e9)
         assert (
-            "rect-n on 10,000,000 nodes, 64 columns: about 23 GB of memory (24 GB are there)"
-            in caplog.text
+            "rect-n on 10,000,000 nodes, 64 columns: about 23 GB of memory (24 GB are there)" in caplog.text
         )
         caplog.clear()
         check_fits(method_class("rect-n"), Sizes(1000, 4000, 64, 100), free=24e9)
