@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import io
 import json
-import struct
-import tokenize
 import warnings
 import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -39,25 +37,6 @@ MAT_KEYS: dict[Role, tuple[str, ...]] = {
 }
 _SURE_IDS = 3
 _SPARSE = ("data", "indices", "indptr", "shape")
-
-# What numpy, zipfile and scipy raise on damaged files; RuntimeError is an encrypted zip member, say.
-_DAMAGED = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    RuntimeError,
-    OSError,
-    EOFError,
-    MemoryError,
-    SyntaxError,
-    tokenize.TokenError,
-    struct.error,
-    zlib.error,
-    zipfile.BadZipFile,
-)
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -107,12 +86,8 @@ def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> B
 
 def mat_variables(file: File) -> Mapping[str, Any]:
     """Return all variables of a Matlab file."""
-    try:
+    with _foreign(file, "Matlab"):
         return parse_mat(file.read(), file.require_room)
-    except InputError:
-        raise
-    except _DAMAGED as error:
-        raise _damaged(file, "Matlab", error) from None
 
 
 def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -132,35 +107,27 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
 
 def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
     """Return the arrays of a ``.npz`` by their names, or the one array of a ``.npy``; pickled ones are refused."""
-    start = b""
-    try:
-        with file.opened() as content, warnings.catch_warnings(action="ignore"):
-            start = content.read(6)
+    with _foreign(file, "numpy"), file.opened() as content, warnings.catch_warnings(action="ignore"):
+        start = content.read(6)
+        content.seek(0)
+        if start.startswith(b"PK"):
+            file.require_room(sum(member.file_size for member in zipfile.ZipFile(content).infolist()))
             content.seek(0)
-            if start.startswith(b"PK"):
-                file.require_room(sum(member.file_size for member in zipfile.ZipFile(content).infolist()))
-                content.seek(0)
+        try:
             loaded = np.load(content, allow_pickle=False)
             if not isinstance(loaded, np.lib.npyio.NpzFile):
                 return np.asarray(loaded)
             with loaded:
                 return {key: loaded[key] for key in loaded}
-    except InputError:
-        raise
-    except _DAMAGED as error:
-        # numpy takes any foreign bytes for a pickle
-        if "pickle" in str(error).lower() and start.startswith((b"PK", b"\x93NUMPY", b"\x80")):
-            raise pickled(file) from None
-        raise _damaged(file, "numpy", error) from None
-
-
-def pickled(file: File) -> InputError:
-    """Return the error for a numpy file that could run code if it were loaded."""
-    msg = (
-        f"{file.name} holds pickled Python objects, which are never loaded because they can run any program; "
-        "save plain arrays (ids with dtype=str, sparse matrices with scipy.sparse.save_npz)"
-    )
-    return InputError(msg)
+        except ValueError as error:
+            # numpy takes any foreign bytes for a pickle
+            if "pickle" not in str(error).lower() or not start.startswith((b"PK", b"\x93NUMPY", b"\x80")):
+                raise
+            msg = (
+                f"{file.name} holds pickled Python objects, which are never loaded because they can run any "
+                "program; save plain arrays (ids with dtype=str, sparse matrices with scipy.sparse.save_npz)"
+            )
+            raise InputError(msg) from None
 
 
 def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray | None:
@@ -222,7 +189,7 @@ def _values(arrays: Arrays, file: File) -> sp.csr_array | npt.NDArray[Any]:
 
 
 def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
-    try:
+    with _foreign(file, "scipy"):
         stored = arrays.get("format", np.array("csr")).item()
         kind = stored.decode("ascii") if isinstance(stored, bytes) else str(stored)
         shape = tuple(int(size) for size in arrays["shape"].tolist())
@@ -233,20 +200,13 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
         if kind in ("csr", "csc"):
             make = sp.csr_array if kind == "csr" else sp.csc_array
             return _checked(make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape), file)
-    except InputError:
-        raise
-    except KeyError as error:
-        msg = f"{file.name} is not a whole scipy matrix, the array {error} is missing"
-        raise InputError(msg) from None
-    except _DAMAGED as error:
-        raise _damaged(file, "scipy", error) from None
     msg = f"{file.name} holds a matrix in the format {kind!r}; save it as csr, csc or coo"
     raise InputError(msg)
 
 
 def _checked(matrix: Any, file: File) -> sp.csr_array:
     """Return a sparse matrix as CSR after a full check; a wrong index would crash the process later."""
-    try:
+    with _foreign(file, "scipy"):
         if matrix.ndim != 2:
             msg = f"{file.name} holds a sparse array of {matrix.ndim} dimensions; two are needed"
             raise InputError(msg)
@@ -254,10 +214,6 @@ def _checked(matrix: Any, file: File) -> sp.csr_array:
             matrix.check_format(full_check=True)
         _numeric(matrix.data, file)
         return sp.csr_array(matrix)
-    except InputError:
-        raise
-    except _DAMAGED as error:
-        raise _damaged(file, "scipy", error) from None
 
 
 def _numeric(array: npt.NDArray[Any], file: File) -> npt.NDArray[Any]:
@@ -267,16 +223,23 @@ def _numeric(array: npt.NDArray[Any], file: File) -> npt.NDArray[Any]:
     return array
 
 
-def _damaged(file: File, kind: str, error: BaseException) -> InputError:
-    if isinstance(error, MemoryError):
-        return InputError(
-            f"{file.name} announces more numbers than fit into memory; it is damaged or too large"
-        )
-    if isinstance(error, OSError) and error.strerror:
-        return InputError(f"{file.name} cannot be read: {error.strerror}")
-    return InputError(
-        f"{file.name} is not a readable {kind} file, perhaps damaged or cut off: {first_line(error)}"
-    )
+@contextmanager
+def _foreign(file: File, kind: str) -> Iterator[None]:
+    """Turn whatever numpy, zipfile and scipy raise on damaged files into a sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        sentence = f"is not a readable {kind} file, perhaps damaged or cut off: {first_line(error)}"
+        if isinstance(error, MemoryError):
+            sentence = "announces more numbers than fit into memory; it is damaged or too large"
+        elif isinstance(error, KeyError) and kind == "scipy":
+            sentence = f"is not a whole scipy matrix, the array {error} is missing"
+        elif isinstance(error, OSError) and error.strerror:
+            sentence = f"cannot be read: {error.strerror}"
+        msg = f"{file.name} {sentence}"
+        raise InputError(msg) from None
 
 
 def _svmlight_error(file: File, data: bytes, error: BaseException) -> InputError:

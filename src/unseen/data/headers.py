@@ -1,4 +1,6 @@
-"""Is the first line of a text file a header? Names that are sure say so; any other line waits until all ids are known.
+"""How a text file begins: what separates its columns, and whether its first line is a header.
+
+Names that are sure make a header; any other line waits until all ids are known.
 
 There is one rule, whether a file is read whole or in pieces: a line of data whose ids stand elsewhere too is never
 dropped, whatever was said (`header` is one word for several files, and one of them may have no header); a line that
@@ -7,8 +9,9 @@ was taken as a header is named in a notice.
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from unseen.data.sources import Role
@@ -28,13 +31,13 @@ HEADER_HINT = "; if this line is a header, say header=True (--header)"
 _FEW_STRANGERS = 0.01
 _FEW_EDGES = 3
 
-HeaderTest = Callable[[Sequence[str]], bool]
-"""From the cells of a first line, stripped and in lower case, to whether they are column names."""
-
-
-def is_edge_header(cells: Sequence[str]) -> bool:
-    """Return whether these lower-case cells name both ends of an edge."""
-    return bool(set(SRC) & set(cells) and set(DST) & set(cells))
+BLANK = " "
+"""The delimiter that stands for any run of blanks and tabs."""
+NEVER = "\x1f"
+"""A delimiter that no text has, for files of one column."""
+_BLANKS = " \t"
+_RUN = re.compile(r"[ \t]+")
+_QUOTED = re.compile(r'"[^"]*"?')
 
 
 def edge_pair(cells: Sequence[str]) -> tuple[int, int] | None:
@@ -51,48 +54,38 @@ def edge_pair(cells: Sequence[str]) -> tuple[int, int] | None:
 
 def may_be_edge_header(cells: Sequence[str]) -> bool:
     """Return whether these lower-case cells could name the ends of an edge, as ``from, to`` do."""
-    return is_edge_header(cells) or edge_pair(cells) is not None
+    return may_be_header("edges", cells)
 
 
-def is_label_header(cells: Sequence[str]) -> bool:
-    """Return whether these lower-case cells name a column of nodes or one of labels."""
-    return bool(set(NODE + LABEL) & set(cells))
+def is_header(role: Role, cells: Sequence[str]) -> bool:
+    """Return whether these lower-case cells are names of columns for sure."""
+    names = set(cells)
+    if role == "edges":
+        return bool(names.intersection(SRC) and names.intersection(DST))
+    if role in ("features", "vectors") and len(cells) > 1 and all(map(_is_word, cells[1:])):
+        return True  # no number beside the id
+    return bool(names.intersection(NODE + LABEL if role == "labels" else NODE))
 
 
-def may_be_label_header(cells: Sequence[str]) -> bool:
-    """Return whether these lower-case cells could name nodes and labels, as ``name, category`` do."""
-    return is_label_header(cells) or (
-        len(cells) > 1 and cells[0] in FIRST_ONLY and any(cell in (*LABEL, *LABEL_TOO) for cell in cells[1:])
-    )
+def may_be_header(role: Role, cells: Sequence[str]) -> bool:
+    """Return whether these lower-case cells name columns, if the ids among them stand nowhere else.
 
-
-def is_node_header(cells: Sequence[str]) -> bool:
-    """Return whether one of these lower-case cells names a column of nodes."""
-    return bool(set(NODE) & set(cells))
-
-
-def may_be_node_header(cells: Sequence[str]) -> bool:
-    """Return whether the first of these lower-case cells could name nodes, as ``vertex`` does."""
-    return is_node_header(cells) or (bool(cells) and cells[0] in FIRST_ONLY)
-
-
-def is_feature_header(cells: Sequence[str]) -> bool:
-    """Return whether these cells head a table of numbers: a known name, or no number beside the id."""
-    empty_or_number = [not cell or is_number(cell) for cell in cells[1:]]
-    return is_node_header(cells) or (len(cells) > 1 and not any(empty_or_number))
-
-
-def may_be_feature_header(cells: Sequence[str]) -> bool:
-    """Return whether these cells could head a table of numbers: columns called 0, 1, 2, ... are pandas' way.
+    Columns of numbers that are called 0, 1, 2, ... are pandas' way.
 
     Examples
     --------
-    >>> may_be_feature_header(["paper", "0", "1", "2"]), may_be_feature_header(["paper", "0", "0", "2"])
+    >>> may_be_header("features", ["paper", "0", "1", "2"]), may_be_header("features", ["paper", "0", "0", "2"])
     (True, False)
     """
-    return may_be_node_header(cells) or (
-        len(cells) > 3 and list(cells[1:]) == [str(k) for k in range(len(cells) - 1)]
-    )
+    numbers = role in ("features", "vectors")  # whose columns may be called anything
+    if is_header("nodes" if numbers else role, cells):
+        return True
+    if role == "edges":
+        return edge_pair(cells) is not None
+    node = cells[0] in FIRST_ONLY
+    if role == "labels":
+        return node and any(cell in LABEL_TOO for cell in cells[1:])
+    return node or (numbers and len(cells) > 3 and list(cells[1:]) == [str(k) for k in range(len(cells) - 1)])
 
 
 def id_position(names: Sequence[str]) -> int | None:
@@ -104,37 +97,8 @@ def id_position(names: Sequence[str]) -> int | None:
     (1, 0, None)
     """
     own = lower(names)
-    position = next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), None)
-    return 0 if position is None and own and own[0] in FIRST_ONLY else position
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How text files of one role begin.
-
-    Attributes
-    ----------
-    sure, may_be : callable
-        Names that make a header for sure, and those that make one of a line whose ids stand nowhere else.
-    blanks : bool
-        Whether blanks may separate the columns; in a list of nodes they belong to the ids.
-    stranger : {"refuse", "warn", "leave"}
-        What becomes of a first line that alone names no node of the other sources.
-    """
-
-    sure: HeaderTest
-    may_be: HeaderTest
-    blanks: bool = True
-    stranger: Literal["refuse", "warn", "leave"] = "refuse"
-
-
-RULES: dict[Role, Rule] = {
-    "edges": Rule(is_edge_header, may_be_edge_header, stranger="leave"),
-    "nodes": Rule(is_node_header, may_be_node_header, blanks=False, stranger="warn"),
-    "features": Rule(is_feature_header, may_be_feature_header),
-    "labels": Rule(is_label_header, may_be_label_header),
-    "vectors": Rule(is_feature_header, may_be_feature_header, blanks=False, stranger="leave"),
-}
+    first = 0 if own and own[0] in FIRST_ONLY else None
+    return next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), first)
 
 
 def judge(
@@ -144,88 +108,72 @@ def judge(
     if header is False:
         return "row"
     names = lower(cells)
-    if RULES[role].sure(names):
+    if is_header(role, names):
         return "header"
     if role != "edges" or len(cells) == 2:
         return "wait"
     weight = len(cells) == 3 and is_number(cells[2])
     if header and weight:
         _say_kept(place, cells, "its third cell is a weight")
-    if weight or not (header or RULES[role].may_be(names)):
+    if weight or not (header or may_be_header(role, names)):
         return "row"
     _say_dropped(place, cells)  # a third cell that is no number makes it no edge
     return "header"
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What is known of the ids once all sources are read; each is asked for only where it matters.
+def is_row(
+    first: First,
+    role: Role,
+    n_rows: int,
+    stands: Callable[[str], bool],
+    *,
+    all_numbers: bool,
+    strangers: Callable[[], int] | None,
+) -> bool:
+    """Return whether a first line that waited is a row, not a header; what nobody told us is said.
 
-    Attributes
+    Parameters
     ----------
-    stands : callable
-        Whether an id stands in another line of the file, or in another source.
+    first, role
+        The line, and what its file is read as.
     n_rows : int
         Number of other lines of the file.
+    stands : callable
+        Whether an id stands in another line of the file, or in another source.
     all_numbers : bool
-        Whether all ids in these are written in digits.
+        Whether all ids in these lines are written in digits.
     strangers : callable, optional
         How many of these lines name a node that no other source names; None: there is no other source.
     """
-
-    stands: Callable[[str], bool]
-    n_rows: int
-    all_numbers: bool = False
-    strangers: Callable[[], int] | None = None
-
-
-def is_row(first: First, role: Role, facts: Facts) -> bool:
-    """Return whether a first line that waited is a row, not a header; what nobody told us is said."""
     ends = first.cells[: 2 if role == "edges" else 1]
-    names = lower(first.cells)
-    if any(map(facts.stands, ends)):
+    if any(map(stands, ends)):
         if first.told:
-            _say_kept(first.place, first.cells, f"{listed_ids(ends)} elsewhere too")
+            subject = f"the node {ends[0]!r} stands" if len(ends) == 1 else "its ids stand"
+            _say_kept(first.place, first.cells, f"{subject} elsewhere too")
         return True
-    digits = [cell.isdigit() for cell in ends]
-    above_numbers = role == "edges" and facts.n_rows > 0 and facts.all_numbers and not any(digits)
-    if first.told or RULES[role].may_be(names) or above_numbers:
+    above_numbers = role == "edges" and n_rows > 0 and all_numbers and not any(map(str.isdigit, ends))
+    if first.told or may_be_header(role, lower(first.cells)) or above_numbers:
         why = "all other ids are numbers" if above_numbers and not first.told else ""
         _say_dropped(first.place, first.cells, why)
         return False
-    if role == "edges" and facts.n_rows >= _FEW_EDGES:
-        logger.warning(
-            "%s (%s) was read as an edge though its ids stand in no other line; for a header say header=True "
-            "(--header)",
-            first.place,
-            ", ".join(ends),
-        )
-    stranger = RULES[role].stranger
-    if stranger != "leave" and _is_alone(facts):
-        _tell_stranger(first, stranger)
-    return True
-
-
-def _is_alone(facts: Facts) -> bool:
-    if facts.strangers is None or not facts.n_rows:
-        return False
-    return facts.strangers() <= _FEW_STRANGERS * facts.n_rows
-
-
-def _tell_stranger(first: First, stranger: str) -> None:
-    name = first.cells[0]
-    if stranger == "refuse":
+    alone = strangers is not None and n_rows > 0 and strangers() <= _FEW_STRANGERS * n_rows
+    if alone and role in ("features", "labels"):
         msg = (
-            f"{first.place}: the id {name!r} stands in no other source though the others do, as a header would; "
+            f"{first.place}: the id {ends[0]!r} stands in no other source though the others do, as a header would; "
             "if it is one, say header=True (--header), if it is a node, name it in `nodes` (--nodes)"
         )
         raise InputError(msg)
-    logger.warning(
-        "%s (%s) was read as a node though it alone stands in no other source; for a header say header=True "
-        "(--header)",
-        first.place,
-        name,
-    )
+    reason = {"nodes": "a node though it alone stands in no other source"} if alone else {}
+    if n_rows >= _FEW_EDGES:
+        reason["edges"] = "an edge though its ids stand in no other line"
+    if role in reason:
+        logger.warning(
+            "%s (%s) was read as %s; for a header say header=True (--header)",
+            first.place,
+            ", ".join(ends),
+            reason[role],
+        )
+    return True
 
 
 def _say_dropped(place: str, cells: Sequence[str], why: str = "") -> None:
@@ -239,15 +187,14 @@ def _say_kept(place: str, cells: Sequence[str], why: str) -> None:
     )
 
 
-def listed_ids(ends: Sequence[str]) -> str:
-    """Return the subject of a sentence about one id or two."""
-    return f"the node {ends[0]!r} stands" if len(ends) == 1 else "its ids stand"
-
-
 def lower(cells: Sequence[str]) -> list[str]:
     """Return cells as names of columns are compared; a header may begin with ``#``."""
     names = [cell.strip().lower() for cell in cells]
     return [names[0].removeprefix("#").lstrip(), *names[1:]] if names else names
+
+
+def _is_word(cell: str) -> bool:
+    return bool(cell) and not is_number(cell)
 
 
 def is_number(cell: str) -> bool:
@@ -257,3 +204,72 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return "_" not in cell
+
+
+def split_line(line: str, delimiter: str | None) -> list[str]:
+    """Return the cells of one record of text; a quoted cell may hold line breaks.
+
+    Examples
+    --------
+    >>> split_line('"a, b";c', ";")
+    ['a, b', 'c']
+    >>> split_line("0  7", BLANK)
+    ['0', '7']
+    """
+    if delimiter == BLANK:
+        line = line.strip(_BLANKS).replace("\t", BLANK)
+    pieces = [piece + "\n" for piece in line.split("\n")]  # only a line feed ends a line
+    try:
+        cells = next(csv.reader(pieces, delimiter=delimiter or NEVER, skipinitialspace=True), [])
+    except csv.Error:  # a cell beyond the csv module's limit: no header, and nothing quoted we could use
+        cells = line.split(delimiter)
+    return [cell.strip(_BLANKS) for cell in cells]
+
+
+def sniff_delimiter(lines: Sequence[str], role: Role, suffix: str, source: str) -> str | None:
+    """Return the delimiter of the first `lines` of a file, or None where they have one column.
+
+    A delimiter under which the first line is a known header wins; then one that cuts every line
+    into the same number of cells; then the one most lines have, so that the odd line can be named.
+    Blanks separate no columns in a list of nodes, whose ids they belong to, nor in a table of vectors.
+
+    Examples
+    --------
+    >>> sniff_delimiter(["a b,c", "ü,d"], "edges", ".csv", "x")
+    ','
+    """
+    candidates = [",", "\t", ";"] if suffix == ".csv" else ["\t", ",", ";"]
+    if role not in ("nodes", "vectors"):
+        candidates.append(BLANK)
+    for delimiter in candidates:
+        cells = lower(split_line(lines[0], delimiter))
+        if len(cells) > 1 and may_be_header(role, cells):
+            return delimiter
+    bare = [_QUOTED.sub("q", line).strip(" ") for line in lines]
+    counts = {d: [_count(line, d) for line in bare] for d in candidates}
+    even = [d for d in candidates if counts[d][0] and len(set(counts[d])) == 1]
+    if even[:1] == [","] and ";" in even:
+        msg = (
+            f"the columns of {source} may be separated by ',' or by ';'; say which with delimiter=... "
+            "or begin the file with a header line"
+        )
+        raise InputError(msg)
+    if even:
+        return even[0]
+    most = max(candidates, key=lambda d: sum(count > 0 for count in counts[d]))
+    return most if any(counts[most]) else None
+
+
+def cuts_all(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether each of the first `lines` has this delimiter outside quotes.
+
+    Examples
+    --------
+    >>> cuts_all(["a;b", '"c;d"'], ";")
+    False
+    """
+    return all(_count(_QUOTED.sub("q", line), delimiter) for line in lines)
+
+
+def _count(line: str, delimiter: str) -> int:
+    return len(_RUN.findall(line.strip(_BLANKS))) if delimiter == BLANK else line.count(delimiter)

@@ -30,6 +30,11 @@ class MatlabError(ValueError):
     """A file that does not hold what its lengths promise; the reader of files makes a sentence of it."""
 
 
+def _refuse(wrong: bool, sentence: str) -> None:
+    if wrong:
+        raise MatlabError(sentence)
+
+
 def parse_mat(data: bytes, require_room: Callable[[int], None] = lambda _: None) -> Variables:
     """Return the variables of a Matlab file; a damaged one raises `MatlabError`.
 
@@ -60,14 +65,13 @@ def parse_mat(data: bytes, require_room: Callable[[int], None] = lambda _: None)
 
 def _byte_order(data: bytes) -> str:
     mark = data[126:128]
-    if len(data) < _HEADER or mark not in (b"IM", b"MI"):
-        msg = "it has no header of a Matlab file of version 5 to 7"
-        raise MatlabError(msg)
+    _refuse(
+        len(data) < _HEADER or mark not in (b"IM", b"MI"),
+        "it has no header of a Matlab file of version 5 to 7",
+    )
     order = "<" if mark == b"IM" else ">"
     (version,) = struct.unpack(order + "H", data[124:126])
-    if version >> 8 != 1:
-        msg = "it is of version 7.3 or unknown, save it with `save -v7`"
-        raise MatlabError(msg)
+    _refuse(version >> 8 != 1, "it is of version 7.3 or unknown, save it with `save -v7`")
     return order
 
 
@@ -79,9 +83,7 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
         kind, size = struct.unpack(order + "II", tag)
         if kind >> 16:
             kind, size = kind & 0xFFFF, kind >> 16
-            if size > 4:
-                msg = f"a short element claims {size} bytes"
-                raise MatlabError(msg)
+            _refuse(size > 4, f"a short element claims {size} bytes")
             yield kind, tag[4 : 4 + size]
             at += 8
         else:
@@ -92,9 +94,7 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _part(data: bytes, start: int, size: int) -> bytes:
-    if start + size > len(data):
-        msg = "it ends within an element"
-        raise MatlabError(msg)
+    _refuse(start + size > len(data), "it ends within an element")
     return data[start : start + size]
 
 
@@ -108,9 +108,7 @@ def _unpacked(body: bytes, total: int, require_room: Callable[[int], None]) -> b
             body = unpacker.unconsumed_tail
     except zlib.error:
         parts = []
-    if not unpacker.eof:
-        msg = "a compressed element cannot be unpacked"
-        raise MatlabError(msg)
+    _refuse(not unpacker.eof, "a compressed element cannot be unpacked")
     return b"".join(parts)
 
 
@@ -129,45 +127,32 @@ def _matrix(
     if kind & _COMPLEX or not (class_ == _SPARSE_CLASS or class_ in _NUMERIC_CLASSES):
         return title, None
     size = tuple(int(n) for n in _numbers(shape, order))
-    if len(size) != 2 or min(size) < 0:
-        msg = f"the matrix {title!r} has the shape {size}"
-        raise MatlabError(msg)
+    _refuse(len(size) != 2 or min(size) < 0, f"the matrix {title!r} has the shape {size}")
     if class_ == _SPARSE_CLASS:
         require_room(8 * sum(size))  # rows and columns cost memory even where they are empty
     values = [_numbers(part, order) for part in parts]
-    return title, _sparse(values, size, title) if class_ == _SPARSE_CLASS else _dense(values, size, title)
+    misfit = f"the matrix {title!r} does not have as many numbers as its shape {size} says"
+    if class_ == _SPARSE_CLASS:
+        return title, _sparse(values, size, misfit)
+    _refuse(len(values) != 1 or len(values[0]) != size[0] * size[1], misfit)
+    return title, values[0].reshape(size, order="F")
 
 
 def _numbers(element: tuple[int, bytes], order: str) -> npt.NDArray[Any]:
     kind, content = element
-    if kind not in _NUMBERS:
-        msg = f"an element of type {kind} stands where numbers should"
-        raise MatlabError(msg)
+    _refuse(kind not in _NUMBERS, f"an element of type {kind} stands where numbers should")
     dtype = np.dtype(order + _NUMBERS[kind])
-    if len(content) % dtype.itemsize:
-        msg = "an element ends within a number"
-        raise MatlabError(msg)
+    _refuse(len(content) % dtype.itemsize > 0, "an element ends within a number")
     return np.frombuffer(content, dtype=dtype).astype(dtype.newbyteorder("="))
 
 
-def _dense(values: list[npt.NDArray[Any]], size: tuple[int, ...], title: str) -> npt.NDArray[Any]:
-    if len(values) != 1 or len(values[0]) != size[0] * size[1]:
-        msg = f"the matrix {title!r} does not have as many numbers as its shape {size} says"
-        raise MatlabError(msg)
-    return values[0].reshape(size, order="F")
-
-
-def _sparse(values: list[npt.NDArray[Any]], size: tuple[int, ...], title: str) -> sp.csc_array:
+def _sparse(values: list[npt.NDArray[Any]], size: tuple[int, ...], misfit: str) -> sp.csc_array:
     if len(values) == 2:  # all zero: Matlab may leave the numbers out
         values = [*values, np.zeros(0)]
-    if len(values) != 3 or len(values[1]) != size[1] + 1:
-        msg = f"the sparse matrix {title!r} does not fit its shape {size}"
-        raise MatlabError(msg)
+    _refuse(len(values) != 3 or len(values[1]) != size[1] + 1, misfit)
     rows, starts, data = values[0].astype(np.int64), values[1].astype(np.int64), values[2]
     count = int(starts[-1])
-    if not 0 <= count <= min(len(rows), len(data)):
-        msg = f"the sparse matrix {title!r} has fewer numbers than its index says"
-        raise MatlabError(msg)
+    _refuse(not 0 <= count <= min(len(rows), len(data)), misfit)
     matrix = sp.csc_array((data[:count], rows[:count], starts), shape=size)
     matrix.check_format(full_check=True)
     return matrix

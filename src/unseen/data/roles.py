@@ -40,7 +40,6 @@ from unseen.data.headers import (
     PANDAS_INDEX,
     SRC,
     WEIGHT,
-    Facts,
     edge_pair,
     id_position,
     is_row,
@@ -124,8 +123,10 @@ class Reader(Generic[Piece]):
         """
         if self.first is None:
             return None
-        first, facts = self.first, Facts(stands, self.n_rows, self._all_numbers, strangers)
-        row = is_row(first, self.role, facts)
+        first = self.first
+        row = is_row(
+            first, self.role, self.n_rows, stands, all_numbers=self._all_numbers, strangers=strangers
+        )
         self.report.headers[self.name] = None if row else first.cells
         if not row:
             return None

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -51,7 +51,8 @@ class Format:
     roles : tuple of str
         What it can be read as.
     reader : callable or str
-        A `Reader`, or where it stands as ``module:function`` (imported when it is needed).
+        A `Reader`, or where it stands as ``module:function`` (imported when it is needed; a module without dots
+        is one of this package).
     writers : mapping
         From what is written (a role, or ``"graph"``) to the function that writes it, given in the same way.
     """
@@ -79,76 +80,48 @@ class Format:
 
 
 _TABLES: tuple[Role, ...] = ("edges", "nodes", "features", "labels")
+_TEXT: Mapping[str, str] = dict.fromkeys(_TABLES, "writers:as_text")
+_ARRAYS: tuple[Role, ...] = ("edges", "features", "vectors")
+_WORD2VEC = "vectors:read_word2vec"
 FORMATS: list[Format] = [
+    Format("text", (".csv", ".tab"), get_args(Role), "text:read", _TEXT),
+    Format("text", (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""), _TABLES, "text:read", _TEXT),
     Format(
-        "text",
-        (".csv", ".tab"),
-        get_args(Role),
-        "unseen.data.text:read",
-        dict.fromkeys(_TABLES, "unseen.data.writers:as_text"),
+        "word2vec text", (".w2v.txt", ".w2v"), ("vectors",), _WORD2VEC, {"vectors": "writers:as_word2vec"}
     ),
+    Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings"), ("vectors",), _WORD2VEC),
     Format(
-        "text",
-        (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""),
-        _TABLES,
-        "unseen.data.text:read",
-        dict.fromkeys(_TABLES, "unseen.data.writers:as_text"),
-    ),
-    Format(
-        "word2vec text",
-        (".w2v.txt", ".w2v"),
-        ("vectors",),
-        "unseen.data.vectors:read_word2vec",
-        {"vectors": "unseen.data.writers:as_word2vec"},
-    ),
-    Format(
-        "word2vec text",
-        (".txt", ".vec", ".emb", ".embeddings"),
-        ("vectors",),
-        "unseen.data.vectors:read_word2vec",
-    ),
-    Format(
-        "projector pair",
-        (".tsv",),
-        ("vectors",),
-        "unseen.data.vectors:read_pair",
-        {"vectors": "unseen.data.writers:as_projector"},
+        "projector pair", (".tsv",), ("vectors",), "vectors:read_pair", {"vectors": "writers:as_projector"}
     ),
     Format(
         "the authors' groups",
         (GROUP_FILE,),
         ("labels", "nodes"),
-        "unseen.data.text:read_groups",
-        {"labels": "unseen.data.writers:as_groups"},
+        "text:read_groups",
+        {"labels": "writers:as_groups"},
     ),
     Format(
         "Parquet",
         (".parquet", ".pq"),
         get_args(Role),
-        "unseen.data.tables:read_parquet",
-        dict.fromkeys(get_args(Role), "unseen.data.writers:as_parquet"),
+        "tables:read_parquet",
+        dict.fromkeys(get_args(Role), "writers:as_parquet"),
     ),
-    Format(
-        "numpy",
-        (".npz",),
-        ("edges", "features", "vectors"),
-        "unseen.data.arrays:read_npz",
-        dict.fromkeys(("edges", "features", "vectors"), "unseen.data.writers:as_npz"),
-    ),
-    Format("numpy", (".npy",), ("features", "vectors"), "unseen.data.arrays:read_npy"),
+    Format("numpy", (".npz",), _ARRAYS, "arrays:read_npz", dict.fromkeys(_ARRAYS, "writers:as_npz")),
+    Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_npy"),
     Format(
         "Matlab",
         (".mat",),
         ("edges", "features", "labels"),
-        "unseen.data.arrays:read_mat",
-        {"graph": "unseen.data.writers:as_matlab"},
+        "arrays:read_mat",
+        {"graph": "writers:as_matlab"},
     ),
     Format(
         "svmlight",
         (".svmlight", ".svm", ".libsvm"),
         ("features",),
-        "unseen.data.arrays:read_svmlight",
-        {"features": "unseen.data.writers:as_svmlight"},
+        "arrays:read_svmlight",
+        {"features": "writers:as_svmlight"},
     ),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""
@@ -159,7 +132,8 @@ def resolve(function: Callable[..., Any] | str) -> Callable[..., Any]:
     if not isinstance(function, str):
         return function
     module, _, name = function.partition(":")
-    return cast(Callable[..., Any], getattr(import_module(module), name))
+    module = module if "." in module else f".{module}"
+    return cast(Callable[..., Any], getattr(import_module(module, "unseen.data"), name))
 
 
 def data_suffix(path: Path) -> str:
@@ -205,12 +179,10 @@ def format_of(path: Path, role: Role) -> Format:
     """Return the format of a file to be read, or raise the error that lists the suffixes `role` can have."""
     format_ = find_format(path, role)
     if format_ is None:
-        suffixes = dict.fromkeys(
-            suffix for f in FORMATS if role in f.roles for suffix in f.suffixes if suffix
-        )
+        suffixes = _suffixes(f for f in FORMATS if role in f.roles)
         msg = (
             f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; "
-            f"known are {', '.join(suffixes)}, text also with .gz"
+            f"known are {suffixes}, text also with .gz"
         )
         raise InputError(msg)
     return format_
@@ -230,15 +202,13 @@ def written_format(path: Path, role: Role) -> Format:
     format_ = find_format(path, role, written=True)
     what = "graphs" if role == "edges" else role
     if format_ is None:
-        suffixes = dict.fromkeys(
-            suffix for f in FORMATS if role in f.writers for suffix in f.suffixes if suffix
-        )
+        suffixes = _suffixes(f for f in FORMATS if role in f.writers)
         more = ", or a folder for graph.txt and group.txt" if role == "edges" else ""
         if role == "vectors" and data_suffix(path) == ".txt":
             more = f"; word2vec text: {path.name[: path.name.lower().rindex('.txt')]}.w2v.txt"
         msg = (
             f"{path}: {what} are not written with the suffix {data_suffix(path)!r}; use one of "
-            f"{', '.join(suffixes)} (text also with .gz){more}"
+            f"{suffixes} (text also with .gz){more}"
         )
         raise InputError(msg)
     own = len(format_.suffix_of(path) or "")
@@ -248,6 +218,10 @@ def written_format(path: Path, role: Role) -> Format:
         msg = f"{path}: {longer[0].suffix_of(path)} is for {holds}, and {what} are none; use .csv or .parquet"
         raise InputError(msg)
     return format_
+
+
+def _suffixes(formats: Iterable[Format]) -> str:
+    return ", ".join(dict.fromkeys(suffix for format_ in formats for suffix in format_.suffixes if suffix))
 
 
 def _bare_name(path: Path) -> str:
@@ -300,15 +274,14 @@ class File:
         """Yield the content, unpacked (gzip is known by its first bytes, whatever the name), in pieces."""
         try:
             with self.path.open("rb") as raw:
-                start = raw.read(2)
-                rest = cast(IO[bytes], _Prefixed(start, raw))
-                if start == _GZIP:
-                    yield from self._unpacked(rest, n_bytes)
+                start = raw.peek(2)[:2]
+                if start and _GZIP.startswith(start):
+                    yield from self._unpacked(raw, n_bytes)
                     return
                 if start and self.path.name.lower().endswith(".gz"):
                     msg = f"{self.name} is not a gzip file, though its name ends in .gz"
                     raise InputError(msg)
-                while piece := rest.read(n_bytes):
+                while piece := raw.read(n_bytes):
                     yield piece
         except (EOFError, zlib.error, gzip.BadGzipFile):
             msg = f"{self.name} is a damaged or cut-off gzip file; copy or download it again"
@@ -318,12 +291,12 @@ class File:
             raise InputError(msg) from None
 
     def _unpacked(self, packed: IO[bytes], n_bytes: int) -> Iterator[bytes]:
-        total = 0
-        with gzip.GzipFile(fileobj=packed) as file:
+        total, counted = 0, _Counted(packed)
+        with gzip.GzipFile(fileobj=cast(IO[bytes], counted)) as file:
             while piece := file.read(n_bytes):
                 total += len(piece)
                 if total > _ALWAYS:
-                    self.require_room(total, max(self.size, packed.tell()))
+                    self.require_room(total, max(self.size, counted.n_bytes))
                 yield piece
 
     def read(self) -> bytes:
@@ -336,12 +309,12 @@ class File:
         limit = _limit()
         if n_bytes <= (max(_ALWAYS, _RATIO * size) if limit is None else limit):
             return
-        bound = (
-            f"{_RATIO} times its size" if limit is None else f"the {shown_bytes(limit)} of {LIMIT_VARIABLE}"
-        )
+        bound = f"{_RATIO} times its size"
+        if limit is not None:
+            bound = f"the {shown_bytes(limit)} of {LIMIT_VARIABLE}"
         msg = (
             f"{self.name} has {shown_bytes(size)} and unpacks to {shown_bytes(n_bytes)} or more, over {bound}; "
-            f"if you trust it, allow more: {LIMIT_VARIABLE}={_next_limit(n_bytes)}"
+            f"if you trust it, allow more: {LIMIT_VARIABLE}={-(-2 * n_bytes // 10**9)}GB"
         )
         raise InputError(msg)
 
@@ -352,28 +325,16 @@ class File:
         return io.BytesIO(self.read())
 
 
-class _Prefixed(io.RawIOBase):
-    """A file whose first bytes were read already; pipes cannot go back."""
+class _Counted:
+    """A file that counts what was read of it; pipes do not say how large they are."""
 
-    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
-        self._start, self._rest, self._done = start, rest, 0
-
-    def readable(self) -> bool:
-        return True
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.n_bytes = file, 0
 
     def read(self, size: int = -1) -> bytes:
-        if size < 0:
-            data, self._start = self._start + self._rest.read(), b""
-        elif self._start:
-            data, self._start = self._start[:size], self._start[size:]
-            data += self._rest.read(size - len(data))
-        else:
-            data = self._rest.read(size)
-        self._done += len(data)
+        data = self._file.read(size)
+        self.n_bytes += len(data)
         return data
-
-    def tell(self) -> int:
-        return self._done
 
 
 def _limit() -> int | None:
@@ -386,10 +347,6 @@ def _limit() -> int | None:
         msg = f"{LIMIT_VARIABLE} must be a number of bytes such as 8GB, got {text!r}"
         raise InputError(msg)
     return int(float(match[1]) * _UNITS[match[2]])
-
-
-def _next_limit(n_bytes: int) -> str:
-    return f"{max(1, -(-2 * n_bytes // 10**9))}GB"
 
 
 def shown_bytes(n: float) -> str:

@@ -21,10 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from unseen.data.headers import RULES, id_position, judge
+from unseen.data.headers import BLANK, NEVER, cuts_all, id_position, judge, sniff_delimiter, split_line
 from unseen.data.ids import joined
 from unseen.data.options import Options
-from unseen.data.sniff import BLANK, NEVER, cuts_all, sniff_delimiter, split_line
 from unseen.data.sources import Batches, File, Role
 from unseen.data.tables import First, Table, first_line
 from unseen.errors import InputError
@@ -190,18 +189,11 @@ def _layout(
         size *= 2
     sample = [text for _, text in lines if not text.startswith("#")]
     sample = (sample or [text for _, text in lines])[:_SAMPLE]
-    rule = RULES[role]
     if delimiter is None:
         delimiter = options.delimiter
         # it was said of the edges; other files have it where it fits
         if delimiter is None or (role != "edges" and not cuts_all(sample, delimiter)):
-            delimiter = sniff_delimiter(
-                sample,
-                rule.may_be,
-                suffix=file.suffix,
-                blanks=rule.blanks,
-                source=file.name,
-            )
+            delimiter = sniff_delimiter(sample, role, file.suffix, file.name)
     width = len(split_line(sample[0], delimiter))
     line, text = next(
         (n, t) for n, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width

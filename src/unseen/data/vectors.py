@@ -21,13 +21,12 @@ import scipy.sparse as sp
 
 from unseen.data import text
 from unseen.data.columns import is_list
-from unseen.data.headers import id_position
+from unseen.data.headers import BLANK, id_position
 from unseen.data.ids import is_string
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows
 from unseen.data.read import load_alone
 from unseen.data.roles import FeatureReader
-from unseen.data.sniff import BLANK
 from unseen.data.sources import Batches, File, Role, metadata_path
 from unseen.data.tables import Matrix, Table
 from unseen.embedding import Embedding
