@@ -144,6 +144,8 @@ def test_keyed_numbers_are_uniform_and_do_not_depend_on_the_row() -> None:
     assert 0 <= numbers.min() <= numbers.max() < 1
     np.testing.assert_array_equal(keyed_uniform(keys[::-1], 50), numbers[::-1])
     assert (keyed_uniform(keys, 50, stream=1) != numbers).all()
+    for ids in (np.arange(1000), np.arange(1000).astype(str)):
+        assert (node_keys(ids, 0) != node_keys(ids, 1)).all()
     np.testing.assert_array_equal(
         node_keys(np.array(["a", "bc"]), 5), node_keys(np.array(["a", "bc", "long name"]), 5)[:2]
     )
