@@ -121,8 +121,10 @@ def test_the_fast_path_of_one_layer_equals_the_path_over_the_whole_graph(planted
 
     def over_the_graph(graph, labels, Z, head, run):
         from unseen.methods.neural.gcn_encoder import Input
+        from unseen.methods.neural.rect_losses import JointLoss
 
-        return slow._fit_on_graph(graph, labels, Input(Z, slow.encoder_.device, run), head, run)
+        features = Input(Z, slow.encoder_.device, run)
+        return slow._train_on_graph(features, graph, JointLoss(head, labels.labelled), run)
 
     monkeypatch.setattr(slow, "_fit_on_labelled_rows", over_the_graph)
     slow.fit(planted.graph, split.seen_labels)

@@ -15,7 +15,7 @@ from unseen.embedding import Embedding
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
-from unseen.graph import Graph
+from unseen.graph import Features, Graph
 from unseen.labels import Labels, one_a_node
 from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import scale_exponent, scaled
@@ -113,9 +113,9 @@ class Method(Declared):
             exponent = 0 if self.keeps_scale else _feature_exponent(graph, this)
             if exponent:
                 self.feature_exponent_ = exponent
+            self.n_features_in_ = _feature_columns(graph)
             vectors = self._fit(_in_range(graph, exponent, this), allowed, this)
         self._check_vectors(vectors, graph)
-        self.n_features_in_ = None if graph.features is None else int(graph.features.shape[1])
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
         self.embedding_ = Embedding(
@@ -137,9 +137,9 @@ class Method(Declared):
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
         _check_graph(graph)
-        fitted = getattr(self, "n_features_in_", None)  # a model file of an earlier version does not have it
-        if graph.features is not None and fitted is not None and graph.features.shape[1] != fitted:
-            msg = f"the graph has {graph.features.shape[1]} features, at fit time there were {fitted}"
+        columns, fitted = _feature_columns(graph), self.n_features_in_
+        if fitted is not None and columns != fitted and (columns is not None or self.uses_features):
+            msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
             raise InputError(msg)
         with Run().of(graph, None) as run:
             vectors = self._transform(_in_range(graph, getattr(self, "feature_exponent_", 0), run), run)
@@ -188,8 +188,17 @@ class Method(Declared):
         raise NotImplementedError
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
+        raise self._refusal()
+
+    def _new_features(self, graph: Graph) -> Features:
+        """Return the features of a graph with new nodes; without any at fit time nothing carries over to them."""
+        if graph.features is None or self.n_features_in_ is None:
+            raise self._refusal()
+        return graph.features
+
+    def _refusal(self) -> UnsupportedError:
         msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
-        raise UnsupportedError(msg)
+        return UnsupportedError(msg)
 
     def _checked_labels(
         self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None, run: Run
@@ -286,6 +295,10 @@ def unfitted(method: Method, **changes: Any) -> Method:
     """
     parameters: dict[str, Any] = copy.deepcopy(method.get_params(deep=False))
     return type(method)(**{**parameters, **changes})
+
+
+def _feature_columns(graph: Graph) -> int | None:
+    return None if graph.features is None else int(graph.features.shape[1])
 
 
 def _feature_exponent(graph: Graph, run: Run) -> int:

@@ -30,10 +30,7 @@ class NodeFeats(Method):
     )
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
-        self.has_features_ = graph.features is not None
         return graph.adjacency if graph.features is None else graph.features
 
-    def _transform(self, graph: Graph, run: Run) -> Vectors:
-        if graph.features is None or not self.has_features_:
-            return super()._transform(graph, run)
-        return graph.features
+    def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
+        return self._new_features(graph)

@@ -104,7 +104,6 @@ class RECTPlus(Method):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         seed = child_seed(run.rng)
-        self.has_features_ = graph.features is not None
         ways, views = run.once((all_views, seed), lambda: all_views(graph, seed, run))
         rows = _some(labels, graph, seed)
         truth = labels.indicator[rows].toarray()
@@ -112,7 +111,9 @@ class RECTPlus(Method):
         self._keep(ways)
         self.class_descriptions_ = _words(graph, labels, ways, run)
         joined = np.hstack([views[name] for name in self.views_])
-        vectors, self.mix_ = _reduced(joined, self._width(joined.shape[1]), np.random.default_rng(seed), run)
+        most = joined.shape[1]
+        width = self._components(self.n_components, most, f"the chosen views have {most} columns together")
+        vectors, self.mix_ = _reduced(joined, width, np.random.default_rng(seed), run)
         return vectors
 
     def chosen_params(self) -> dict[str, Any]:
@@ -125,7 +126,8 @@ class RECTPlus(Method):
         if isinstance(self.views, tuple):
             return list(_checked_names(self.views, views)), {}
         if not _enough(truth):
-            default = [name for name in DEFAULT[self.has_features_] if name in views] or list(views)[:1]
+            usual = DEFAULT[self.n_features_in_ is not None]
+            default = [name for name in usual if name in views] or list(views)[:1]
             logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
             return default, {}
         hits = {name: leave_one_out_hits(vectors[rows], truth) for name, vectors in views.items()}
@@ -134,12 +136,9 @@ class RECTPlus(Method):
         logger.info("%s: views chosen inside the seen labels: %s", self.name, ", ".join(names))
         return names, scores
 
-    def _width(self, most: int) -> int:
-        return self._components(self.n_components, most, f"the chosen views have {most} columns together")
-
     def _keep(self, ways: dict[str, Reduction]) -> None:
         """Keep what new nodes need: the axes, which are rows of one matrix, and the weights of the columns."""
-        if not self.has_features_:
+        if self.n_features_in_ is None:
             return
         self.axes_ = ways["weighted-wide"].axes
         self.plain_axes_ = ways["plain"].axes
@@ -148,8 +147,7 @@ class RECTPlus(Method):
         self.column_weights_ = weights
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        if graph.features is None or not self.has_features_:
-            return super()._transform(graph, run)
+        self._new_features(graph)
         if any(is_walk(name) for name in self.views_):
             msg = (
                 f"{self.name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "

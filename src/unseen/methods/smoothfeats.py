@@ -49,15 +49,14 @@ class SmoothFeats(Method):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
-        self.has_features_ = graph.features is not None
         k = self._components(self.n_components, min(features.shape), rows_and_columns(graph))
         scores, self.axes_ = truncated_svd(features, k, run.rng, run)
         return self._smooth(graph, scores, run)
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        if graph.features is None or not self.has_features_:
-            return super()._transform(graph, run)
-        return self._smooth(graph, np.asarray(graph.features @ self.axes_.T, dtype=np.float32), run)
+        return self._smooth(
+            graph, np.asarray(self._new_features(graph) @ self.axes_.T, dtype=np.float32), run
+        )
 
     def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32], run: Run) -> npt.NDArray[np.float32]:
         ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.scratch import on_disk, rest
+from unseen.engine.steps import Arrays
 from unseen.methods.neural import torch
 
 BLOCK = 262_144
@@ -27,6 +31,7 @@ class Adam:
     def __init__(self, weights: Sequence[torch.Tensor], learning_rate: float, run: Run) -> None:
         self.run, self.learning_rate, self.steps = run, learning_rate, 0
         self.weights = [weight.view(-1) for weight in weights]
+        self._best: list[torch.Tensor] = []
         self._moments = [[run.zeros((len(weight),)) for _ in range(2)] for weight in self.weights]
         self.first, self.second = ([torch.from_numpy(pair[k]) for pair in self._moments] for k in range(2))
         if any(weight.is_cuda for weight in weights):
@@ -80,6 +85,33 @@ class Adam:
             )
 
         self.run.each(move, [(k, k + 1) for k in range(len(groups))])
+
+    def remember(self) -> None:
+        """Remember the weights as the best so far."""
+        if not self._best:
+            self._best = [weight.clone() for weight in self.weights]
+        for best, weight in zip(self._best, self.weights, strict=True):
+            best.copy_(weight)
+
+    def go_back(self) -> str:
+        """Put the best weights back, and return in words what they are."""
+        for best, weight in zip(self._best, self.weights, strict=True):
+            weight.copy_(best)
+        return "the best state"
+
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        named = (("weight", self.weights), ("first", self.first), ("second", self.second))
+        return {f"{name}{k}": tensor for name, tensors in named for k, tensor in enumerate(tensors)}
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return weights and moments."""
+        return {name: tensor.cpu().numpy() for name, tensor in self._tensors().items()}
+
+    def restore(self, done: int, arrays: Arrays) -> None:
+        """Put weights and moments back, as they were after `done` steps."""
+        self.steps = done
+        for name, tensor in self._tensors().items():
+            tensor.copy_(torch.from_numpy(arrays[name]).to(tensor.device).view_as(tensor))
 
 
 def _grouped(tensors: Sequence[tuple[torch.Tensor, ...]]) -> list[list[tuple[torch.Tensor, ...]]]:

@@ -19,36 +19,22 @@ Ahat, as in the authors' code (PyTorch Geometric's layer drops what is left agai
 from __future__ import annotations
 
 import itertools
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.errors import logger
-from unseen.graph import Graph
-from unseen.labels import Labels
-from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import xavier
-from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, NetworkMethod, Targets, adam, learnable
-from unseen.methods.neural.gnn_sparse import drop_features, dropout, thinned_spread
-from unseen.methods.vocabulary import (
-    Dropout,
-    LearningRate,
-    Patience,
-    Propagate,
-    Steps,
-    Teleport,
-    ValidationShare,
-    WeightDecay,
-)
+from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, LabelNetwork, Targets
+from unseen.methods.neural.gnn_sparse import Draws, Features, thinned_spread
+from unseen.methods.vocabulary import Patience, Propagate, Steps, Teleport, ValidationShare, WeightDecay
 
 CHECKS = 20
 """How often validation nodes are looked at before patience ends: each look costs half as much as an epoch."""
 
 
-class APPNP(NetworkMethod):
+class APPNP(LabelNetwork):
     """Hidden layer of a network over the features, spread over the graph; it learned to tell the seen classes apart.
 
     Dropout takes edges too, and improvements are those of loss or accuracy of the validation nodes.
@@ -60,9 +46,7 @@ class APPNP(NetworkMethod):
 
     Notes
     -----
-    Without features a node's features are its row of the adjacency, in which case :meth:`transform` refuses.
-    With a single seen class there is nothing to tell apart: training would only shrink the weights, so the vectors
-    are those of the untrained network, and a warning says so.
+    Without features, and with a single seen class, as for :class:`~unseen.methods.neural.gcn.GCN`.
 
     Examples
     --------
@@ -76,59 +60,37 @@ class APPNP(NetworkMethod):
     name: ClassVar[str] = "appnp"
     summary: ClassVar[str] = "hidden layer of a network whose predictions are spread over the graph"
     reference: ClassVar[str] = "Klicpera et al., Predict then Propagate, ICLR 2019"
-    uses_labels: ClassVar[bool] = True
-    needs_labels: ClassVar[bool] = True
 
     steps: Steps = 10
     teleport: Teleport = 0.1
     propagate: Propagate = True
     patience: Patience = 100
     validation_share: ValidationShare = 0.2
-    learning_rate: LearningRate = 0.01
-    dropout: Dropout = 0.5
     weight_decay: WeightDecay = 5e-3
 
-    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        inputs, first = self._start(graph, run)
-        targets = Targets.from_labels(labels, first.device)
-        second = learnable(xavier(first.shape[1], targets.n_classes, run.rng), inputs)
-        self.network_ = [first, second]
-        if targets.n_classes == 1:
-            self.loss_history_ = []
-            logger.warning(
-                "appnp: one seen class leaves nothing to learn; the vectors are those of the untrained network"
-            )
-        else:
-            self._train(inputs, *held_out(targets, self.validation_share, inputs.keys), run)
-        return self._embed(inputs)
-
-    def _train(self, inputs: Inputs, training: Targets, validation: Targets, run: Run) -> None:
+    def _learn(self, inputs: Inputs, targets: Targets, run: Run, *_: Any) -> None:
+        """Train on most of the targets, and stop by the others."""
         first, second = self.network_
-        groups = [{"params": [first], "weight_decay": self.weight_decay}, {"params": [second]}]
-        optimizer = adam(groups, self.learning_rate)
+        training, validation = held_out(targets, self.validation_share, inputs.keys)
         every = max(1, self.patience // CHECKS)
         stopping = EarlyStopping(self.network_, self.patience // every)
-        of_features, of_hidden, of_edges = inputs.draws()
         epochs = itertools.count()
 
-        def evaluate() -> float:
-            optimizer.zero_grad()
-            x = drop_features(inputs.x, self.dropout, of_features)
-            hidden = dropout(torch.relu(x @ first), self.dropout, of_hidden)
-            start = hidden @ second
-            scores = thinned_spread(start, inputs.ahat, self.steps, self.teleport, self.dropout, of_edges)
-            loss = training.loss(scores)
-            loss.backward()  # type: ignore[no-untyped-call]
-            with torch.no_grad():
-                norm = self.weight_decay / 2 * float(first.view(-1) @ first.view(-1))
-                if next(epochs) % every == 0:
-                    scores = self._spread(torch.relu(inputs.x @ first) @ second, inputs)
-                    accuracy = 0.0 if validation.multilabel else validation.accuracy(scores)
-                    stopping.see(float(validation.loss(scores)) + norm, accuracy)
-            return float(loss.detach()) + norm
+        def judge(loss: float) -> float:
+            norm = self.weight_decay / 2 * float(first.view(-1) @ first.view(-1))
+            if next(epochs) % every == 0:
+                scores = self._spread(self._hidden(inputs.x, inputs) @ second, inputs)
+                accuracy = 0.0 if validation.multilabel else validation.accuracy(scores)
+                stopping.see(float(validation.loss(scores)) + norm, accuracy)
+            return loss + norm
 
-        self._run(evaluate, optimizer, inputs, run, lambda: stopping.over)
-        stopping.restore()
+        super()._learn(inputs, training, run, stopping, judge)
+
+    def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:  # noqa: ARG002
+        return torch.relu(x @ self.network_[0])
+
+    def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:
+        return thinned_spread(start, inputs.ahat, self.steps, self.teleport, self.dropout, of_edges)
 
     def _spread(self, start: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         """Return what `start` has become after all steps, without dropout."""
@@ -138,7 +100,7 @@ class APPNP(NetworkMethod):
         return z
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:
-        hidden = torch.relu(inputs.x @ self.network_[0])
+        hidden = self._hidden(inputs.x, inputs)
         return self._spread(hidden, inputs) if self.propagate else hidden
 
 

@@ -28,7 +28,7 @@ from unseen.linalg.keyed import keyed_bits
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import FLAT
-from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, NetworkMethod, adam, learnable
+from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, NetworkMethod, learnable
 from unseen.methods.vocabulary import LearningRate, Patience
 
 
@@ -42,7 +42,7 @@ class DGI(NetworkMethod):
 
     Notes
     -----
-    Without features a node's features are its row of the adjacency, in which case :meth:`transform` refuses.
+    Without features as for :class:`~unseen.methods.neural.gcn.GCN`.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class DGI(NetworkMethod):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         inputs, weight = self._start(graph, run)
-        width = self._width()
+        width = weight.shape[1]
         bound = 1 / np.sqrt(width)
         form = learnable(run.rng.uniform(-bound, bound, (width, width)), inputs)
         bias, slope = learnable(np.zeros(width), inputs), learnable(np.full(1, FLAT), inputs)
@@ -70,24 +70,18 @@ class DGI(NetworkMethod):
         return self._embed(inputs)
 
     def _train(self, inputs: Inputs, form: torch.Tensor, run: Run) -> None:
-        optimizer = adam([*self.network_, form], self.learning_rate)
         stopping = EarlyStopping(self.network_, self.patience)
         softplus = torch.nn.functional.softplus
         epochs = itertools.count(1)
 
-        def evaluate() -> float:
-            optimizer.zero_grad()
+        def evaluate() -> torch.Tensor:
             xw = inputs.x @ self.network_[0]
             order = torch.from_numpy(shuffled(inputs.keys, next(epochs))).to(xw.device)
             z, other = self._layer(xw, inputs), self._layer(xw.index_select(0, order), inputs)
             direction = form @ z.mean(dim=0).sigmoid()
-            loss = softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
-            loss.backward()  # type: ignore[no-untyped-call]
-            stopping.see(float(loss.detach()))
-            return float(loss.detach())
+            return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
-        self._run(evaluate, optimizer, inputs, run, lambda: stopping.over)
-        stopping.restore()
+        self._run(evaluate, [*self.network_, form], inputs, run, stopping, stopping.see)
 
     def _layer(self, xw: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         """Return PReLU(Ahat (X W) + b), of which shuffling commutes with the linear map alone."""

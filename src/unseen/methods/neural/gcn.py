@@ -16,19 +16,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from unseen.engine.run import Run
-from unseen.errors import logger
-from unseen.graph import Graph
-from unseen.labels import Labels
-from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import xavier
-from unseen.methods.neural.gnn_common import Inputs, NetworkMethod, Targets, adam, learnable
-from unseen.methods.neural.gnn_sparse import drop_features, dropout
-from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, WeightDecay
+from unseen.methods.neural.gnn_common import Inputs, LabelNetwork
+from unseen.methods.neural.gnn_sparse import Draws, Features
+from unseen.methods.vocabulary import Epochs
 
 
-class GCN(NetworkMethod):
+class GCN(LabelNetwork):
     """Hidden layer of a two-layer graph convolutional network that learned to tell the seen classes apart.
 
     Attributes
@@ -56,43 +50,13 @@ class GCN(NetworkMethod):
     reference: ClassVar[str] = (
         "Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017"
     )
-    uses_labels: ClassVar[bool] = True
-    needs_labels: ClassVar[bool] = True
-
     epochs: Epochs = 200
-    learning_rate: LearningRate = 0.01
-    dropout: Dropout = 0.5
-    weight_decay: WeightDecay = 5e-4
 
-    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        inputs, first = self._start(graph, run)
-        targets = Targets.from_labels(labels, first.device)
-        second = learnable(xavier(first.shape[1], targets.n_classes, run.rng), inputs)
-        self.network_ = [first, second]
-        self._train(inputs, targets, run)
-        return self._embed(inputs)
+    def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:
+        return torch.relu(inputs.ahat @ (x @ self.network_[0]))
 
-    def _train(self, inputs: Inputs, targets: Targets, run: Run) -> None:
-        if targets.n_classes == 1:
-            self.loss_history_ = []
-            logger.warning(
-                "gcn: one seen class leaves nothing to learn; the vectors are those of the untrained network"
-            )
-            return
-        first, second = self.network_
-        groups = [{"params": [first], "weight_decay": self.weight_decay}, {"params": [second]}]
-        optimizer = adam(groups, self.learning_rate)
-        of_features, of_hidden, _ = inputs.draws()
-
-        def evaluate() -> float:
-            optimizer.zero_grad()
-            x = drop_features(inputs.x, self.dropout, of_features)
-            hidden = dropout(torch.relu(inputs.ahat @ (x @ first)), self.dropout, of_hidden)
-            loss = targets.loss(inputs.ahat @ (hidden @ second))
-            loss.backward()  # type: ignore[no-untyped-call]
-            return float(loss.detach())
-
-        self._run(evaluate, optimizer, inputs, run)
+    def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:  # noqa: ARG002
+        return inputs.ahat @ start
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:
-        return torch.relu(inputs.ahat @ (inputs.x @ self.network_[0]))
+        return self._hidden(inputs.x, inputs)

@@ -16,16 +16,25 @@ import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.steps import Training
-from unseen.errors import InputError
+from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import gcn_normalized, l1_rows
 from unseen.methods.base import Method, Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import input_weights, pick_device
-from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix
-from unseen.methods.vocabulary import Callbacks, Columns, Device, Epochs, RowNormalize
+from unseen.methods.neural.gcn_encoder import input_weights, pick_device, xavier
+from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix, drop_features, dropout
+from unseen.methods.vocabulary import (
+    Callbacks,
+    Columns,
+    Device,
+    Dropout,
+    Epochs,
+    LearningRate,
+    RowNormalize,
+    WeightDecay,
+)
 from unseen.randomness import child_seed
 
 if TYPE_CHECKING:
@@ -87,9 +96,7 @@ class Inputs:
 class _Learnt:
     """What the networks learn."""
 
-    network_: Any
-    has_features_: bool
-    n_features_: int
+    network_: list[Tensor]
     loss_history_: list[float]
 
 
@@ -104,13 +111,10 @@ class NetworkMethod(_Learnt, Method):
 
     n_components: Columns = None
     epochs: Epochs = 10_000
+    learning_rate: LearningRate = 0.01
     row_normalize: RowNormalize = True
     device: Device = "auto"
     callbacks: Callbacks = None
-
-    def _width(self) -> int:
-        """Return the number of columns; a layer can have any, so nothing is clipped."""
-        return self.default_components if self.n_components is None else int(self.n_components)
 
     def _read(self, graph: Graph, seed: int) -> Inputs:
         """Return what the network reads of a graph."""
@@ -120,9 +124,8 @@ class NetworkMethod(_Learnt, Method):
     def _start(self, graph: Graph, run: Run) -> tuple[Inputs, Tensor]:
         """Return what the network reads and the starting weights of its first layer."""
         inputs = self._read(graph, child_seed(run.rng))
-        self.has_features_, self.n_features_ = inputs.of_features, inputs.x.shape[1]
-        columns = self.n_features_ if self.has_features_ else None
-        return inputs, learnable(input_weights(graph, columns, self._width(), run), inputs)
+        width = self.n_components or self.default_components  # a layer can have any, so nothing is clipped
+        return inputs, learnable(input_weights(graph, self.n_features_in_, width, run), inputs)
 
     def _vectors(self, inputs: Inputs) -> Tensor:
         """Return the vectors of all nodes, without dropout."""
@@ -133,38 +136,104 @@ class NetworkMethod(_Learnt, Method):
             vectors: npt.NDArray[np.float32] = self._vectors(inputs).cpu().numpy()
         return vectors
 
-    def _transform(self, graph: Graph, run: Run) -> Vectors:
-        if graph.features is None or not self.has_features_:
-            return super()._transform(graph, run)
-        if graph.features.shape[1] != self.n_features_:
-            msg = (
-                f"the graph has {graph.features.shape[1]} features, at fit time there were {self.n_features_}"
-            )
-            raise InputError(msg)
+    def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
+        self._new_features(graph)
         return self._embed(self._read(graph, 0))
 
     def _run(
         self,
-        evaluate: Callable[[], float],
-        optimizer: torch.optim.Optimizer,
+        evaluate: Callable[[], Tensor],
+        groups: Any,
         inputs: Inputs,
         run: Run,
-        stop: Callable[[], bool] = lambda: False,
+        stopping: EarlyStopping | None = None,
+        judge: Callable[[float], float] = float,
     ) -> None:
-        """Train: `evaluate` returns the loss and sets the gradients; `stop` is asked after every epoch."""
-        training = Training(evaluate, optimizer.step, vectors=lambda: self._embed(inputs), stop=stop)
+        """Train the weights in `groups` with Adam.
+
+        `evaluate` returns the loss, `judge` what is reported of it, and `stopping` ends the training and has the best
+        weights.
+        """
+        # one kernel per tensor, which is twenty times as fast as the default on a CPU
+        optimizer = torch.optim.Adam(groups, lr=self.learning_rate, fused=True)
+
+        def gradients() -> float:
+            optimizer.zero_grad()
+            loss = evaluate()
+            loss.backward()  # type: ignore[no-untyped-call]
+            with torch.no_grad():
+                return judge(float(loss.detach()))
+
+        training = Training(
+            gradients,
+            optimizer.step,
+            vectors=lambda: self._embed(inputs),
+            stop=lambda: stopping is not None and stopping.over,
+        )
         self.loss_history_ = run.steps(self.name, self.epochs, training, callbacks=self.callbacks).losses
+        if stopping is not None:
+            stopping.restore()
+
+
+class LabelNetwork(NetworkMethod):
+    """Two linear maps, over features and graph, that learn to tell the seen classes apart.
+
+    A subclass says in ``_scores`` what they make of its inputs; ``_learn`` may keep some labelled nodes back.
+    """
+
+    uses_labels: ClassVar[bool] = True
+    needs_labels: ClassVar[bool] = True
+
+    dropout: Dropout = 0.5
+    weight_decay: WeightDecay = 5e-4
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
+        inputs, first = self._start(graph, run)
+        targets = Targets.from_labels(labels, first.device)
+        self.network_ = [first, learnable(xavier(first.shape[1], targets.n_classes, run.rng), inputs)]
+        if targets.n_classes == 1:
+            self.loss_history_ = []
+            logger.warning(
+                "%s: one seen class leaves nothing to learn; the vectors are those of the untrained network",
+                self.name,
+            )
+        else:
+            self._learn(inputs, targets, run)
+        return self._embed(inputs)
+
+    def _learn(
+        self,
+        inputs: Inputs,
+        targets: Targets,
+        run: Run,
+        stopping: EarlyStopping | None = None,
+        judge: Callable[[float], float] = float,
+    ) -> None:
+        """Train on the targets, under dropout."""
+        first, second = self.network_
+        of_features, of_hidden, of_edges = inputs.draws()
+
+        def evaluate() -> Tensor:
+            x = drop_features(inputs.x, self.dropout, of_features)
+            hidden = dropout(self._hidden(x, inputs), self.dropout, of_hidden)
+            return targets.loss(self._scores(hidden @ second, inputs, of_edges))
+
+        groups = [{"params": [first], "weight_decay": self.weight_decay}, {"params": [second]}]
+        self._run(evaluate, groups, inputs, run, stopping, judge)
+
+    def _hidden(self, x: Features, inputs: Inputs) -> Tensor:
+        """Return the hidden layer."""
+        raise NotImplementedError
+
+    def _scores(self, start: Tensor, inputs: Inputs, of_edges: Draws) -> Tensor:
+        """Return the scores of the classes, given the hidden layer times the second weights; for training."""
+        raise NotImplementedError
 
 
 def learnable(array: npt.NDArray[Any], inputs: Inputs) -> Tensor:
     """Return weights to learn, where the inputs are."""
     device = inputs.ahat.matrix.device
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(device).requires_grad_()
-
-
-def adam(groups: Any, learning_rate: float) -> torch.optim.Adam:
-    """Return Adam in one kernel per tensor, which is twenty times as fast as the default on a CPU."""
-    return torch.optim.Adam(groups, lr=learning_rate, fused=True)
 
 
 @dataclass(frozen=True)
@@ -233,7 +302,7 @@ class EarlyStopping:
     --------
     >>> stopping = EarlyStopping([torch.ones(1)], patience=2)
     >>> for loss in (3.0, 1.0, 2.0, 2.0):
-    ...     stopping.see(loss)
+    ...     _ = stopping.see(loss)
     >>> stopping.over
     True
     """
@@ -251,14 +320,15 @@ class EarlyStopping:
         """Whether the wait has been long enough."""
         return self.waited >= self.patience
 
-    def see(self, loss: float, accuracy: float = 0.0) -> None:
-        """Take note of how good the present weights are."""
+    def see(self, loss: float, accuracy: float = 0.0) -> float:
+        """Take note of how good the present weights are, and return the loss."""
         if accuracy > self.accuracy or (accuracy == self.accuracy and loss < self.at_kept):
             self.at_kept = loss
             self.kept = [weight.clone() for weight in self.weights]
         better = loss < self.loss or accuracy > self.accuracy
         self.waited = 0 if better else self.waited + 1
         self.loss, self.accuracy = min(loss, self.loss), max(accuracy, self.accuracy)
+        return loss
 
     def restore(self) -> None:
         """Put the best weights back."""

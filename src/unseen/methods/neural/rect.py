@@ -18,8 +18,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Vectors
-from unseen.methods.neural.rect_base import SemanticMethod
-from unseen.methods.neural.rect_l import RECTL
+from unseen.methods.neural.rect_l import RECTL, SemanticMethod
 from unseen.methods.neural.rect_n import RECTN
 from unseen.methods.vocabulary import Columns
 from unseen.params import Limits
@@ -75,7 +74,6 @@ class RECT(SemanticMethod):
         width = self.n_components or self.default_components
         seeds = child_seed(run.rng), child_seed(run.rng)
         self.source_ = self._source(graph)
-        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
         self.semantic_: RECTL | None = None
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         self.loss_history_ = {}
@@ -126,7 +124,7 @@ class RECT(SemanticMethod):
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
         halves = [half for half in (self.semantic_, self.structure_) if half is not None]
-        self._columns_of(graph)
+        self._new_features(graph)
         return self._joined([half._transform(graph, run) for half in halves])
 
     @staticmethod

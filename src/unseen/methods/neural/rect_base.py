@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.engine.steps import Arrays, Training
-from unseen.errors import InputError, UnsupportedError
+from unseen.engine.steps import Training
+from unseen.errors import UnsupportedError
 from unseen.graph import Features, Graph
 from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Method, Vectors
@@ -28,17 +28,13 @@ from unseen.methods.neural.gcn_encoder import (
 from unseen.methods.vocabulary import (
     Callbacks,
     Columns,
-    DescriptionColumns,
     Device,
     Epochs,
     EpochTolerance,
     FeatureSource,
     Hidden,
     KeepOnInterrupt,
-    LayerInput,
     LearningRate,
-    Readout,
-    UnitRows,
 )
 
 REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
@@ -48,7 +44,6 @@ class _Learnt:
     """What the methods of the family learn."""
 
     source_: str
-    n_features_: int
     unit_rows_: bool = False  # a model file of an earlier version does not have it
     encoder_: Encoder
     loss_history_: Any
@@ -80,32 +75,27 @@ class RectMethod(_Learnt, Method):
             return "adjacency" if graph.features is None else "features"
         return self.features
 
-    def _widths(self, width: int) -> list[int]:
-        """Return the widths of the GCN layers, the last of which is the embedding's."""
-        return [*(int(size) for size in self.hidden), width]
+    def _start_layers(self, graph: Graph, run: Run) -> None:
+        """Make the encoder of the row-normalised features; weights that stand for nodes are keyed by their ids."""
+        given = graph.features if self.source_ == "features" else None
+        columns = None if given is None else given.shape[1]
+        self._encode(lambda width: input_weights(graph, columns, width, run), run)
 
-    def _encoder(self, graph: Graph, widths: list[int], run: Run) -> Encoder:
-        """Return an encoder with Xavier's weights; rows that stand for nodes are keyed by the nodes' ids."""
-        columns = self.n_features_ if self.source_ == "features" else None
-        weights = [input_weights(graph, columns, widths[0], run)]
-        weights += [xavier(a, b, run.rng) for a, b in pairwise(widths)]
-        return Encoder(weights, pick_device(self.device))
+    def _encode(self, first: Callable[[int], npt.NDArray[np.float32]], run: Run) -> None:
+        """Make the encoder; `first` gives the starting weights of its first layer for a width."""
+        widths = [*(int(size) for size in self.hidden), self.n_components or self.default_components]
+        weights = [first(widths[0]), *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
+        self.encoder_ = Encoder(weights, pick_device(self.device))
 
-    def _columns_of(self, graph: Graph) -> Features:
-        """Return the features of a new graph, or say why there can be none."""
-        source = self.source_
-        if source != "features":
-            what = "rows of the adjacency" if source == "adjacency" else "one of a kind for each node"
-            msg = (
-                f"{self.name} cannot embed new nodes here: its features are {what}, so that nothing carries over "
-                "to nodes that were not there at fit time; fit again, or give the graph features"
-            )
-            raise UnsupportedError(msg)
-        if graph.features is None or graph.features.shape[1] != self.n_features_:
-            columns = 0 if graph.features is None else graph.features.shape[1]
-            msg = f"the graph has {columns} features, at fit time there were {self.n_features_}"
-            raise InputError(msg)
-        return graph.features
+    def _new_features(self, graph: Graph) -> Features:
+        if self.source_ == "features" and graph.features is not None:
+            return graph.features
+        what = "rows of the adjacency" if self.source_ == "adjacency" else "one of a kind for each node"
+        msg = (
+            f"{self.name} cannot embed new nodes here: its features are {what}, so that nothing carries over "
+            "to nodes that were not there at fit time; fit again, or give the graph features"
+        )
+        raise UnsupportedError(msg)
 
     def _train(
         self,
@@ -115,22 +105,43 @@ class RectMethod(_Learnt, Method):
         run: Run,
     ) -> npt.NDArray[np.float32]:
         """Train `weights` with Adam and return the vectors at the end."""
-        steps = AdamSteps(gradients, weights, Adam(weights, self.learning_rate, run))
+        adam = Adam(weights, self.learning_rate, run)
+        slopes: list[torch.Tensor] = []
+
+        def evaluate() -> float:
+            nonlocal slopes
+            loss, slopes = gradients()
+            return loss
+
         training = Training(
-            steps.evaluate,
-            steps.update,
+            evaluate,
+            lambda: adam.step(slopes),
             vectors=lambda: vectors().copy(),  # the encoder uses its memory again in the next epoch
-            state=steps.state,
-            restore=steps.restore,
+            state=adam.state,
+            restore=adam.restore,
         )
         if self.keep_on_interrupt:
-            training.improved, training.interrupted = steps.improved, steps.interrupted
+            training.improved, training.interrupted = adam.remember, adam.go_back
         history = run.steps(self.name, self.epochs, training, callbacks=self.callbacks, tol=self.tol)
         self.loss_history_ = history.losses
         self.stopped_by_ = history.stopped_by
         final = vectors()
         self.encoder_.release()
         return final
+
+    def _train_on_graph(self, features: Input, graph: Graph, loss: Any, run: Run) -> npt.NDArray[np.float32]:
+        """Train the encoder, and what the loss learns; it gives its value, its gradient by U and those by `weights`."""
+        encoder, ahat = self.encoder_, propagation(graph, self.encoder_.device, run)
+
+        def gradients() -> tuple[float, list[torch.Tensor]]:
+            value, dU, others = loss(encoder.forward(features, ahat, run))
+            return value, [*encoder.backward(dU, features, ahat, run), *others]
+
+        def vectors() -> npt.NDArray[np.float32]:
+            rows: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
+            return rows
+
+        return self._train(gradients, vectors, [*encoder.weights, *loss.weights], run)
 
     def _embedded(self, features: Input, graph: Graph, run: Run) -> Vectors:
         """Return the vectors that the trained encoder gives to a graph."""
@@ -140,67 +151,6 @@ class RectMethod(_Learnt, Method):
         return vectors
 
 
-class AdamSteps:
-    """Steps of Adam with given gradients, as a training sees them."""
-
-    def __init__(
-        self,
-        gradients: Callable[[], tuple[float, list[torch.Tensor]]],
-        weights: Sequence[torch.Tensor],
-        adam: Adam,
-    ) -> None:
-        self._gradients, self._weights, self._adam = gradients, weights, adam
-        self._slopes: list[torch.Tensor] = []
-        self._best: list[torch.Tensor] = []
-
-    def evaluate(self) -> float:
-        """Return the loss, and keep the gradients."""
-        loss, self._slopes = self._gradients()
-        return loss
-
-    def update(self) -> None:
-        """Move the weights."""
-        self._adam.step(self._slopes)
-
-    def improved(self) -> None:
-        """Remember the weights."""
-        if not self._best:
-            self._best = [weight.detach().clone() for weight in self._weights]
-        for best, weight in zip(self._best, self._weights, strict=True):
-            best.copy_(weight.detach())
-
-    def interrupted(self) -> str:
-        """Put the best weights back."""
-        for best, weight in zip(self._best, self._weights, strict=True):
-            weight.copy_(best)
-        return "the best state"
-
-    def _tensors(self) -> dict[str, torch.Tensor]:
-        named = (("weight", self._weights), ("first", self._adam.first), ("second", self._adam.second))
-        return {f"{name}{k}": tensor for name, tensors in named for k, tensor in enumerate(tensors)}
-
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return weights and moments."""
-        return {name: tensor.detach().cpu().numpy() for name, tensor in self._tensors().items()}
-
-    def restore(self, done: int, arrays: Arrays) -> None:
-        """Put weights and moments back."""
-        self._adam.steps = done
-        for name, tensor in self._tensors().items():
-            tensor.copy_(torch.from_numpy(arrays[name]).to(tensor.device).view_as(tensor))
-
-
-class SemanticMethod(RectMethod):
-    """Base of those that learn from class-semantic descriptions."""
-
-    uses_labels: ClassVar[bool] = True
-
-    input: LayerInput = "svd"
-    svd_components: DescriptionColumns = None
-    unit_rows: UnitRows = "auto"
-    readout: Readout = "mean"
-
-
 def layer_input(graph: Graph, source: str, device: torch.device, run: Run) -> Input:
     """Return the row-normalised features as the first layer takes them; of identity there is nothing to store."""
     if source == "identity":
@@ -208,9 +158,7 @@ def layer_input(graph: Graph, source: str, device: torch.device, run: Run) -> In
     if source == "adjacency":
         adjacency = run.matrix(graph.adjacency, symmetric=True)
         return Input(adjacency.row_normalized(), device, run, adjacency.column_normalized())
-    if graph.features is None:
-        msg = "`features` is 'features', but the graph has none"
-        raise InputError(msg)
+    assert graph.features is not None
     normalized = l1_rows(graph.features)
     return Input(normalized if isinstance(normalized, np.ndarray) else run.matrix(normalized), device, run)
 

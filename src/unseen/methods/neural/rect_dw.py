@@ -84,10 +84,11 @@ class RECTNDW(WalkMethod, RECTN):
 
     name: ClassVar[str] = "rect-n-dw"
 
-    def _structure_loss(self, graph: Graph, width: int, device: torch.device, run: Run) -> DeepWalkLoss:
+    def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> DeepWalkLoss:
         keys = node_keys(graph.node_ids, child_seed(run.rng))
         walks = self.n_walks / max(self.epochs, 1)
         settings = (walks, self.walk_length, self.window, self.pairs_per_node, self.n_negatives)
+        width = self.n_components or self.default_components
         context = to_tensor(keyed_xavier(keys, width, run), device) if self.context else None
         return DeepWalkLoss(WalkSampler(graph.adjacency, keys), settings, context, run)
 

@@ -7,7 +7,7 @@ from U, as a share of their mean squared length: so the balance means the same o
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,9 @@ from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import project
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
-from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
-from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
-from unseen.methods.neural.rect_l import reduced_features, scales_rows
-from unseen.methods.neural.rect_losses import SemanticLoss, StructureLoss
-from unseen.methods.semantics import describe_classes, shares_of, words_of
+from unseen.methods.neural.rect_l import SemanticMethod
+from unseen.methods.neural.rect_losses import JointLoss, StructureLoss
+from unseen.methods.semantics import shares_of
 from unseen.methods.vocabulary import Balance, LayerInput
 from unseen.randomness import child_seed
 
@@ -63,70 +60,25 @@ class RECTJoint(SemanticMethod):
     input: LayerInput = "raw"
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        device = pick_device(self.device)
-        widths = self._widths(self.n_components or self.default_components)
-        self.source_ = self._source(graph)
-        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        other = run.seeded(child_seed(run.rng.spawn(1)[0]))  # so that the encoder starts like RECT-N's
-        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_, run)
-        Z, self.axes_ = reduced_features(
-            graph, self.source_, self.svd_components, self.name, other, unit_rows=self.unit_rows_
-        )
-        if self.input == "raw":
-            features = layer_input(graph, self.source_, device, run)
-            self.encoder_ = self._encoder(graph, widths, run)
-        else:
-            features = Input(l2_rows(Z), device, run)
-            weights = [xavier(a, b, run.rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
-            self.encoder_ = Encoder(weights, device)
-        encoder, ahat = self.encoder_, propagation(graph, device, run)
-        structure = StructureLoss(run.matrix(graph.adjacency, symmetric=True), device)
+        # a seed of its own, so that the encoder starts like RECT-N's
+        Z = self._reduced(graph, child_seed(run.rng.spawn(1)[0]), run)
+        self._start_layers(graph, run, Z.shape[1])
+        features = self._layer_input(graph, Z, run)
+        structure = StructureLoss(run.matrix(graph.adjacency, symmetric=True), self.encoder_.device)
         per_structure = (1 - self.balance) / (walk_size(graph, structure, run) / graph.n_nodes)
-        head, per_semantic = self._semantics(graph, labels, Z, widths[-1], device, run)
-        rows = torch.from_numpy(labels.labelled.copy()).to(device)
-
-        def gradients() -> tuple[float, list[torch.Tensor]]:
-            U = encoder.forward(features, ahat, run)
-            loss, dU, _ = structure(U)
-            loss *= per_structure
-            dU.mul_(per_structure)
-            by_head: list[torch.Tensor] = []
-            if head is not None:
-                semantic, dH, by_head = head(U[rows])
-                loss += per_semantic * semantic
-                dU[rows] += dH.mul_(per_semantic)
-                by_head = [gradient.mul_(per_semantic) for gradient in by_head]
-            return loss, [*encoder.backward(dU, features, ahat, run), *by_head]
-
-        def vectors() -> npt.NDArray[np.float32]:
-            table: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
-            return table
-
-        weights_of_head = [] if head is None else head.weights
-        return self._train(gradients, vectors, [*encoder.weights, *weights_of_head], run)
-
-    def _semantics(
-        self, graph: Graph, labels: Labels, Z: Any, width: int, device: torch.device, run: Run
-    ) -> tuple[SemanticLoss | None, float]:
-        """Return the semantic loss and its weight, or no loss where there are no labels."""
+        head, per_semantic = None, 0.0
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
-        if not len(labels.labelled):
+        if len(labels.labelled):
+            self._describe(graph, labels, Z, run)
+            size = float(((shares_of(labels) @ self.class_vectors_) ** 2).sum(axis=1).mean())
+            head, per_semantic = self._head(labels, run), self.balance / size if size else 0.0
+        else:
             logger.warning("rect-joint: there are no labels, so only the structure of the graph is learned")
-            return None, 0.0
-        self.class_vectors_ = describe_classes(Z, labels, self.readout, run)
-        self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
-        shares = shares_of(labels)
-        size = float(((shares @ self.class_vectors_) ** 2).sum(axis=1).mean())
-        head = SemanticLoss(shares, self.class_vectors_, xavier(width, Z.shape[1], run.rng), device, run)
-        return head, self.balance / size if size else 0.0
+        loss = JointLoss(head, labels.labelled, per_semantic, structure, per_structure)
+        return self._train_on_graph(features, graph, loss, run)
 
-    def _transform(self, graph: Graph, run: Run) -> Vectors:
-        columns = self._columns_of(graph)
-        device = self.encoder_.device
-        if self.input == "raw" or self.axes_ is None:
-            return self._embedded(layer_input(graph, "features", device, run), graph, run)
-        Z = l2_rows(project(columns, self.axes_, run, unit_rows=self.unit_rows_))
-        return self._embedded(Input(Z, device, run), graph, run)
+    def _rows(self, Z: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return l2_rows(Z)
 
 
 def walk_size(graph: Graph, structure: StructureLoss, run: Run) -> float:

@@ -33,11 +33,11 @@ from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, project, start_width, truncated_svd
 from unseen.methods.base import Vectors
-from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import Encoder, Input, pick_device, xavier
-from unseen.methods.neural.rect_base import SemanticMethod, layer_input, propagation
-from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss
+from unseen.methods.neural.gcn_encoder import Input, xavier
+from unseen.methods.neural.rect_base import RectMethod, layer_input
+from unseen.methods.neural.rect_losses import JointLoss, LabelledRows, SemanticLoss
 from unseen.methods.semantics import describe_classes, shares_of, words_of
+from unseen.methods.vocabulary import DescriptionColumns, LayerInput, Readout, UnitRows
 from unseen.randomness import child_seed
 
 SVD_COMPONENTS = 200
@@ -45,6 +45,59 @@ LABELLED_SECONDS = 9e-11
 """Processor time of an epoch, for a labelled row, a column and a dimension of the descriptions."""
 SVD_ROUNDS = 4
 """Rounds of subspace iteration: they find 99 % of what 200 exact axes hold on Citeseer, Cora and Wiki."""
+
+
+class SemanticMethod(RectMethod):
+    """Base of those that learn from class-semantic descriptions: features after SVD, descriptions, input."""
+
+    uses_labels: ClassVar[bool] = True
+
+    input: LayerInput = "svd"
+    svd_components: DescriptionColumns = None
+    unit_rows: UnitRows = "auto"
+    readout: Readout = "mean"
+
+    def _reduced(self, graph: Graph, seed: int, run: Run) -> npt.NDArray[np.float32]:
+        """Return the features after SVD, and keep what carries new nodes into the same space."""
+        self.source_ = source = self._source(graph)
+        self.unit_rows_ = unit = scales_rows(self.unit_rows, graph, source, run)
+        columns = self.svd_components
+        Z, self.axes_ = run.once(
+            (reduced_features, source, columns, unit, seed),
+            lambda: reduced_features(graph, source, columns, self.name, run.seeded(seed), unit_rows=unit),
+        )
+        return Z
+
+    def _describe(self, graph: Graph, labels: Labels, Z: npt.NDArray[np.float32], run: Run) -> None:
+        self.class_vectors_ = describe_classes(Z, labels, self.readout, run)
+        self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
+
+    def _start_layers(self, graph: Graph, run: Run, dimensions: int = 0) -> None:
+        if self.input == "raw":
+            super()._start_layers(graph, run)
+        else:
+            self._encode(lambda width: xavier(dimensions, width, run.rng), run)
+
+    def _head(self, labels: Labels, run: Run) -> SemanticLoss:
+        """Return the loss of the descriptions, with a linear layer to be learned."""
+        F = xavier(self.encoder_.layers[-1].W.shape[1], self.class_vectors_.shape[1], run.rng)
+        return SemanticLoss(shares_of(labels), self.class_vectors_, F, self.encoder_.device, run)
+
+    def _layer_input(self, graph: Graph, Z: npt.NDArray[np.float32], run: Run) -> Input:
+        """Return what the first layer reads."""
+        if self.input == "raw":
+            return layer_input(graph, self.source_, self.encoder_.device, run)
+        return Input(self._rows(Z), self.encoder_.device, run)
+
+    def _rows(self, Z: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return Z
+
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
+        rows: Any = self._new_features(graph)
+        if self.input == "svd":
+            assert self.axes_ is not None
+            rows = project(rows, self.axes_, run, unit_rows=self.unit_rows_)
+        return self._embedded(self._layer_input(graph, rows, run), graph, run)
 
 
 class RECTL(SemanticMethod):
@@ -102,36 +155,14 @@ class RECTL(SemanticMethod):
         return Resources(8.5 * wide + 2 * tall, 0.0, work + products + 13 * pass_over, exchanges)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        device = pick_device(self.device)
-        widths = self._widths(self.n_components or self.default_components)
-        self.source_ = self._source(graph)
-        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        self.unit_rows_ = scales_rows(self.unit_rows, graph, self.source_, run)
-        Z, self.axes_ = self._reduced(graph, run)
-        self.class_vectors_ = describe_classes(Z, labels, self.readout, run)
-        self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
-        if self.input == "svd":
-            weights = [xavier(a, b, run.rng) for a, b in zip([Z.shape[1], *widths], widths, strict=False)]
-            self.encoder_ = Encoder(weights, device)
-        else:
-            self.encoder_ = self._encoder(graph, widths, run)
-        F = xavier(widths[-1], Z.shape[1], run.rng)
-        head = SemanticLoss(shares_of(labels), self.class_vectors_, F, device, run)
-        if self.input == "svd" and len(widths) == 1:
+        Z = self._reduced(graph, child_seed(run.rng), run)
+        self._describe(graph, labels, Z, run)
+        self._start_layers(graph, run, Z.shape[1])
+        head = self._head(labels, run)
+        if self.input == "svd" and not self.hidden:
             return self._fit_on_labelled_rows(graph, labels, Z, head, run)
-        raw = self.input == "raw"
-        features = layer_input(graph, self.source_, device, run) if raw else Input(Z, device, run)
-        return self._fit_on_graph(graph, labels, features, head, run)
-
-    def _reduced(
-        self, graph: Graph, run: Run
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
-        seed = child_seed(run.rng)
-        source, columns, unit = self.source_, self.svd_components, self.unit_rows_
-        return run.once(
-            (reduced_features, source, columns, unit, seed),
-            lambda: reduced_features(graph, source, columns, self.name, run.seeded(seed), unit_rows=unit),
-        )
+        loss = JointLoss(head, labels.labelled)
+        return self._train_on_graph(self._layer_input(graph, Z, run), graph, loss, run)
 
     def _fit_on_labelled_rows(
         self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss, run: Run
@@ -145,34 +176,6 @@ class RECTL(SemanticMethod):
             return rows
 
         return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights], run)
-
-    def _fit_on_graph(
-        self, graph: Graph, labels: Labels, features: Input, head: SemanticLoss, run: Run
-    ) -> Vectors:
-        encoder, ahat = self.encoder_, propagation(graph, self.encoder_.device, run)
-        rows = torch.from_numpy(labels.labelled.copy()).to(encoder.device)
-
-        def gradients() -> tuple[float, list[torch.Tensor]]:
-            U = encoder.forward(features, ahat, run)
-            loss, dH, by_head = head(U[rows])
-            dU = torch.zeros_like(U)
-            dU[rows] = dH
-            return loss, [*encoder.backward(dU, features, ahat, run), *by_head]
-
-        def vectors() -> npt.NDArray[np.float32]:
-            table: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
-            return table
-
-        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights], run)
-
-    def _transform(self, graph: Graph, run: Run) -> Vectors:
-        columns = self._columns_of(graph)
-        device = self.encoder_.device
-        if self.input == "raw":
-            return self._embedded(layer_input(graph, "features", device, run), graph, run)
-        assert self.axes_ is not None
-        Z = project(columns, self.axes_, run, unit_rows=self.unit_rows_)
-        return self._embedded(Input(Z, device, run), graph, run)
 
 
 def scales_rows(wanted: str | bool, graph: Graph, source: str, run: Run) -> bool:

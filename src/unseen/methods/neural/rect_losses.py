@@ -65,10 +65,8 @@ class StructureLoss:
             product(self._once, out=self._sum, add=add)
         return self._sum
 
-    @property
-    def weights(self) -> list[torch.Tensor]:
-        """What is learned besides U: nothing."""
-        return []
+    weights: tuple[torch.Tensor, ...] = ()
+    """What is learned besides U: nothing."""
 
     def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Return the loss, its gradient by U, which the next call overwrites, and those by `weights`."""
@@ -173,6 +171,38 @@ class SemanticLoss:
         parts = self.run.each(lambda start, stop: self.rows(start, stop, dH[start:stop]), work)
         loss, gradients = self.end(parts)
         return loss, dH, gradients
+
+
+class JointLoss:
+    """The semantic loss on some rows and the structure loss on all, each with a weight; either may be missing."""
+
+    def __init__(
+        self,
+        head: SemanticLoss | None,
+        rows: npt.NDArray[np.int64],
+        per_semantic: float = 1.0,
+        structure: StructureLoss | None = None,
+        per_structure: float = 0.0,
+    ) -> None:
+        self.head, self.per_semantic = head, per_semantic
+        self.structure, self.per_structure = structure, per_structure
+        self.rows = torch.from_numpy(rows.copy())
+        self.weights = [] if head is None else head.weights
+
+    def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
+        """Return the loss, its gradient by U, and those by `weights`."""
+        if self.structure is None:
+            loss, dU = 0.0, torch.zeros_like(U)
+        else:
+            loss, dU, _ = self.structure(U)
+            loss *= self.per_structure
+            dU.mul_(self.per_structure)
+        if self.head is None:
+            return loss, dU, []
+        rows = self.rows.to(U.device)
+        semantic, dH, by_head = self.head(U[rows])
+        dU[rows] += dH.mul_(self.per_semantic)
+        return loss + self.per_semantic * semantic, dU, [by.mul_(self.per_semantic) for by in by_head]
 
 
 class LabelledRows:

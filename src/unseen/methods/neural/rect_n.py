@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
 from unseen.engine.estimate import (
     DRAW_SECONDS,
     PRODUCT_SECONDS,
@@ -25,8 +22,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import pick_device
-from unseen.methods.neural.rect_base import RectMethod, layer_input, propagation
+from unseen.methods.neural.rect_base import RectMethod, layer_input
 from unseen.methods.neural.rect_losses import StructureLoss
 
 
@@ -72,35 +68,18 @@ class RECTN(RectMethod):
         return Resources(arrays * tall, movable * tall, work, count * s.rounds + 1)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
-        device = pick_device(self.device)
-        widths = self._widths(self.n_components or self.default_components)
         self.source_ = self._source(graph)
-        self.n_features_ = 0 if graph.features is None else graph.features.shape[1]
-        self.encoder_ = encoder = self._encoder(graph, widths, run)
-        features, ahat = layer_input(graph, self.source_, device, run), propagation(graph, device, run)
-        structure = self._structure_loss(graph, widths[-1], device, run)
+        self._start_layers(graph, run)
+        device = self.encoder_.device
+        features = layer_input(graph, self.source_, device, run)
+        structure = self._structure_loss(graph, device, run)
         self.loss_is_relative_ = not structure.has_constant
+        return self._train_on_graph(features, graph, structure, run)
 
-        def gradients() -> tuple[float, list[torch.Tensor]]:
-            loss, dU, others = structure(encoder.forward(features, ahat, run))
-            return loss, [*encoder.backward(dU, features, ahat, run), *others]
-
-        def vectors() -> npt.NDArray[np.float32]:
-            rows: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
-            return rows
-
-        return self._train(gradients, vectors, [*encoder.weights, *structure.weights], run)
-
-    def _structure_loss(
-        self,
-        graph: Graph,
-        width: int,  # noqa: ARG002
-        device: torch.device,
-        run: Run,
-    ) -> Any:
+    def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> Any:
         """Return a function from U to the loss, its gradient by U, and those by its own `weights`."""
         return StructureLoss(run.matrix(graph.adjacency, symmetric=True), device)
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        self._columns_of(graph)
-        return self._embedded(layer_input(graph, "features", pick_device(self.device), run), graph, run)
+        self._new_features(graph)
+        return self._embedded(layer_input(graph, "features", self.encoder_.device, run), graph, run)
