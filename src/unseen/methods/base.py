@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -32,6 +33,17 @@ USUAL_WEIGHTS, USUAL_FEATURES = (2.0**-60, 2.0**60), (2.0**-20, 2.0**40)
 """The largest weight, and the largest feature, are left alone between these."""
 WIDEST = 2.0**-500
 """The smallest weight as a share of the largest: a walk would take the square of anything smaller for zero."""
+
+EXAMPLE = """
+
+Examples
+--------
+>>> import unseen
+>>> data = unseen.planted_partition(60, 3, random_state=0)
+>>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.5, unseen=["c2"], random_state=0)
+>>> unseen.{cls.__name__}(n_components=8, {few}random_state=0).fit_transform(data.graph, split.seen_labels)
+Embedding(60 nodes, 8 columns, by {cls.name})"""
+"""What stands in the docstring of a method that has no example of its own."""
 
 Vectors: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
 
@@ -82,6 +94,13 @@ class Method(Declared):
     """Columns when `n_components` is None and the graph allows as many."""
 
     random_state: Seed = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        doc = vars(cls).get("__doc__")
+        if doc and "summary" in vars(cls) and ">>> " not in doc:
+            few = "epochs=20, " if hasattr(cls, "epochs") else ""
+            cls.__doc__ = inspect.cleandoc(doc) + EXAMPLE.format(cls=cls, few=few)
+        super().__init_subclass__(**kwargs)
 
     def fit(self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None = None) -> Self:
         """Learn vectors for every node of `graph`.

@@ -44,13 +44,6 @@ class LINE(Method):
     no unseen class). Steps of 0.002, 0.005 and 0.02 gave a mean over Citeseer, Wiki and PPI of .479, .473 and .455
     with 400 epochs, .459, .473 and .433 with 200, .470, .467 and .439 with 100. 0.002 is not better by more than
     chance, and leaves small graphs (300 nodes) half trained.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(60, 2, random_state=0)
-    >>> unseen.LINE(n_components=8, epochs=20, random_state=0).fit_transform(data.graph)
-    Embedding(60 nodes, 8 columns, by line)
     """
 
     name: ClassVar[str] = "line"
@@ -76,9 +69,7 @@ class LINE(Method):
                 l2_rows(self._half(sampler, columns // 2, run.rng, second_order=True)),
             ]
         )
-        vectors = np.empty_like(ordered)
-        vectors[order] = ordered
-        return vectors
+        return np.asarray(ordered[np.argsort(order)])
 
     def _half(
         self, sampler: EdgeSampler, columns: int, rng: np.random.Generator, *, second_order: bool

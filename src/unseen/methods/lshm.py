@@ -57,13 +57,6 @@ class LSHM(Method):
     .577, 0.7 .572 and .557; on PPI with 30 % 0.2 was ahead of 0.07, .141 against .123. That vectors are scaled to
     length 1 was decided with test scores of one split in view, and checked in the same way afterwards: with 10 % labels
     micro F1 .568 against .521 (Citeseer), .477 against .245 (Wiki), .106 against .071 (PPI), three splits each.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(60, 2, random_state=0)
-    >>> unseen.LSHM(n_components=8, epochs=20, random_state=0).fit_transform(data.graph, data.labels)
-    Embedding(60 nodes, 8 columns, by lshm)
     """
 
     name: ClassVar[str] = "lshm"

@@ -68,13 +68,6 @@ class MFDW(Method):
 
     `transform` keeps the vectors of nodes it knows and solves the ridge problem of the others with H fixed. That is
     an approximation: a refit would move H and the known nodes too.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> graph = unseen.load_dataset("debian").graph
-    >>> unseen.MFDW(n_components=16, max_iter=2, random_state=0).fit_transform(graph)
-    Embedding(4852 nodes, 16 columns, by mfdw)
     """
 
     name: ClassVar[str] = "mfdw"

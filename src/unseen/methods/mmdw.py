@@ -49,13 +49,6 @@ class MMDW(Method):
     ----------
     loss_history_ : list of float
         Mean loss of the SVM on a labelled node (sum over classes of the squared hinge) in every round.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(60, 2, random_state=0)
-    >>> unseen.MMDW(n_components=8, random_state=0).fit_transform(data.graph, data.labels)
-    Embedding(60 nodes, 8 columns, by mmdw)
     """
 
     name: ClassVar[str] = "mmdw"
@@ -101,13 +94,7 @@ class MMDW(Method):
 
 
 def ridge(product: Dense, factor: Dense, lam: float) -> Dense:
-    """Return the best other factor: product (factor' factor + lam I)^-1, product being M times `factor`.
-
-    Examples
-    --------
-    >>> ridge(np.array([[6.0]]), np.array([[1.0], [1.0]]), 1.0).tolist()  # 6 / (2 + 1)
-    [[2.0]]
-    """
+    """Return the best other factor: product (factor' factor + lam I)^-1, product being M times `factor`."""
     gram = (factor.T @ factor).astype(np.float64) + lam * np.eye(factor.shape[1])
     inverse = scipy.linalg.inv(gram)
     return np.asarray(product @ inverse.astype(product.dtype))
@@ -133,12 +120,6 @@ def margin_bias(vectors: Dense, signs: Dense, C: float, seed: int) -> tuple[floa
         Mean over nodes of the sum over classes of max(0, 1 - y f)^2.
     bias : ndarray like `vectors`
         sum_c a_ic y_ic w_c, scaled so that its root mean square length is that of the vectors.
-
-    Examples
-    --------
-    >>> loss, bias = margin_bias(np.array([[1.0], [-1.0]]), np.array([[1.0, -1.0], [-1.0, 1.0]]), 1.0, 0)
-    >>> bias.round(3).tolist()
-    [[1.0], [-1.0]]
     """
     length = np.sqrt(np.mean(np.sum(vectors.astype(np.float64) ** 2, axis=1)))
     if length == 0:

@@ -62,14 +62,6 @@ class RECTPlus(Method):
     Without labels, or with fewer than ten labelled nodes or one class, the default views are taken: weighted
     features at middle depth, or the smoothed walk where there are no features. New nodes can be embedded where
     all views are of features.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
-    >>> unseen.RECTPlus(n_components=64, random_state=0).fit_transform(data.graph, split.seen_labels)
-    Embedding(4852 nodes, 64 columns, by rect-plus)
     """
 
     name: ClassVar[str] = "rect-plus"

@@ -155,14 +155,6 @@ class RSDNELight(RSDNE):
     -----
     The nodes of a class stand in a circle in random order, and every node's candidates stand at the same random
     distances from it: each set of candidates is as likely as any other, and drawing takes linear time.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail", "web"], random_state=0)
-    >>> unseen.RSDNELight(n_components=16, max_iter=3, random_state=0).fit_transform(data.graph, split.seen_labels)
-    Embedding(4852 nodes, 16 columns, by rsdne-light)
     """
 
     name: ClassVar[str] = "rsdne-light"

@@ -32,12 +32,6 @@ def leave_one_out_hits(V: Dense, truth: Mask) -> npt.NDArray[np.float64]:
         Vectors of the labelled nodes.
     truth : boolean ndarray, shape (n, c)
         Their labels, at least one a row.
-
-    Examples
-    --------
-    >>> V = np.array([[1.0], [1.1], [-1.0], [-1.1]])
-    >>> leave_one_out_hits(V, np.array([[True, False]] * 2 + [[False, True]] * 2)).tolist()
-    [1.0, 1.0, 1.0, 1.0]
     """
     n = len(V)
     X = V - V.mean(axis=0, dtype=np.float64)
@@ -67,13 +61,7 @@ def _rotated(X: Dense) -> tuple[Dense, Dense]:
 
 
 def hits(scores: Dense, truth: Mask) -> npt.NDArray[np.float64]:
-    """Return for every row which share of its labels is among its best scores, as many as it has labels.
-
-    Examples
-    --------
-    >>> hits(np.array([[0.9, 0.8, 0.1]]), np.array([[True, False, True]])).tolist()
-    [0.5]
-    """
+    """Return for every row which share of its labels is among its best scores, as many as it has labels."""
     counts = truth.sum(axis=1)
     order = np.argsort(-scores, axis=1, kind="stable")
     right = np.cumsum(np.take_along_axis(truth, order, axis=1), axis=1)
@@ -81,13 +69,7 @@ def hits(scores: Dense, truth: Mask) -> npt.NDArray[np.float64]:
 
 
 def as_good_as_the_best(scores: Mapping[str, npt.NDArray[np.float64]]) -> list[str]:
-    """Return the names whose mean is within a standard error of the best, by differences row by row.
-
-    Examples
-    --------
-    >>> as_good_as_the_best({"a": np.array([1.0, 1.0, 0.0]), "b": np.zeros(3)})
-    ['a']
-    """
+    """Return the names whose mean is within a standard error of the best, by differences row by row."""
     best = max(scores.values(), key=lambda values: float(values.mean()))
     kept = []
     for name, values in scores.items():

@@ -28,12 +28,6 @@ def describe_classes(features: Dense, labels: Labels, readout: Readout, run: Run
 
     Classes without a labelled node get zeros; nothing refers to them. Where the nodes are spread over processes,
     means come from sums, and for any other readout the rows of a class meet at every process.
-
-    Examples
-    --------
-    >>> labels = Labels.from_values(["a", "a", "b", None])
-    >>> describe_classes(np.array([[1.0], [3.0], [5.0], [9.0]]), labels, "mean", Run()).tolist()
-    [[2.0], [5.0]]
     """
     summarise = READOUTS[readout] if isinstance(readout, str) else readout
     members = labels.indicator.T.tocsr()
@@ -65,11 +59,6 @@ def shares_of(labels: Labels) -> sp.csr_array:
     """Return what part of the target of every labelled node comes from which class: equal parts from its own.
 
     Times the descriptions of the classes, that is the mean of the descriptions of each node's classes.
-
-    Examples
-    --------
-    >>> shares_of(Labels.from_values(["a", ["a", "b"], None])).toarray().tolist()
-    [[1.0, 0.0], [0.5, 0.5]]
     """
     rows = labels.indicator[labels.labelled]
     counts = np.diff(rows.indptr)

@@ -27,13 +27,6 @@ class SmoothFeats(Method):
     ----------
     axes_ : ndarray, shape (n_components, m)
         The right singular vectors, which carry new nodes into the same space.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> graph = unseen.load_dataset("debian").graph
-    >>> unseen.SmoothFeats(n_components=50, random_state=0).fit_transform(graph)
-    Embedding(4852 nodes, 50 columns, by smoothfeats)
     """
 
     name: ClassVar[str] = "smoothfeats"

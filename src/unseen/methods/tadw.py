@@ -44,13 +44,6 @@ class TADW(Method):
     ----------
     loss_history_ : list of float
         J after every round, without the constant ||M||^2.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(60, 2, random_state=0)
-    >>> unseen.TADW(n_components=8, random_state=0).fit_transform(data.graph)
-    Embedding(60 nodes, 8 columns, by tadw)
     """
 
     name: ClassVar[str] = "tadw"

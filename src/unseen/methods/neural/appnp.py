@@ -47,14 +47,6 @@ class APPNP(LabelNetwork):
     Notes
     -----
     Without features, and with a single seen class, as for :class:`~unseen.methods.neural.gcn.GCN`.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.1, unseen=["mail"], random_state=0)
-    >>> unseen.APPNP(n_components=16, epochs=5, random_state=0).fit_transform(data.graph, split.seen_labels)
-    Embedding(4852 nodes, 16 columns, by appnp)
     """
 
     name: ClassVar[str] = "appnp"

@@ -43,13 +43,6 @@ class DGI(NetworkMethod):
     Notes
     -----
     Without features as for :class:`~unseen.methods.neural.gcn.GCN`.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> graph = unseen.load_dataset("debian").graph
-    >>> unseen.DGI(n_components=16, epochs=3, random_state=0).fit_transform(graph)
-    Embedding(4852 nodes, 16 columns, by dgi)
     """
 
     name: ClassVar[str] = "dgi"
@@ -93,13 +86,7 @@ class DGI(NetworkMethod):
 
 
 def shuffled(keys: npt.NDArray[np.uint64], epoch: int) -> npt.NDArray[np.int64]:
-    """Return whose row every node gets in an epoch: a permutation of nodes that does not depend on their order.
-
-    Examples
-    --------
-    >>> shuffled(np.array([3, 1, 2], dtype=np.uint64), 1).tolist()
-    [1, 0, 2]
-    """
+    """Return whose row every node gets in an epoch: a permutation of nodes that does not depend on their order."""
     order = np.empty(len(keys), dtype=np.int64)
     order[np.argsort(keys)] = np.argsort(keyed_bits(keys, 1, stream=epoch)[:, 0])
     return order

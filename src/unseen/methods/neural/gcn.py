@@ -35,14 +35,6 @@ class GCN(LabelNetwork):
     Without features a node's features are its row of the adjacency, in which case :meth:`transform` refuses.
     With a single seen class there is nothing to tell apart: training would only shrink the weights, so the vectors
     are those of the untrained network, and a warning says so.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.1, unseen=["mail"], random_state=0)
-    >>> unseen.GCN(n_components=16, epochs=5, random_state=0).fit_transform(data.graph, split.seen_labels)
-    Embedding(4852 nodes, 16 columns, by gcn)
     """
 
     name: ClassVar[str] = "gcn"

@@ -297,14 +297,6 @@ class EarlyStopping:
         What to keep.
     patience : int
         Epochs to wait for an improvement.
-
-    Examples
-    --------
-    >>> stopping = EarlyStopping([torch.ones(1)], patience=2)
-    >>> for loss in (3.0, 1.0, 2.0, 2.0):
-    ...     _ = stopping.see(loss)
-    >>> stopping.over
-    True
     """
 
     def __init__(self, weights: Sequence[Tensor], patience: int) -> None:

@@ -35,12 +35,6 @@ class SparseMatrix:
         The two CSR tensors.
     order : Tensor
         ``transposed.values() == matrix.values()[order]``; empty once entries have been dropped.
-
-    Examples
-    --------
-    >>> x = SparseMatrix.from_scipy(sp.csr_array([[0.0, 2.0], [1.0, 0.0], [0.0, 3.0]]))
-    >>> (x @ torch.eye(2)).tolist()
-    [[0.0, 2.0], [1.0, 0.0], [0.0, 3.0]]
     """
 
     matrix: Tensor
@@ -93,12 +87,6 @@ class Draws:
     """What survives dropout. Draws belong to keys (of nodes, of entries), so that the order of rows does not matter.
 
     Draws for different uses are independent although their keys are the same.
-
-    Examples
-    --------
-    >>> mask, scale = Draws(np.arange(100, dtype=np.uint64), torch.device("cpu")).keep(10, 0.5)
-    >>> 400 < int(mask.sum()) < 600, scale
-    (True, 2.0)
     """
 
     def __init__(self, keys: Keys, device: torch.device, use: int = 0) -> None:

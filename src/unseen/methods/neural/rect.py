@@ -41,14 +41,6 @@ class RECT(SemanticMethod):
         Strongest words of each seen class, see :class:`RECTL`.
     loss_history_ : dict of str to list of float
         Losses of the epochs of "rect-l" and of "rect-n".
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
-    >>> unseen.RECT(n_components=32, epochs=5, random_state=0).fit_transform(data.graph, split.seen_labels)
-    Embedding(4852 nodes, 32 columns, by rect)
     """
 
     name: ClassVar[str] = "rect"

@@ -54,14 +54,6 @@ class RECTDW(WalkMethod, RECT):
     ----------
     semantic_, structure_, class_descriptions_, loss_history_
         As for :class:`RECT`; the structure half is called "rect-n-dw".
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
-    >>> unseen.RECTDW(n_components=16, epochs=2, random_state=0).fit_transform(data.graph, split.seen_labels)
-    Embedding(4852 nodes, 16 columns, by rect-dw)
     """
 
     name: ClassVar[str] = "rect-dw"

@@ -17,7 +17,6 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.svd import project
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
 from unseen.methods.neural.rect_l import SemanticMethod
@@ -43,14 +42,6 @@ class RECTJoint(SemanticMethod):
         Strongest words of each seen class, see :class:`RECTL`.
     loss_history_ : list of float
         The weighted sum of the two losses in every epoch.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["mail"], random_state=0)
-    >>> unseen.RECTJoint(n_components=16, epochs=5, random_state=0).fit_transform(data.graph, split.seen_labels)
-    Embedding(4852 nodes, 16 columns, by rect-joint)
     """
 
     name: ClassVar[str] = "rect-joint"

@@ -36,12 +36,6 @@ class StructureLoss:
         ||M||^2 where it is cheap to compute, else 0: then the loss is that much too small.
     has_constant : bool
         Which of the two.
-
-    Examples
-    --------
-    >>> loss = StructureLoss(Run().matrix(sp.csr_array([[0.0, 1.0], [1.0, 0.0]])), torch.device("cpu"))
-    >>> loss(torch.zeros(2, 1))[0]  # M has four entries of a half
-    0.5
     """
 
     def __init__(self, adjacency: Matrix, device: torch.device) -> None:
@@ -110,12 +104,6 @@ class SemanticLoss:
     ----------
     T : tensor, shape (labelled nodes, columns of H + classes + 1)
         The tall matrix; its first columns, `H`, are filled in by whoever has them.
-
-    Examples
-    --------
-    >>> loss = SemanticLoss(sp.csr_array([[1.0]]), np.array([[3.0]]), np.zeros((2, 1)), torch.device("cpu"), Run())
-    >>> loss(torch.ones(1, 2))[0]
-    9.0
     """
 
     def __init__(

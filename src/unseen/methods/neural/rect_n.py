@@ -39,13 +39,6 @@ class RECTN(RectMethod):
         Whether the constant ||M||^2 is missing from the losses, which can then be negative.
     stopped_by_ : str
         What ended the training before its last epoch: "", "callback", "tol" or "interrupt".
-
-    Examples
-    --------
-    >>> import unseen
-    >>> graph = unseen.load_dataset("debian").graph
-    >>> unseen.RECTN(n_components=16, epochs=5, random_state=0).fit_transform(graph)
-    Embedding(4852 nodes, 16 columns, by rect-n)
     """
 
     name: ClassVar[str] = "rect-n"
