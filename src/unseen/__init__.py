@@ -10,45 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0.dev0"
 
-_HOME = {
-    "Graph": "graph",
-    "Labels": "labels",
-    "Split": "splits",
-    "Embedding": "embedding",
-    "Dataset": "data.datasets",
-    "load_dataset": "data.datasets",
-    "dataset_names": "data.datasets",
-    "planted_partition": "data.generators",
-    "random_graph": "data.generators",
-    "completely_imbalanced_split": "splits",
-    "balanced_split": "splits",
-    "unseen_sets": "splits",
-    "random_unseen_sets": "splits",
-    "Data": "data.read",
-    "read": "data.read",
-    "read_graph": "data.read",
-    "read_labels": "data.read",
-    "read_embedding": "data.vectors",
-    "evaluate": "evaluation",
-    "evaluate_method": "evaluation",
-    "evaluate_many": "evaluation",
-    "clustering_scores": "evaluation",
-    "Score": "evaluation",
-    "ScoreSummary": "evaluation",
-    "discover": "discovery.discover",
-    "suggest": "discovery.suggest",
-    "Discovery": "discovery.result",
-    "Suggestion": "discovery.suggest",
-    "load_method": "methods.saving",
-    "make_method": "methods.registry",
-    "method_names": "methods.registry",
-    "UnseenError": "errors",
-    "InputError": "errors",
-    "DatasetError": "errors",
-    "OutputError": "errors",
-    "UnsupportedError": "errors",
+_NAMES = {
+    "graph": ("Graph",),
+    "labels": ("Labels",),
+    "splits": ("Split", "completely_imbalanced_split", "balanced_split", "unseen_sets", "random_unseen_sets"),
+    "embedding": ("Embedding",),
+    "data.datasets": ("Dataset", "load_dataset", "dataset_names"),
+    "data.generators": ("planted_partition", "random_graph"),
+    "data.read": ("Data", "read", "read_graph", "read_labels"),
+    "data.vectors": ("read_embedding",),
+    "evaluation": (
+        "evaluate",
+        "evaluate_method",
+        "evaluate_many",
+        "clustering_scores",
+        "Score",
+        "ScoreSummary",
+    ),
+    "discovery.discover": ("discover",),
+    "discovery.suggest": ("suggest", "Suggestion"),
+    "discovery.result": ("Discovery",),
+    "methods.saving": ("load_method",),
+    "methods.registry": ("make_method", "method_names"),
+    "errors": ("UnseenError", "InputError", "DatasetError", "OutputError", "UnsupportedError"),
 }
 """Where public names live; classes of methods are found by the registry."""
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
@@ -67,8 +54,8 @@ def __getattr__(name: str) -> Any:
 
 
 def _method(name: str) -> Any:
-    found = importlib.import_module("unseen.methods.registry").find_method(name)
-    return found if found is not None and found.__name__ == name else None
+    cls = importlib.import_module("unseen.methods.registry").find_method(name)
+    return cls if cls is not None and cls.__name__ == name else None
 
 
 def __dir__() -> list[str]:

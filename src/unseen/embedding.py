@@ -13,8 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError
-from unseen.graph import read_only_csr
-from unseen.ids import IdArray, as_ids, default_ids, match_ids, require_unique
+from unseen.graph import is_finite, lock, real_matrix
+from unseen.ids import IdArray, as_ids, match_ids, row_ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +48,11 @@ class Embedding:
     def __post_init__(self) -> None:
         vectors = _checked_vectors(self.vectors)
         n = vectors.shape[0]
-        ids = default_ids(n) if self.node_ids is None else as_ids(self.node_ids)
-        if len(ids) != n:
-            msg = f"`node_ids` has {len(ids)} entries but there are {n} vectors"
-            raise InputError(msg)
-        require_unique(ids)
+        ids = row_ids(self.node_ids, n, f"there are {n} vectors")
         if not isinstance(self.params, Mapping):
             msg = f"`params` must be a mapping of names to values, got {self.params!r}"
             raise InputError(msg)
+        lock(vectors)
         object.__setattr__(self, "vectors", vectors)
         object.__setattr__(self, "node_ids", ids)
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
@@ -106,43 +103,19 @@ class Embedding:
         write_part(self, "vectors", path)
 
 
-def _dense(vectors: Any) -> npt.NDArray[np.float32]:
+def _checked_vectors(vectors: Any) -> npt.NDArray[np.float32] | sp.csr_array:
     """Return the vectors as float32 of our own; what is locked already, as methods hand it over, is not copied."""
     locked = isinstance(vectors, np.ndarray) and vectors.base is None and not vectors.flags.writeable
-    if locked and vectors.dtype == np.float32 and vectors.flags.c_contiguous:
-        return vectors  # type: ignore[no-any-return]
-    try:
-        array = np.asarray(vectors)
-    except ValueError:
-        msg = "`vectors` must be a matrix, its rows have different lengths"
-        raise InputError(msg) from None
-    _check_numbers(array.dtype)
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as such
-        return np.array(array, dtype=np.float32, order="C")
+    if not locked or vectors.dtype != np.float32 or not vectors.flags.c_contiguous or vectors.ndim != 2:
+        vectors = real_matrix(vectors, "vectors", _float32)
+    if not is_finite(vectors):
+        msg = "vectors must be finite and fit into 32-bit floats, found NaN or infinity"
+        raise InputError(msg)
+    return vectors  # type: ignore[no-any-return]
 
 
-def _check_numbers(dtype: np.dtype[Any]) -> None:
+def _float32(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
     if dtype.kind not in "fiub":
         msg = f"`vectors` must be a matrix of real numbers, got dtype {dtype}"
         raise InputError(msg)
-
-
-def _checked_vectors(vectors: Any) -> npt.NDArray[np.float32] | sp.csr_array:
-    if sp.issparse(vectors):
-        _check_numbers(vectors.dtype)
-        with np.errstate(over="ignore"):
-            sparse = sp.csr_array(vectors).astype(np.float32)
-        values = sparse.data
-    else:
-        dense = _dense(vectors)
-        if dense.ndim != 2:
-            msg = f"`vectors` must have two dimensions, got shape {dense.shape}"
-            raise InputError(msg)
-        values = dense
-    if not np.isfinite(values).all():
-        msg = "vectors must be finite and fit into 32-bit floats, found NaN or infinity"
-        raise InputError(msg)
-    if sp.issparse(vectors):
-        return read_only_csr(sparse)
-    dense.setflags(write=False)
-    return dense
+    return np.float32

@@ -37,14 +37,7 @@ class InputError(UnseenError, ValueError):
 
 
 class UsageError(InputError):
-    """Options of the command line that do not go together; the command exits with 2.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> issubclass(UsageError, unseen.InputError)
-    True
-    """
+    """Options of the command line that do not go together; the command exits with 2."""
 
 
 class DatasetError(UnseenError):
@@ -81,7 +74,7 @@ class UnsupportedError(UnseenError):
 
 
 def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:
-    """Return the error for a name that is not in `known`, with the nearest names suggested.
+    """Return the error for a name that is not in `names`, with the nearest names suggested.
 
     Examples
     --------

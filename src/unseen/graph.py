@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, logger
-from unseen.ids import IdArray, as_ids, default_ids, require_unique
-
-if TYPE_CHECKING:
-    from typing import Self
+from unseen.ids import IdArray, row_ids
 
 Symmetrize = Literal["max", "sum", "error"]
 Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"
@@ -54,12 +51,9 @@ class Graph:
     def __post_init__(self) -> None:
         adjacency = _checked_adjacency(self.adjacency)
         n = adjacency.shape[0]
-        ids = default_ids(n) if self.node_ids is None else as_ids(self.node_ids)
-        if len(ids) != n:
-            msg = f"`node_ids` has {len(ids)} entries but the adjacency has {n} rows"
-            raise InputError(msg)
-        require_unique(ids)
+        ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
         features = None if self.features is None else _checked_features(self.features, n)
+        lock(adjacency, features)
         object.__setattr__(self, "adjacency", adjacency)
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "node_ids", ids)
@@ -108,9 +102,8 @@ class Graph:
         features = None if self.features is None else self.features[rows]
         return Graph(self.adjacency[rows][:, rows], features, self.node_ids[rows], self.feature_names)
 
-    @classmethod
+    @staticmethod
     def from_edges(
-        cls,
         src: Iterable[Any],
         dst: Iterable[Any],
         weight: npt.ArrayLike | None = None,
@@ -120,7 +113,7 @@ class Graph:
         feature_names: Sequence[str] | None = None,
         symmetrize: Symmetrize = "max",
         drop_negative: bool = False,
-    ) -> Self:
+    ) -> Graph:
         """Make a graph from two columns of ids; `nodes` can name isolated nodes and fixes the order.
 
         Parameters
@@ -146,22 +139,19 @@ class Graph:
         """
         from unseen.data.build import graph_from_edges
 
-        with np.errstate(over="ignore"):  # a sum that becomes infinite is refused as such
-            graph = graph_from_edges(
-                src,
-                dst,
-                weight,
-                nodes=nodes,
-                features=features,
-                feature_names=feature_names,
-                symmetrize=symmetrize,
-                drop_negative=drop_negative,
-            )
-        return cls(graph.adjacency, graph.features, graph.node_ids, graph.feature_names)
+        return graph_from_edges(
+            src,
+            dst,
+            weight,
+            nodes=nodes,
+            features=features,
+            feature_names=feature_names,
+            symmetrize=symmetrize,
+            drop_negative=drop_negative,
+        )
 
-    @classmethod
+    @staticmethod
     def from_scipy(
-        cls,
         adjacency: Any,
         *,
         features: Any = None,
@@ -169,7 +159,7 @@ class Graph:
         feature_names: Sequence[str] | None = None,
         symmetrize: Symmetrize = "max",
         drop_negative: bool = False,
-    ) -> Self:
+    ) -> Graph:
         """Make a graph from a square matrix; a directed one is made symmetric as `symmetrize` says.
 
         Parameters
@@ -192,20 +182,17 @@ class Graph:
         """
         matrix = _as_csr(adjacency)
         _check_weights(matrix, drop_negative=drop_negative)
-        if drop_negative:
-            matrix = _without_negative(matrix)
         matrix = symmetric(matrix, symmetrize)
-        return cls(matrix, features, node_ids, None if feature_names is None else tuple(feature_names))  # type: ignore[arg-type]
+        return Graph(matrix, features, node_ids, feature_names)  # type: ignore[arg-type]
 
-    @classmethod
+    @staticmethod
     def from_networkx(
-        cls,
         graph: Any,
         *,
         weight: str | None = "weight",
         features: Any = None,
         symmetrize: Symmetrize = "max",
-    ) -> Self:
+    ) -> Graph:
         """Make a graph from a networkx graph; nodes keep their order and, as strings or int64, their names.
 
         Parameters
@@ -227,11 +214,10 @@ class Graph:
         """
         from unseen.data.objects import graph_from_networkx
 
-        plain = graph_from_networkx(graph, weight=weight, features=features, symmetrize=symmetrize)
-        return cls(plain.adjacency, plain.features, plain.node_ids, plain.feature_names)
+        return graph_from_networkx(graph, weight=weight, features=features, symmetrize=symmetrize)
 
-    @classmethod
-    def from_pyg(cls, data: Any, *, symmetrize: Symmetrize = "max") -> Self:
+    @staticmethod
+    def from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
         """Make a graph from a PyTorch Geometric ``Data``: ``edge_index``, ``edge_weight`` and ``x``.
 
         Examples
@@ -243,8 +229,7 @@ class Graph:
         """
         from unseen.data.objects_pyg import graph_from_pyg
 
-        plain = graph_from_pyg(data, symmetrize=symmetrize)
-        return cls(plain.adjacency, plain.features, plain.node_ids, plain.feature_names)
+        return graph_from_pyg(data, symmetrize=symmetrize)
 
 
 def check_symmetrize(symmetrize: str) -> None:
@@ -257,9 +242,6 @@ def check_symmetrize(symmetrize: str) -> None:
 def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
     check_symmetrize(symmetrize)
-    if matrix.shape[0] != matrix.shape[1]:
-        msg = f"the adjacency must be square, got shape {matrix.shape}"
-        raise InputError(msg)
     transposed = matrix.T.tocsr()
     if _same(matrix, transposed):
         return matrix
@@ -285,7 +267,7 @@ def _as_csr(matrix: Any) -> sp.csr_array:
     except (TypeError, ValueError):
         msg = f"the adjacency must be a matrix of real numbers, got {type(matrix).__name__}"
         raise InputError(msg) from None
-    if csr.ndim != 2:
+    if csr.ndim != 2 or csr.shape[0] != csr.shape[1]:
         msg = f"the adjacency must be square, got shape {csr.shape}"
         raise InputError(msg)
     if csr.dtype.kind not in "fiub":
@@ -299,77 +281,72 @@ def _as_csr(matrix: Any) -> sp.csr_array:
 
 def _same(a: sp.csr_array, b: sp.csr_array) -> bool:
     b.sort_indices()
-    return (
-        np.array_equal(a.indptr, b.indptr)
-        and np.array_equal(a.indices, b.indices)
-        and np.array_equal(a.data, b.data)
-    )
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("indptr", "indices", "data"))
 
 
 def _checked_adjacency(matrix: Any) -> sp.csr_array:
     csr = _as_csr(matrix)
-    if csr.shape[0] != csr.shape[1]:
-        msg = f"the adjacency must be square, got shape {csr.shape}"
-        raise InputError(msg)
     _check_weights(csr)
     if not _same(csr, csr.T.tocsr()):
         msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
         raise InputError(msg)
-    return read_only_csr(csr)
+    return csr
 
 
 def _check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
+    """Raise an `InputError` at a weight that is not finite, or negative; `drop_negative` removes these instead."""
     if not np.isfinite(csr.data).all():
         msg = "edge weights must be finite, found NaN or infinity in the adjacency"
         raise InputError(msg)
-    if csr.nnz and csr.data.min() < 0 and not drop_negative:
+    negative = csr.data < 0
+    if negative.any() and not drop_negative:
         msg = (
             f"negative edge weights are not supported yet, found {csr.data.min():g}; "
             "leave them out with Graph.from_scipy(..., drop_negative=True), or --drop-negative on the command line"
         )
         raise InputError(msg)
-
-
-def _without_negative(csr: sp.csr_array) -> sp.csr_array:
-    negative = csr.data < 0
     if negative.any():
         logger.info("%d entries of negative weight left out", negative.sum())
         csr.data[negative] = 0
         csr.eliminate_zeros()
-    return csr
+
+
+def real_matrix(values: Any, name: str, dtype: Callable[[np.dtype[Any]], type[np.floating[Any]]]) -> Features:
+    """Return a copy of `values`, in CSR where they are sparse, of the type that `dtype` makes of theirs."""
+    try:
+        matrix = sp.csr_array(values) if sp.issparse(values) else np.asarray(values)
+    except ValueError:
+        msg = f"`{name}` must be a matrix, its rows have different lengths"
+        raise InputError(msg) from None
+    kind = dtype(matrix.dtype)
+    if matrix.ndim != 2:
+        msg = f"`{name}` must have two dimensions, got shape {matrix.shape}"
+        raise InputError(msg)
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as such
+        if isinstance(matrix, np.ndarray):
+            return np.array(matrix, dtype=kind, order="C")
+        matrix = matrix.astype(kind)
+        matrix.sum_duplicates()
+    return matrix
+
+
+def is_finite(matrix: Features) -> bool:
+    """Return whether there is no NaN and no infinity in the matrix."""
+    return bool(np.isfinite(matrix if isinstance(matrix, np.ndarray) else matrix.data).all())
 
 
 def _checked_features(features: Any, n: int) -> Features:
-    if sp.issparse(features):
-        sparse = sp.csr_array(features)
-        sparse = sparse.astype(_feature_dtype(sparse.dtype))
-        sparse.sum_duplicates()
-        matrix: Features = sparse
-        values = sparse.data
-    else:
-        try:
-            dense = np.asarray(features)
-        except ValueError:
-            msg = "`features` must be a matrix, its rows have different lengths"
-            raise InputError(msg) from None
-        if dense.ndim != 2:
-            msg = f"`features` must have two dimensions, got shape {dense.shape}"
-            raise InputError(msg)
-        matrix = np.array(dense, dtype=_feature_dtype(dense.dtype), order="C")
-        values = matrix
+    matrix = real_matrix(features, "features", _feature_dtype)
     if matrix.shape[0] != n:
         msg = f"`features` has {matrix.shape[0]} rows but the graph has {n} nodes"
         raise InputError(msg)
     if n and not matrix.shape[1]:
         msg = "`features` has no columns; pass features=None where nodes have no features"
         raise InputError(msg)
-    if not np.isfinite(values).all():
+    if not is_finite(matrix):
         msg = "features must be finite, found NaN or infinity"
         raise InputError(msg)
-    if isinstance(matrix, np.ndarray):
-        matrix.setflags(write=False)
-        return matrix
-    return read_only_csr(matrix)
+    return matrix
 
 
 def _feature_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
@@ -398,9 +375,3 @@ def lock(*arrays: sp.csr_array | npt.NDArray[Any] | None) -> None:
             array.setflags(write=False)
         elif array is not None:
             lock(array.data, array.indices, array.indptr)
-
-
-def read_only_csr(matrix: sp.csr_array) -> sp.csr_array:
-    """Return `matrix` with its three arrays locked against writing."""
-    lock(matrix)
-    return matrix

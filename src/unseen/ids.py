@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -34,10 +35,10 @@ def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     if array.ndim != 1:
         msg = f"{what} must be one-dimensional, got an array of shape {array.shape}"
         raise InputError(msg)
-    if array.dtype == object and set(map(type, array)) <= {str}:
-        ids = (
-            array.copy() if array.flags.writeable else array
-        )  # as most ids come; nothing to look at one by one
+    if array.dtype == object and set(map(type, array)) <= {
+        str
+    }:  # as most come: nothing to look at one by one
+        ids = array.copy() if array.flags.writeable else array
     else:
         ids = array.astype(np.int64) if array.dtype.kind == "i" else _from_objects(array.tolist(), what)
     ids.setflags(write=False)
@@ -77,19 +78,23 @@ def require_unique(ids: IdArray, *, what: str = "node ids") -> None:
     """Raise an `InputError` that names the first id that occurs twice."""
     if ids.dtype == np.int64:
         order = np.sort(ids)
-        repeated = order[1:][order[1:] == order[:-1]]
-        if len(repeated):
-            msg = f"{what} must be unique, {int(repeated[0])!r} occurs more than once"
-            raise InputError(msg)
-        return
-    seen: set[str] = set()
-    if len(set(ids)) == len(ids):
-        return
-    for value in ids:
-        if value in seen:
-            msg = f"{what} must be unique, {value!r} occurs more than once"
-            raise InputError(msg)
-        seen.add(value)
+        repeated = order[1:][order[1:] == order[:-1]].tolist()
+    else:
+        is_unique = len(set(ids)) == len(ids)
+        repeated = [] if is_unique else [value for value, n in Counter(ids.tolist()).items() if n > 1]
+    if repeated:
+        msg = f"{what} must be unique, {repeated[0]!r} occurs more than once"
+        raise InputError(msg)
+
+
+def row_ids(node_ids: Iterable[Any] | None, n: int, rows: str) -> IdArray:
+    """Return one unique id per row, 0 ... n - 1 where None is given; `rows` says in words how many rows there are."""
+    ids = default_ids(n) if node_ids is None else as_ids(node_ids)
+    if len(ids) != n:
+        msg = f"`node_ids` has {len(ids)} entries but {rows}"
+        raise InputError(msg)
+    require_unique(ids)
+    return ids
 
 
 def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
@@ -104,7 +109,7 @@ def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
 
 
 def match_ids(wanted: IdArray, listed: IdArray) -> npt.NDArray[np.int64]:
-    """Return for each id of `wanted` its row in `known`, or -1; compared by string form.
+    """Return for each id of `wanted` its row in `listed`, or -1; compared by string form.
 
     Examples
     --------

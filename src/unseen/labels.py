@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, logger, unknown_name
-from unseen.graph import Graph, lock, read_only_csr
-from unseen.ids import IdArray, as_ids, default_ids, match_ids, require_unique
-
-if TYPE_CHECKING:
-    from typing import Self
+from unseen.graph import Graph, lock
+from unseen.ids import IdArray, as_ids, match_ids, row_ids
 
 UNLABELLED = ("", "-1", "nan")
 """Texts that stand for no label, whatever their case and the blanks around them."""
@@ -76,12 +73,10 @@ class Labels:
             twice = next(name for name in classes if classes.count(name) > 1)
             msg = f"class names must be unique, {twice!r} occurs more than once"
             raise InputError(msg)
-        ids = default_ids(indicator.shape[0]) if self.node_ids is None else as_ids(self.node_ids)
-        if len(ids) != indicator.shape[0]:
-            msg = f"`node_ids` has {len(ids)} entries but the indicator has {indicator.shape[0]} rows"
-            raise InputError(msg)
-        require_unique(ids)
-        object.__setattr__(self, "indicator", read_only_csr(indicator))
+        n = indicator.shape[0]
+        ids = row_ids(self.node_ids, n, f"the indicator has {n} rows")
+        lock(indicator)
+        object.__setattr__(self, "indicator", indicator)
         object.__setattr__(self, "classes", classes)
         object.__setattr__(self, "node_ids", ids)
 
@@ -123,14 +118,13 @@ class Labels:
         codes[self.labelled] = self.indicator.indices
         return codes
 
-    @classmethod
+    @staticmethod
     def from_values(
-        cls,
         values: Iterable[Any] | Mapping[Any, Any],
         node_ids: Iterable[Any] | None = None,
         *,
         classes: Sequence[Any] | None = None,
-    ) -> Self:
+    ) -> Labels:
         """Make labels from one value per node: a class, a list of classes, or nothing.
 
         Unlabelled nodes are None, NaN, "" or -1 (:func:`is_unlabelled`). Other values become class
@@ -157,11 +151,15 @@ class Labels:
         listed = (
             _by_id(values, ids) if isinstance(values, Mapping) else one_a_node(values, ids, what="values")
         )
-        rows = [_names(value) for value in listed]
-        tell_missing_words(_missing_words(listed))
+        items = [list(_flat(value)) for value in listed]
+        texts = [item for row in items for item in row if isinstance(item, str)]
+        tell_missing_words(sum(text.strip() in MISSING_WORDS for text in texts))
+        items = [[item for item in row if not is_unlabelled(item)] for row in items]
+        rows = [tuple(dict.fromkeys(map(_name, row))) for row in items]
         names = {name for row in rows for name in row}
         if classes is None:
-            order = tuple(sorted(names, key=int) if _all_integers(listed) else sorted(names))  # 10 after 2
+            whole = all(_is_whole(item) for row in items for item in row)
+            order = tuple(sorted(names, key=int if whole else None))  # 10 after 2
         else:
             order = tuple(str(name) for name in classes)
             for name in sorted(names - set(order)):
@@ -171,7 +169,7 @@ class Labels:
         indptr = np.cumsum([0, *map(len, rows)])
         data = np.ones(len(indices), dtype=bool)
         indicator = sp.csr_array((data, indices, indptr), shape=(len(rows), len(order)))
-        return cls(indicator, order, ids)  # type: ignore[arg-type]
+        return Labels(indicator, order, ids)  # type: ignore[arg-type]
 
     def class_numbers(self, names: Iterable[str]) -> npt.NDArray[np.int64]:
         """Return the column numbers of the named classes; an unknown name is an error with a hint."""
@@ -195,9 +193,7 @@ class Labels:
         columns = [k for k in range(len(self.classes)) if k not in hidden]
         mask = np.zeros(self.n_nodes, dtype=bool)
         mask[rows] = True
-        left = sp.diags_array(mask.astype(np.int8), format="csr", dtype=np.int8) @ self.indicator.astype(
-            np.int8
-        )
+        left = self.indicator.multiply(mask[:, None]).tocsr()
         return Labels(left[:, columns], tuple(self.classes[k] for k in columns), self.node_ids)
 
     def aligned(self, graph: Graph) -> Labels:
@@ -285,27 +281,18 @@ def _by_id(values: Mapping[Any, Any], node_ids: IdArray | None) -> list[Any]:
     return entries
 
 
-def _names(value: Any) -> tuple[str, ...]:
+def _flat(value: Any) -> Iterator[Any]:
+    """Yield the entries of one node, those of lists in lists included."""
     if isinstance(value, SEVERAL):
-        names = [name for item in value for name in _names(item)]
-        return tuple(dict.fromkeys(names))
-    if is_unlabelled(value):
-        return ()
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return (str(int(value)),)  # a column of class numbers with gaps arrives as floats
-    return (str(value),)
+        for item in value:
+            yield from _flat(item)
+    else:
+        yield value
 
 
-def _missing_words(values: Iterable[Any]) -> int:
-    flat = [item for value in values for item in (value if isinstance(value, SEVERAL) else [value])]
-    return sum(isinstance(item, str) and item.strip() in MISSING_WORDS for item in flat)
-
-
-def _all_integers(values: Iterable[Any]) -> bool:
-    """Return whether every label is a whole number, unlabelled entries aside."""
-    return all(
-        _all_integers(v) if isinstance(v, SEVERAL) else is_unlabelled(v) or _is_whole(v) for v in values
-    )
+def _name(value: Any) -> str:
+    # a column of class numbers with gaps arrives as floats
+    return str(int(value)) if _is_whole(value) else str(value)
 
 
 def _is_whole(value: Any) -> bool:

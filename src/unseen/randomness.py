@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
 from unseen.errors import InputError
@@ -19,11 +21,7 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
     """
     if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
-    if (
-        isinstance(random_state, (int, np.integer))
-        and not isinstance(random_state, bool)
-        and random_state >= 0
-    ):
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.default_rng(int(random_state))
     msg = f"`random_state` must be None, an integer of at least 0 or a numpy Generator, got {random_state!r}"
     raise InputError(msg)

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,7 @@ def check_labels(labels: Labels, name: str = "labels") -> None:
 
 
 def _is_integer(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _row_numbers(rows: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
@@ -243,9 +244,7 @@ def _draw(
     labels: Labels, label_rate: float, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     labelled = labels.labelled
-    number = isinstance(label_rate, (int, float, np.integer, np.floating)) and not isinstance(
-        label_rate, bool
-    )
+    number = isinstance(label_rate, Real) and not isinstance(label_rate, bool)
     if not number or not 0 < label_rate < 1:
         msg = f"`label_rate` must be between 0 and 1, both excluded, got {label_rate!r}"
         raise InputError(msg)

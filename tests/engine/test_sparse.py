@@ -8,7 +8,7 @@ from unseen.engine import sparse
 from unseen.engine.comm import SOLO, Layout
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, spread_matrix
-from unseen.graph import read_only_csr
+from unseen.graph import lock
 
 
 def random_sparse(n: int, m: int, density: float, seed: int = 0, dtype=np.float32) -> sp.csr_array:
@@ -61,7 +61,8 @@ def test_writes_or_adds_to_memory_that_is_there(dtype):
 
 
 def test_read_only_input_is_taken_without_a_warning_and_left_alone():
-    matrix = read_only_csr(random_sparse(30, 20, 0.2))
+    matrix = random_sparse(30, 20, 0.2)
+    lock(matrix)
     vectors = np.ones((20, 3), dtype=np.float32)
     vectors.setflags(write=False)
     np.testing.assert_allclose(Run().matrix(matrix) @ vectors, matrix.toarray() @ vectors, rtol=1e-5)
