@@ -102,7 +102,7 @@ def test_a_matrix_in_one_piece_has_no_halo() -> None:
     )
     assert matrix.halo is None
     assert matrix.layout == layout
-    assert matrix.columns().tolist() == [0, 2, 1]
+    assert matrix.own_rows().indices.tolist() == [0, 2, 1]
     assert matrix.comm is SOLO
     assert isinstance(matrix, Matrix)
 

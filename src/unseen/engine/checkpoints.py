@@ -10,6 +10,7 @@ import contextlib
 import json
 import shutil
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,13 @@ import numpy.typing as npt
 from unseen.data.files import atomic_path, make_folder
 from unseen.engine.comm import Comm
 from unseen.engine.steps import Arrays
-from unseen.errors import InputError, OutputError, logger
+from unseen.errors import InputError, OutputError, UnseenError, logger
 
 COMMIT = "COMMIT"
 
 
 class Checkpoints:
-    """A keeper (see :class:`unseen.engine.steps.Keeper`) that stores every so many steps, all processes together.
+    """Stores the states of stages ("rect-l", "rect-n") every so many steps, all processes together.
 
     Parameters
     ----------
@@ -78,14 +79,10 @@ class Checkpoints:
         if not self.every or (step % self.every and not last):
             return
         place = self._step(stage, step)
-        make_folder(place)
-        problem: OutputError | None = None
-        try:
+        with together(self.comm, "could not write its checkpoint"):
+            make_folder(place)
             with atomic_path(place / self._file) as temporary, temporary.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
-        except OutputError as error:
-            problem = error
-        together(self.comm, problem, "could not write its checkpoint")
         if self.comm.rank:
             return
         about = {"job": self.job, "stage": stage, "step": step, "processes": self.comm.size}
@@ -118,8 +115,14 @@ class Checkpoints:
         return f"rank-{self.comm.rank}.npz"
 
 
-def together(comm: Comm, problem: Exception | None, what: str) -> None:
-    """Raise a process's own problem there, and elsewhere say which process has one; nobody is left waiting."""
+@contextlib.contextmanager
+def together(comm: Comm, what: str) -> Iterator[None]:
+    """Do something on all processes: one raises its own problem, the others say which has one; nobody waits."""
+    problem: UnseenError | None = None
+    try:
+        yield
+    except UnseenError as error:
+        problem = error
     troubled = comm.gather(np.array([problem is not None]))
     if problem is not None:
         raise problem

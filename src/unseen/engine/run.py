@@ -31,9 +31,11 @@ from unseen.randomness import RandomState, as_generator
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from unseen.engine.checkpoints import Checkpoints
     from unseen.engine.sparse import Matrix
-    from unseen.engine.steps import History, Keeper, Training
+    from unseen.engine.steps import History, Training
 
+S = TypeVar("S")
 T = TypeVar("T")
 Cut = tuple[int, int]
 Array = npt.NDArray[Any]
@@ -82,7 +84,7 @@ class Run:
         Threads for blocks of rows; by default ``OMP_NUM_THREADS``, else one for each core.
     scratch : Path, optional
         Folder for large arrays that are read and written in order; without it they are in memory.
-    keeper : Keeper, optional
+    keeper : Checkpoints, optional
         Stores the states of a training, see :mod:`unseen.engine.checkpoints`.
     shared : Shared, optional
         Where label-free work is kept for other fits on the same graph.
@@ -108,7 +110,7 @@ class Run:
         *,
         threads: int | None = None,
         scratch: Path | None = None,
-        keeper: Keeper | None = None,
+        keeper: Checkpoints | None = None,
         shared: Shared | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -160,6 +162,10 @@ class Run:
         """Return ``work(start, stop)`` for blocks of `n` rows, or for given ones, in order, computed on threads."""
         cuts = self.cuts(n) if isinstance(n, int) else n
         return in_order(work, cuts, self.n_threads)
+
+    def every(self, work: Callable[[S], T], items: Sequence[S]) -> list[T]:
+        """Return ``work(item)`` for all items, in order, computed on threads."""
+        return self.each(lambda k, _: work(items[k]), [(k, k + 1) for k in range(len(items))])
 
     def total(self, parts: Sequence[Any]) -> Any:
         """Return the sum of numbers or arrays, added in order and in float64, over all processes.

@@ -110,7 +110,7 @@ class Matrix:
         shape = (self.local.shape[0], V.shape[1])
         if out is None:
             if self.halo is None and self.run.n_threads == 1:
-                return self._direct(V)
+                return np.asarray(self._as(V.dtype) @ V)  # no blocks, and no copy of their results
             out, add = np.empty(shape, dtype=V.dtype), False
         elif out.shape != shape or out.dtype != V.dtype:
             msg = f"`out` must have shape {shape} and dtype {V.dtype}, got {out.shape} and {out.dtype}"
@@ -126,26 +126,21 @@ class Matrix:
             self._multiply(self.halo.extended(V[:, some]), out[:, some], add)
         return out
 
-    def _direct(self, V: Array) -> Array:
-        """Return the product on one thread, which needs no blocks and no copy of their results."""
-        return np.asarray(self._as(V.dtype) @ V)
-
     def _multiply(self, V: Array, out: Array, add: bool) -> None:
         """Write the product to `out`, or add it, in blocks of rows."""
         if self.nnz == 0 or V.shape[1] == 0:
             if not add:
                 out[:] = 0
             return
-        blocks = self._in_blocks(V.dtype)
 
-        def multiply(number: int, _: int) -> None:
-            start, stop, rows = blocks[number]
+        def multiply(block: tuple[int, int, sp.csr_array]) -> None:
+            start, stop, rows = block
             if add:
                 out[start:stop] += rows @ V
             else:
                 out[start:stop] = rows @ V
 
-        self.run.each(multiply, [(k, k + 1) for k in range(len(blocks))])
+        self.run.every(multiply, self._in_blocks(V.dtype))
 
     def _as(self, dtype: np.dtype[Any]) -> sp.csr_array:
         if dtype not in self._cast:
@@ -159,20 +154,12 @@ class Matrix:
         """Return blocks of rows of equal work, so that hubs leave no thread waiting; they share the index arrays."""
         if dtype not in self._blocks:
             A = self._as(dtype)
-            ends = A.indptr
-            self._blocks[dtype] = [
-                (
-                    start,
-                    stop,
-                    _csr(
-                        A.data[ends[start] : ends[stop]],
-                        A.indices[ends[start] : ends[stop]],
-                        ends[start : stop + 1] - ends[start],
-                        A.shape[1],
-                    ),
-                )
-                for start, stop in work_cuts(ends)
-            ]
+            blocks = self._blocks[dtype] = []
+            for start, stop in work_cuts(A.indptr):
+                ends = A.indptr[start : stop + 1]
+                inside = slice(ends[0], ends[-1])
+                rows = _csr(A.data[inside], A.indices[inside], ends - ends[0], A.shape[1])
+                blocks.append((start, stop, rows))
         return self._blocks[dtype]
 
     def extended(self, V: Array) -> Array:
@@ -183,13 +170,13 @@ class Matrix:
         """Return the own rows of V plus what other processes hold for them; V has a row for each column of `local`."""
         return V if self.halo is None else self.halo.collected(V)
 
-    def columns(self) -> Ints:
-        """Return the true column of every entry."""
+    def own_rows(self) -> sp.csr_array:
+        """Return the own rows with true columns."""
         if self.halo is None:
-            return np.asarray(self.local.indices, dtype=np.int64)
+            return self.local
         layout = self.halo.layout
         names = np.concatenate([layout.first + np.arange(layout.own, dtype=np.int64), self.halo.ids])
-        return np.asarray(names[self.local.indices])
+        return sp.csr_array((self.local.data, names[self.local.indices], self.local.indptr), shape=self.shape)
 
     def with_values(self, data: Array, *, symmetric: bool = False) -> Matrix:
         """Return a matrix of the same pattern."""
@@ -222,37 +209,19 @@ class Matrix:
         return looped.with_values(looped.local.data * rows * scale[looped.local.indices], symmetric=True)
 
     def _with_loops(self) -> Matrix:
-        A = self.local
-        own = A.shape[0]
-        missing = A.diagonal() == 0
+        loops = np.flatnonzero(self.local.diagonal() == 0)
+        ones = np.ones(len(loops), dtype=self.local.dtype)
+        diagonal = sp.csr_array((ones, (loops, loops + self.layout.first)), shape=self.shape)
+        looped = sp.csr_array(self.own_rows() + diagonal)
         if self.halo is None:
-            looped = A + sp.diags_array(missing.astype(A.dtype), format="csr")
-            return Matrix(sp.csr_array(looped), self.run)
-        loops = np.flatnonzero(missing)
-        rows = np.concatenate([np.repeat(np.arange(own), np.diff(A.indptr)), loops])
-        order = np.lexsort((np.concatenate([self.columns(), loops + self.halo.layout.first]), rows))
-        indices = np.concatenate([A.indices, loops])[order].astype(A.indices.dtype)
-        data = np.concatenate([A.data, np.ones(len(loops))])[order]
-        indptr = np.concatenate([[0], np.cumsum(np.diff(A.indptr) + missing)]).astype(A.indptr.dtype)
-        return Matrix(sp.csr_array((data, indices, indptr), shape=A.shape), self.run, self.halo)
+            return Matrix(looped, self.run)
+        return spread_matrix(self.layout, self.run, looped.indptr, looped.indices, looped.data)
 
     def transposed(self) -> Matrix:
         """Return the transpose of `local`, made once."""
         if self._transposed is None:
             self._transposed = Matrix(sp.csr_array(self.local.T.tocsr()), self.run.alone)
         return self._transposed
-
-    def rows(self, start: int, stop: int) -> sp.csr_array:
-        """Return some own rows with true columns."""
-        if self.halo is None:
-            return self.local[start:stop]
-        first, last = self.local.indptr[start], self.local.indptr[stop]
-        parts = (
-            self.local.data[first:last],
-            self.columns()[first:last],
-            self.local.indptr[start : stop + 1] - first,
-        )
-        return sp.csr_array(parts, shape=(stop - start, self.shape[1]))
 
     def times_rows(self, rows: sp.csr_array) -> sp.csr_array:
         """Return ``rows @ A`` for sparse rows, wherever the rows of A are that they name; all processes call it."""
@@ -267,21 +236,12 @@ class Matrix:
 
     def _fetched(self, wanted: Ints) -> sp.csr_array:
         """Return the named rows, wherever they are."""
-        comm, layout, local = self.comm, self.layout, self.local
+        comm, layout = self.comm, self.layout
         named, given = comm.exchange_arrays(wanted, layout.counts(wanted))
-        rows = named - layout.first
-        sizes = np.diff(local.indptr).astype(np.int64)[rows]
-        before = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(sizes) else sizes
-        place = np.repeat(local.indptr[rows] - before, sizes) + np.arange(sizes.sum())
-        entries = [int(sizes[a:b].sum()) for a, b in pairwise(np.cumsum([0, *given]))]
-        counts, columns, data = (
-            comm.exchange_arrays(array, send)[0]
-            for array, send in (
-                (sizes, given),
-                (self.columns()[place], entries),
-                (local.data[place], entries),
-            )
-        )
+        rows = self.own_rows()[named - layout.first]
+        entries = np.diff(rows.indptr[np.cumsum([0, *given])]).tolist()
+        sent = (np.diff(rows.indptr), given), (rows.indices, entries), (rows.data, entries)
+        counts, columns, data = (comm.exchange_arrays(array, send)[0] for array, send in sent)
         indptr = np.concatenate([[0], np.cumsum(counts)])
         return sp.csr_array((data, columns, indptr), shape=(len(wanted), layout.n))
 
@@ -344,24 +304,6 @@ def spread_matrix(layout: Layout, run: Run, indptr: Array, columns: Ints, data: 
     local = np.where(own, columns - layout.first, layout.own + np.searchsorted(ids, columns))
     halo = Halo(layout, ids) if layout.comm.size > 1 else None
     return Matrix(_csr(data, local, indptr, layout.own + len(ids)), run, halo, symmetric=True)
-
-
-def paired(layout: Layout, run: Run, rows: Ints, columns: Ints, dtype: npt.DTypeLike) -> Matrix:
-    """Return (S + S') / 2 of the matrix S with ones at these places; the rows are own ones, by their true numbers.
-
-    Examples
-    --------
-    >>> paired(Layout((0, 3), SOLO), Run(), np.array([0]), np.array([2]), np.float64).local.toarray()[2].tolist()
-    [0.5, 0.0, 0.0]
-    """
-    order = np.argsort(layout.owner(columns), kind="stable")
-    sent = np.column_stack([columns, rows])[order]
-    back, _ = layout.comm.exchange_arrays(sent, layout.counts(columns))
-    places = (np.concatenate([rows, back[:, 0]]) - layout.first, np.concatenate([columns, back[:, 1]]))
-    half = np.full(len(places[0]), 0.5, dtype=dtype)
-    S = sp.coo_array((half, places), shape=(layout.own, layout.n)).tocsr()
-    S.sort_indices()
-    return spread_matrix(layout, run, S.indptr, S.indices.astype(np.int64), S.data)
 
 
 def work_cuts(indptr: npt.NDArray[Any]) -> list[Cut]:

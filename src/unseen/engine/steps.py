@@ -10,12 +10,15 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, UnseenError, logger
+
+if TYPE_CHECKING:
+    from unseen.engine.checkpoints import Checkpoints
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -72,16 +75,6 @@ class History:
     stopped_by: str
 
 
-class Keeper(Protocol):
-    """Stores the states of stages, "rect-l" and "rect-n" for instance."""
-
-    def resume(self, stage: str) -> tuple[int, dict[str, npt.NDArray[Any]]] | None:
-        """Return how many steps of a stage were done, and the arrays it had then; None to begin at the beginning."""
-
-    def offer(self, stage: str, step: int, arrays: Arrays, *, last: bool) -> None:
-        """Take the state after `step` steps; the keeper stores it when it is time to, and always the last one."""
-
-
 @dataclass
 class Training:
     """What is trained, as the loop sees it.
@@ -127,7 +120,7 @@ def take_steps(
     n: int,
     training: Training,
     *,
-    keeper: Keeper | None = None,
+    keeper: Checkpoints | None = None,
     callbacks: Iterable[Callback] | Callback | None = None,
     tol: float = 0.0,
     window: int = WINDOW,
@@ -141,7 +134,7 @@ def take_steps(
         Name of what is trained, and how many steps there are at most.
     training : Training
         What a step does.
-    keeper : Keeper, optional
+    keeper : Checkpoints, optional
         Where states are stored, and resumed from.
     callbacks : iterable of functions, optional
         Called after every step; training stops when one returns something true.
@@ -233,7 +226,7 @@ def checked_callbacks(callbacks: Iterable[Callback] | Callback | None) -> list[C
     return functions
 
 
-def _resume(stage: str, training: Training, keeper: Keeper | None, losses: list[float]) -> int:
+def _resume(stage: str, training: Training, keeper: Checkpoints | None, losses: list[float]) -> int:
     stored = None if keeper is None or training.state is None else keeper.resume(stage)
     if stored is None:
         return 0

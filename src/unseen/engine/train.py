@@ -176,17 +176,11 @@ def _trainable(name: str) -> type[Method]:
 
 def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
     """Look at everything that can be wrong with the files, all processes together, before the first exchange."""
-    problem: UnseenError | None = None
-    meta: Meta | None = None
-    try:
+    with together(comm, "cannot begin"):
         meta = read_meta(folder)
         for k in shares(meta, folder, comm.size)[comm.rank]:
             verify_part(folder, int(k), meta.parts[int(k)])
         check_output(output)
-    except UnseenError as error:
-        problem = error
-    together(comm, problem, "cannot begin")
-    assert meta is not None
     return meta
 
 
@@ -251,19 +245,14 @@ def write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
     if comm.rank == 0 and staging.exists():
         shutil.rmtree(staging)
     comm.barrier()
-    problem: OutputError | None = None
     path = staging / f"part-{comm.rank:05d}-of-{comm.size:05d}.parquet"
     try:
-        make_folder(staging)
-        with explained(path):
-            fill_vectors(embedding, path)
-    except OutputError as error:
-        problem = error
-    try:
-        together(comm, problem, "could not write its vectors")
-    except OutputError:
-        if problem is not None or comm.rank == 0:
-            shutil.rmtree(staging, ignore_errors=True)
+        with together(comm, "could not write its vectors"):
+            make_folder(staging)
+            with explained(path):
+                fill_vectors(embedding, path)
+    except UnseenError:
+        shutil.rmtree(staging, ignore_errors=True)
         raise
     rows = int(comm.total(len(embedding.node_ids)))
     if comm.rank == 0:

@@ -155,7 +155,9 @@ class LabelledWalk:
         scale = sp.diags_array(self._inverse, format="csr")
         X = _without(sp.csr_array(adjacency + adjacency @ (scale @ adjacency)), groups)
         half = sp.csr_array(scale @ X)
-        return self._adjacency.run.matrix(_sorted(sp.csr_array(half + half.T.tocsr()) * 0.25), symmetric=True)
+        return self._adjacency.run.matrix(
+            sp.csr_array((half + half.T.tocsr()) * 0.25).sorted_indices(), symmetric=True
+        )
 
 
 def allowed(groups: Groups, left: Ints, right: Ints) -> npt.NDArray[np.bool_]:
@@ -234,7 +236,7 @@ def _batches(
 ) -> list[tuple[sp.csr_array, sp.csr_array, sp.csr_array]]:
     """Return F', K, F of consecutive ranges of middle nodes, about `size` rows each: small temporaries."""
     if F.shape[0] <= 2 * size:
-        return [(_sorted(F.T.tocsr()), _sorted(K), F)]
+        return [(F.T.tocsr().sorted_indices(), K.sorted_indices(), F)]
     # K is block diagonal: a cut is allowed before row r if no entry joins a row before r with one from r on.
     reach = np.maximum.accumulate(np.maximum.reduceat(K.indices, K.indptr[:-1]))
     cuts = [0]
@@ -245,10 +247,5 @@ def _batches(
         if cuts[-1] < cut < F.shape[0]:
             cuts.append(cut)
     cuts.append(F.shape[0])
-    return [(_sorted(F[a:b].T.tocsr()), _sorted(K[a:b, a:b]), F[a:b]) for a, b in pairwise(cuts)]
-
-
-def _sorted(matrix: sp.csr_array) -> sp.csr_array:
-    matrix = sp.csr_array(matrix)
-    matrix.sort_indices()
-    return matrix
+    ranges = ((F[a:b], K[a:b, a:b]) for a, b in pairwise(cuts))
+    return [(f.T.tocsr().sorted_indices(), k.sorted_indices(), f) for f, k in ranges]

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from unseen.engine.comm import Halo, Layout
 from unseen.engine.run import Run
-from unseen.engine.sparse import Matrix, paired
+from unseen.engine.sparse import Matrix, spread_matrix
 from unseen.linalg.labelled import Groups
 
 Dense = npt.NDArray[Any]
@@ -46,7 +46,14 @@ class Neighbours:
 
     def symmetric(self, layout: Layout, run: Run, dtype: npt.DTypeLike = np.float64) -> Matrix:
         """Return the own rows of (S + S') / 2."""
-        return paired(layout, run, self.rows, self.columns, dtype)
+        order = np.argsort(layout.owner(self.columns), kind="stable")
+        sent = np.column_stack([self.columns, self.rows])[order]
+        back, _ = layout.comm.exchange_arrays(sent, layout.counts(self.columns))
+        rows, columns = np.vstack([np.column_stack([self.rows, self.columns]), back]).T
+        half = np.full(len(rows), 0.5, dtype=dtype)
+        S = sp.coo_array((half, (rows - layout.first, columns)), shape=(layout.own, layout.n)).tocsr()
+        S.sort_indices()
+        return spread_matrix(layout, run, S.indptr, S.indices.astype(np.int64), S.data)
 
 
 def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
@@ -91,7 +98,7 @@ def nearest_in_class(U: Dense, groups: Groups, k: int, run: Run) -> Neighbours:
         if len(pool) > 1
         for rows in np.array_split(members, -(-len(members) // ROWS))
     ]
-    return _joined(run.each(lambda i, _: (blocks[i][0], _nearest_block(U, *blocks[i], k)), _numbered(blocks)))
+    return _joined(run.every(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
 
 
 def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int, run: Run) -> Neighbours:
@@ -102,13 +109,12 @@ def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int, run: Run) 
         nodes = np.flatnonzero(sizes == size)
         blocks += np.array_split(nodes, -(-len(nodes) * int(size) // CANDIDATES))
 
-    def search(i: int, _: int) -> tuple[Ints, Ints]:
-        rows = blocks[i]
+    def search(rows: Ints) -> tuple[Ints, Ints]:
         place = candidates.indptr[rows][:, None] + np.arange(sizes[rows[0]])
         among = candidates.indices[place].astype(np.int64)
         return rows, _best(among, _exact_squared(U, rows, among), k)
 
-    return _joined(run.each(search, _numbered(blocks)))
+    return _joined(run.every(search, blocks))
 
 
 class Candidates:
@@ -254,10 +260,6 @@ def _exact_squared(U: Dense, rows: Ints, among: Ints) -> npt.NDArray[np.float64]
 def _best(among: Ints, squared: npt.NDArray[np.float64], k: int) -> Ints:
     order = np.lexsort((among, squared), axis=1)[:, :k]
     return np.take_along_axis(among, order, axis=1)
-
-
-def _numbered(blocks: list[Any]) -> list[tuple[int, int]]:
-    return [(i, i + 1) for i in range(len(blocks))]
 
 
 def _joined(parts: list[tuple[Ints, Ints]]) -> Neighbours:

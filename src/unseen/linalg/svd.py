@@ -229,7 +229,7 @@ def _in_full(
     X: Dense | Matrix, k: int, n: int, run: Run
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Decompose the rows of all processes, written out; each keeps its own rows, and of square ones its own columns."""
-    own = np.asarray(X if isinstance(X, np.ndarray) else X.rows(0, X.shape[0]).toarray(), dtype=np.float64)
+    own = np.asarray(X if isinstance(X, np.ndarray) else X.own_rows().toarray(), dtype=np.float64)
     spread_columns = isinstance(X, Matrix) and X.halo is not None
     if run.comm.size > 1 and n > SMALL:  # many rows and few columns: the axes come from the small matrix X'X
         squares, sides = eigh(run.sum(own.T @ own))

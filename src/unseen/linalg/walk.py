@@ -67,8 +67,9 @@ class WalkMatrix:
         self.explicit: bool = self._squared_degrees <= self._entries + 2 * n and adjacency.halo is None
         self._forward, self._backward = adjacency.row_normalized(), adjacency.column_normalized()
         if self.explicit:
-            self._forward = self.run.matrix(_half_sum(self._forward.local))
-            self._backward = self.run.matrix(_sorted(self._forward.local.T.tocsr()))
+            abar = self._forward.local
+            self._forward = self.run.matrix(sp.csr_array((abar + abar @ abar) * 0.5).sorted_indices())
+            self._backward = self.run.matrix(self._forward.local.T.tocsr().sorted_indices())
 
     def __repr__(self) -> str:
         kind = "explicit" if self.explicit else "operator"
@@ -108,9 +109,9 @@ class WalkMatrix:
         work = np.concatenate([[0], np.cumsum(counts[abar.local.indices])])[abar.local.indptr]
         turns = self.run.count(1 + int(work[-1]) // BLOCK_ENTRIES)  # enough for any process
         cuts = np.searchsorted(work, np.linspace(0, work[-1], turns + 1)[1:-1])
-        parts = [0.0]
+        parts, own = [0.0], abar.own_rows()
         for start, stop in pairwise([0, *cuts.tolist(), abar.shape[0]]):
-            rows = abar.rows(start, stop)
+            rows = own[start:stop]
             block = rows + abar.times_rows(rows)
             parts.append(float(block.data @ block.data))
         return float(self.run.total(parts)) / 4
@@ -154,13 +155,3 @@ class Alternating:
         if (X.shape, X.dtype) != (first.shape, first.dtype):
             return self._product(X)
         return self._product(X, out=second if X is first else first, scratch=between)
-
-
-def _half_sum(abar: sp.csr_array) -> sp.csr_array:
-    return _sorted(sp.csr_array(abar + abar @ abar) * 0.5)
-
-
-def _sorted(matrix: Any) -> sp.csr_array:
-    ordered = sp.csr_array(matrix)
-    ordered.sort_indices()
-    return ordered
