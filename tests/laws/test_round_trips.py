@@ -145,6 +145,7 @@ def test_any_features(name: str, data: st.DataObject) -> None:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", targets("vectors"))
 @ROUNDS
 @given(data=st.data())

@@ -118,6 +118,7 @@ def test_same_seed_same_bits(name: str) -> None:
     assert np.array_equal(dense(first), dense(second))
 
 
+@pytest.mark.slow
 def test_fitting_again_forgets_the_first_time_and_keeps_the_parameters(name: str) -> None:
     graph, other = planted(), planted(seed=1)
     method = quick(name)
@@ -186,6 +187,7 @@ def test_hidden_classes_are_never_given(name: str, monkeypatch: pytest.MonkeyPat
         assert known <= {(row, truth.classes[truth.codes[row]]) for row in visible}
 
 
+@pytest.mark.slow
 def test_hidden_classes_given_by_mistake_would_show(name: str) -> None:
     graph = planted(clear=False)  # where it is clear, RECT+ takes the same views by any labels
     truth, split = hiding(graph)
@@ -212,6 +214,7 @@ def test_no_labels_work_or_are_asked_for_in_a_sentence(name: str) -> None:
         assert quick(name).fit(graph).embedding_.vectors.shape[0] == N
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [
@@ -234,6 +237,7 @@ def test_several_labels_work_or_are_refused_in_a_sentence(name: str) -> None:
             quick(name).fit(graph, values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("features", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_tiny_graphs_without_edges_work(name: str, features: bool, n: int) -> None:
@@ -294,6 +298,7 @@ def test_new_nodes_are_embedded_or_refused_in_a_sentence(name: str) -> None:
     assert np.median(cosine) > 0.7
 
 
+@pytest.mark.slow
 def test_transform_refuses_other_features_and_what_is_no_graph(name: str) -> None:
     graph = planted()
     method = quick(name).fit(graph, labels_of(graph))
@@ -311,6 +316,7 @@ def test_transform_refuses_other_features_and_what_is_no_graph(name: str) -> Non
             method.transform(unseen.Graph(graph.adjacency, wide, graph.node_ids))
 
 
+@pytest.mark.slow
 def test_labels_may_be_a_sequence_or_a_mapping(name: str) -> None:
     graph = planted()
     values = [f"c{i % 3}" if i % 2 else None for i in range(N)]

@@ -73,6 +73,7 @@ def test_it_stops_after_its_patience_and_keeps_the_best_weights() -> None:
     np.testing.assert_array_equal(method.embedding_.vectors, kept[best])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [{"learning_rate": 0.1}, {"epochs": 10}, {"patience": 1}, {"row_normalize": False}]
 )
