@@ -13,13 +13,12 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery.audit import measure_homophily
+from unseen.discovery.audit import LabelPlaces, find_places, measure_homophily
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
 from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _class_scores, _predicted_labels
 from unseen.discovery.groups import class_metric
-from unseen.discovery.places import LabelPlaces, find_places
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
 from unseen.discovery.space import make_space

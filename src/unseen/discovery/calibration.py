@@ -25,13 +25,7 @@ N_BINS = 10
 
 @dataclass(frozen=True)
 class Curve:
-    """P(new) = logistic(slope * score + offset), as if half of the nodes were new.
-
-    Examples
-    --------
-    >>> float(Curve(1.0, 0.0).odds(np.array([0.0]))[0])
-    1.0
-    """
+    """P(new) = logistic(slope * score + offset), as if half of the nodes were new."""
 
     slope: float
     offset: float
@@ -49,13 +43,6 @@ def fit_curve(scores: Floats, new: Mask, weights: Floats) -> Curve:
     ----------
     scores, new, weights : ndarray, shape (n,)
         The weights balance classes; both kinds are given the same weight here.
-
-    Examples
-    --------
-    >>> scores = np.r_[np.zeros(500), np.full(500, 4.0)]
-    >>> curve = fit_curve(scores, scores > 2, np.ones(1000))
-    >>> bool(curve.odds(np.array([4.0]))[0] > 10 > 0.1 > curve.odds(np.array([0.0]))[0])
-    True
     """
     if not new.any() or new.all():
         return Curve(*USUAL)
@@ -68,10 +55,8 @@ def fit_curve(scores: Floats, new: Mask, weights: Floats) -> Curve:
         p = expit(z)
         miss = np.logaddexp(0, z) - np.where(new, z, 0.0)
         away = x - np.array(USUAL)
-        slope = balanced @ ((p - new) * scores)
-        return float(balanced @ miss + pull * away @ away), np.array(
-            [slope, balanced @ (p - new)]
-        ) + 2 * pull * away
+        gradient = np.array([balanced @ ((p - new) * scores), balanced @ (p - new)]) + 2 * pull * away
+        return float(balanced @ miss + pull * away @ away), gradient
 
     fit = scipy.optimize.minimize(loss, np.array(USUAL), jac=True, method="L-BFGS-B")
     return Curve(float(max(fit.x[0], MIN_SLOPE)), float(fit.x[1]))
@@ -81,12 +66,6 @@ def probabilities(odds: Floats, *, at_most: float = 1.0, max_iter: int = 500) ->
     """Return the probability of each node, and the share of new ones that makes them most likely (by EM).
 
     Where that share would exceed `at_most`, all odds are lowered until it does not.
-
-    Examples
-    --------
-    >>> p, share = probabilities(np.r_[np.full(90, 0.01), np.full(10, 100.0)])
-    >>> round(share, 2)
-    0.09
     """
     if not len(odds):
         return odds, 0.0
@@ -118,11 +97,7 @@ def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:
     place = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
     return tuple(
         ReliabilityBin(
-            k / N_BINS,
-            (k + 1) / N_BINS,
-            int(rows.sum()),
-            float(p[rows].mean()),
-            float(new[rows].mean()),
+            k / N_BINS, (k + 1) / N_BINS, int(rows.sum()), float(p[rows].mean()), float(new[rows].mean())
         )
         for k in range(N_BINS)
         if (rows := place == k).any()
@@ -130,12 +105,6 @@ def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:
 
 
 def calibration_error(p: Floats, new: Mask) -> float:
-    """Return the expected calibration error: mean distance of probability and truth over the bins.
-
-    Examples
-    --------
-    >>> calibration_error(np.array([0.5, 0.5]), np.array([False, True]))
-    0.0
-    """
+    """Return the expected calibration error: mean distance of probability and truth over the bins."""
     bins = reliability(p, new)
     return float(sum(b.n * abs(b.predicted - b.observed) for b in bins) / max(len(p), 1))

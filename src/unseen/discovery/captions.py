@@ -23,14 +23,6 @@ def caption(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[tuple[str, ...],
     (its share, times the log ratio to the share outside: frequent and typical at once). Other features are compared
     by the difference of means in standard deviations. Without features, the ids of the nodes with most edges
     inside the group are given.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(200, 2, words_of_class=5, random_state=0)
-    >>> words, kind = caption(data.graph, np.flatnonzero(data.labels.codes == 1))
-    >>> kind, all(word.startswith("c1_") for word in words[:4])
-    ('words', True)
     """
     if not len(rows):
         return (), "words"

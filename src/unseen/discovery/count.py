@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,18 +59,6 @@ def count_classes(
         Column of the most likely labelled class of every node, -1 for the new ones.
     rng : Generator
         Draws unions.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> from unseen.discovery.groups import class_metric
-    >>> from unseen.discovery.space import make_space
-    >>> vectors = np.repeat(np.eye(6), 30, axis=0) + np.random.default_rng(0).normal(0, 0.1, (180, 6))
-    >>> space = make_space(unseen.Embedding(vectors), np.random.default_rng(0))
-    >>> likely = np.repeat([0, 1, 2, 3, -1, -1], 30)
-    >>> metric = class_metric(space, likely)
-    >>> count_classes(space, metric, np.arange(120, 180), likely, np.random.default_rng(0)).best
-    2
     """
     if len(new) < MIN_NODES:
         return ClassCount(0, 0, 1 if len(new) else 0)
@@ -93,22 +81,18 @@ def count_classes(
     return ClassCount(best, min(low, best), max(high, best), curve)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
+class _Sums(NamedTuple):
     """Number of nodes, sum of their vectors and of their squared lengths, in both views: enough for any union."""
 
     n: int
-    totals: tuple[Floats, ...]
+    totals: list[Floats]
     squares: Floats
 
 
 def _sums(views: tuple[Matrix, ...], rows: Rows) -> _Sums:
     parts = [view[rows].astype(np.float64) for view in views]
-    return _Sums(
-        len(rows),
-        tuple(part.sum(axis=0) for part in parts),
-        np.array([np.square(part).sum() for part in parts]),
-    )
+    squares = np.array([np.square(part).sum() for part in parts])
+    return _Sums(len(rows), [part.sum(axis=0) for part in parts], squares)
 
 
 def _spread(parts: list[_Sums]) -> Floats:

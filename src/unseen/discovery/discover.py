@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.audit import Homophily, make_audit, measure_homophily
+from unseen.discovery.audit import Homophily, find_places, make_audit, measure_homophily
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
-from unseen.discovery.evidence import Evidence, Mask, gather
+from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scoring
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
-from unseen.discovery.places import find_places
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
-from unseen.discovery.score import Scoring, make_scoring
 from unseen.discovery.selftest import judge, learn_curve, take_turns
 from unseen.discovery.space import Floats, Space, make_space
 from unseen.embedding import Embedding
@@ -239,10 +237,10 @@ def _nodes(
 
 def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scoring) -> pa.Table:
     """Return how the parts of the score rank the unlabelled nodes."""
-    weights = dict(zip(("unlike", "sparse", "misfit", "far"), scoring.weights / scoring.spread, strict=True))
+    unlike, sparse, misfit, far = scoring.weights / scoring.spread
     parts: dict[str, Floats | None] = {
-        "no_class_fits": weights["misfit"] * evidence.misfit + weights["far"] * evidence.far,
-        "unlike_labelled": weights["unlike"] * evidence.unlike + weights["sparse"] * evidence.sparse,
+        "no_class_fits": misfit * evidence.misfit + far * evidence.far,
+        "unlike_labelled": unlike * evidence.unlike + sparse * evidence.sparse,
         "neighbourhood": scoring.around(scoring.own(evidence)) if scoring.neighbours is not None else None,
     }
     columns = {part: _ranks(parts[part], unlabelled) for part in EVIDENCE}

@@ -1,4 +1,4 @@
-"""What speaks for a node being of a class nobody labelled: four views, none of which knows a hidden class.
+"""What speaks for a node being of a class nobody labelled: four views that know no hidden class, and one score of them.
 
 With labels drawn at random from the seen classes, P(labelled | node) = rate * P(seen class | node): where labels are
 rare, classes are missing. Two views estimate that: `unlike`, the leave-one-out prediction of a ridge regression of "has
@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from unseen.discovery.space import Floats, Space
-from unseen.linalg.normalize import l2_rows
+from unseen.linalg.normalize import l2_rows, row_normalized
 
 Mask = npt.NDArray[np.bool_]
 
@@ -25,6 +26,13 @@ CLASS_RIDGE = 1.0
 """Ridge of the class scores, for vectors of length 1."""
 PSEUDO = 2.0
 """Nodes of average label rate added to each cluster, against accidents in small ones."""
+
+RANDOM_WEIGHTS = np.array([1.0, 0.5, 0.5, 0.25])
+"""Weights of the views where labels are spread over their classes."""
+CORNER_WEIGHTS = np.array([0.0, 0.5, 1.0, 1.0])
+"""Weights where labels come from a corner: that a node is unlike the labelled ones then says little."""
+NEIGHBOUR_SHARE = 0.3
+"""Share of the neighbours' mean score in a node's own, on a homophilous graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +52,11 @@ class Evidence:
     misfit: Floats
     far: Floats
     scores: Floats
+
+    @property
+    def views(self) -> Floats:
+        """The four views as columns."""
+        return np.column_stack([self.unlike, self.sparse, self.misfit, self.far])
 
 
 def gather(space: Space, indicator: Mask) -> Evidence:
@@ -124,3 +137,53 @@ def _nearest_mean(space: Space, indicator: Mask) -> Floats:
     """Return the cosine to the nearest class mean, both seen from the mean of all nodes."""
     means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
     return np.asarray((l2_rows(space.centred) @ means.T).max(axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How views become one score: learned on the available labels, then used unchanged whatever is hidden of them.
+
+    Parameters
+    ----------
+    middle, spread : ndarray, shape (4,)
+        Mean and standard deviation of each view over the unlabelled nodes.
+    weights : ndarray, shape (4,)
+        Weight of each view.
+    neighbours : scipy CSR array or None
+        Row-normalised adjacency; None where neighbours tell nothing about a node's class.
+    """
+
+    middle: Floats
+    spread: Floats
+    weights: Floats
+    neighbours: sp.csr_array | None
+
+    def own(self, evidence: Evidence) -> Floats:
+        """Return the weighted views of every node, without its neighbours."""
+        return np.asarray(((evidence.views - self.middle) / self.spread) @ self.weights)
+
+    def around(self, own: Floats) -> Floats:
+        """Return the mean of each node's neighbours, its own where it has none."""
+        if self.neighbours is None:
+            return own
+        alone = np.diff(self.neighbours.indptr) == 0
+        return np.where(alone, own, self.neighbours @ own)
+
+    def score(self, evidence: Evidence) -> Floats:
+        """Return the score of every node; larger means that a new class is more likely."""
+        own = self.own(evidence)
+        if self.neighbours is None:
+            return own
+        return (1 - NEIGHBOUR_SHARE) * own + NEIGHBOUR_SHARE * self.around(own)
+
+
+def make_scoring(
+    evidence: Evidence, labelled: Mask, adjacency: sp.csr_array, corner: float, *, homophilous: bool
+) -> Scoring:
+    """Return how to score these nodes; `corner` says how much the labels come from a corner, from 0 to 1."""
+    views = evidence.views[~labelled]
+    spread = views.std(axis=0)
+    weights = (1 - corner) * RANDOM_WEIGHTS + corner * CORNER_WEIGHTS
+    weights = np.where(spread > 1e-9, weights, 0.0)
+    neighbours = row_normalized(adjacency) if homophilous else None
+    return Scoring(views.mean(axis=0), np.where(spread > 1e-9, spread, 1.0), weights, neighbours)

@@ -76,9 +76,8 @@ def sort_into_groups(vectors: Matrix, rows: Rows, weights: Floats, k: int, seed:
     if not len(rows) or k < 1:
         return []
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ConvergenceWarning
-        )  # fewer different vectors than groups: fewer groups
+        # fewer different vectors than groups: fewer groups
+        warnings.simplefilter("ignore", ConvergenceWarning)
         machine = KMeans(min(k, len(rows)), n_init=10, random_state=seed)
         place = machine.fit_predict(vectors[rows], sample_weight=weights)
     groups = [rows[place == g] for g in range(place.max() + 1)]
@@ -90,29 +89,25 @@ def describe(
 ) -> tuple[FoundClass, ...]:
     """Return the found classes with size, caption, typical members and nearest labelled class."""
     centres = l2_rows(indicator.T.astype(np.float32) @ space.centred)
-    return tuple(
-        _described(graph, space, rows, p, centres, classes, f"new-{number}")
-        for number, rows in enumerate(groups, start=1)
-    )
-
-
-def _described(
-    graph: Graph, space: Space, rows: Rows, p: Floats, centres: Matrix, classes: tuple[str, ...], name: str
-) -> FoundClass:
-    mean = l2_rows((p[rows] @ space.centred[rows])[None, :])[0]
-    typical = rows[np.argsort(-(l2_rows(space.centred[rows]) @ mean) * p[rows], kind="stable")]
-    near = centres @ mean
-    words, kind = caption(graph, rows)
-    edges = graph.adjacency[rows]
-    total = float(edges.sum())
-    return FoundClass(
-        name=name,
-        size=len(rows),
-        caption=words,
-        caption_kind=kind,
-        members=tuple(graph.node_ids[typical].tolist()),
-        nearest_seen=classes[int(near.argmax())] if len(near) else None,
-        nearest_similarity=float(near.max()) if len(near) else None,
-        edge_ratio=float(edges[:, rows].sum()) / total if total else None,
-        probability=float(p[rows].mean()),
-    )
+    new_classes = []
+    for number, rows in enumerate(groups, start=1):
+        mean = l2_rows((p[rows] @ space.centred[rows])[None, :])[0]
+        typical = rows[np.argsort(-(l2_rows(space.centred[rows]) @ mean) * p[rows], kind="stable")]
+        near = centres @ mean
+        words, kind = caption(graph, rows)
+        edges = graph.adjacency[rows]
+        total = float(edges.sum())
+        new_classes.append(
+            FoundClass(
+                name=f"new-{number}",
+                size=len(rows),
+                caption=words,
+                caption_kind=kind,
+                members=tuple(graph.node_ids[typical].tolist()),
+                nearest_seen=classes[int(near.argmax())] if len(near) else None,
+                nearest_similarity=float(near.max()) if len(near) else None,
+                edge_ratio=float(edges[:, rows].sum()) / total if total else None,
+                probability=float(p[rows].mean()),
+            )
+        )
+    return tuple(new_classes)

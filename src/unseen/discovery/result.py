@@ -179,10 +179,6 @@ class SelfTest:
     bins: tuple[ReliabilityBin, ...]
     verdict: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class LabelAudit:
@@ -261,6 +257,13 @@ class Reason:
     rank: float
     sentence: str
 
+    @classmethod
+    def of(cls, part: str, rank: float) -> Reason:
+        """Return the reason that a rank gives."""
+        share, sentence = (rank, SENTENCES[part][0]) if rank >= 0.5 else (1 - rank, SENTENCES[part][1])
+        more = f"more so than for {np.floor(100 * share):.0f} % of the unlabelled nodes"
+        return cls(part, rank, f"{sentence} ({more})")
+
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
@@ -293,6 +296,8 @@ class Discovery:
     >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
     >>> result.nodes.column_names
     ['node', 'unseen_probability', 'likely_class', 'group']
+    >>> len(result.reasons(result.classes[0].members[0]))
+    3
     """
 
     nodes: pa.Table
@@ -308,26 +313,14 @@ class Discovery:
         return f"Discovery({self.nodes.num_rows} unlabelled nodes, new classes: {classes})"
 
     def reasons(self, node: Node) -> tuple[Reason, ...]:
-        """Return why an unlabelled node got its probability, the strongest part first.
-
-        Examples
-        --------
-        >>> import unseen
-        >>> data = unseen.planted_partition(200, 4, random_state=0)
-        >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
-        >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
-        >>> len(result.reasons(result.classes[0].members[0]))
-        3
-        """
+        """Return why an unlabelled node got its probability, the strongest part first."""
         nodes = self.evidence.column("node").to_numpy()
         row = int(match_ids(as_ids([node]), as_ids(nodes))[0]) if len(nodes) else -1
         if row < 0:
             msg = f"node {node!r} is not among the {len(nodes)} unlabelled nodes, so it has no probability"
             raise InputError(msg)
         ranks = {part: self.evidence.column(part)[row].as_py() for part in EVIDENCE}
-        parts = [
-            Reason(part, rank, _sentence(part, rank)) for part, rank in ranks.items() if rank is not None
-        ]
+        parts = [Reason.of(part, rank) for part, rank in ranks.items() if rank is not None]
         return tuple(sorted(parts, key=lambda reason: -abs(reason.rank - 0.5)))
 
     def summary(self) -> str:
@@ -350,7 +343,7 @@ class Discovery:
             "expected_unseen": self.audit.expected_unseen,
             "count": self.count.to_dict(),
             "classes": [each.to_dict(every_member=every_member) for each in self.classes],
-            "self_test": self.self_test.to_dict(),
+            "self_test": asdict(self.self_test),
             "audit": self.audit.to_dict(),
         }
 
@@ -359,9 +352,3 @@ class Discovery:
         from unseen.discovery.save import save_discovery
 
         save_discovery(self, path)
-
-
-def _sentence(part: str, rank: float) -> str:
-    strong, weak = SENTENCES[part]
-    share = rank if rank >= 0.5 else 1 - rank
-    return f"{strong if rank >= 0.5 else weak} (more so than for {np.floor(100 * share):.0f} % of the unlabelled nodes)"

@@ -37,44 +37,36 @@ def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
 
 def save_discovery(discovery: Discovery, path: AnyPath) -> None:
     """Write the nodes, or for .json everything else with all members of the found classes."""
-    check_target(path)
-    if data_suffix(Path(path)) == ".json":
-        _write_text(path, _json(discovery.to_json(every_member=True)))
-    else:
-        _write_table(discovery.nodes, path)
+    _write(path, discovery.nodes, discovery.to_json(every_member=True))
 
 
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     """Write suggested nodes, one row each, as a table or as JSON."""
     import pyarrow as pa
 
-    check_target(path)
     rows = [suggestion.to_dict() for suggestion in suggestions]
-    if data_suffix(Path(path)) == ".json":
-        _write_text(path, _json(rows))
-        return
     columns = ("node", "reason", "unseen_probability", "likely_class", "group")
-    _write_table(pa.table({name: [row[name] for row in rows] for name in columns}), path)
+    _write(path, pa.table({name: [row[name] for row in rows] for name in columns}), rows)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def _write_table(table: Any, path: AnyPath) -> None:
+def _write(path: AnyPath, table: Any, report: Any) -> None:
+    """Write the table or, where the suffix is .json, the report."""
+    check_target(path)
     suffix = data_suffix(Path(path))
+    if suffix == ".json":
+        return _write_text(path, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     if suffix == ".parquet":
         import pyarrow.parquet as pq
 
         with atomic_path(path) as temporary:
             pq.write_table(table, temporary)
-        return
+        return None
     text = io.StringIO()
     writer = csv.writer(text, delimiter=DELIMITERS[suffix], lineterminator="\n")
     writer.writerow(table.column_names)
     cells = [[_cell(value) for value in column.to_pylist()] for column in table.columns]
     writer.writerows(zip(*cells, strict=True))
-    _write_text(path, text.getvalue())
+    return _write_text(path, text.getvalue())
 
 
 def _cell(value: Any) -> Any:

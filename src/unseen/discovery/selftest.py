@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities, reliability
-from unseen.discovery.evidence import Mask, gather
+from unseen.discovery.evidence import Mask, Scoring, gather
 from unseen.discovery.result import HiddenClass, SelfTest
-from unseen.discovery.score import Scoring
 from unseen.discovery.space import Floats, Space
 
 Respace = Callable[[Mask, list[int]], Space]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from unseen.discovery.discover import discover, vectors_of
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, Discovery, Node
-from unseen.discovery.space import Floats, Matrix, Space, make_space, unit_vectors
+from unseen.discovery.space import Floats, Matrix, make_space, unit_vectors
 from unseen.embedding import Embedding
 from unseen.errors import InputError
 from unseen.graph import Graph
@@ -101,10 +101,9 @@ def suggest(
         raise InputError(msg)
     if discovery is None and isinstance(labels, Labels) and not len(labels.aligned(graph).labelled):
         return _from_nothing(graph, int(budget), method, as_generator(random_state))
-    result = (
-        discover(graph, labels, method=method, random_state=random_state) if discovery is None else discovery
-    )
-    return suggest_from(result, int(budget))
+    if discovery is None:
+        discovery = discover(graph, labels, method=method, random_state=random_state)
+    return suggest_from(discovery, int(budget))
 
 
 def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
@@ -118,20 +117,16 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     >>> len(suggest_from(unseen.discover(data.graph, split.seen_labels, random_state=0), 5))
     5
     """
-    order = id_order(
-        as_ids(discovery.nodes.column("node").to_pylist())
-    )  # ties end alike in whatever order nodes came
+    # ties end alike in whatever order nodes came
+    order = id_order(as_ids(discovery.nodes.column("node").to_pylist()))
     nodes = discovery.nodes.take(order).to_pydict()
     ids = as_ids(nodes["node"])
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
     everyone = id_order(discovery.embedding.node_ids)
     rows = match_ids(ids, discovery.embedding.node_ids[everyone])
-    vectors = directions(unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0)))[rows]
-    typical = (
-        match_ids(as_ids([c.members[0] for c in discovery.classes]), ids)
-        if discovery.classes
-        else np.zeros(0, int)
-    )
+    vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
+    vectors = l2_rows(vectors - vectors.mean(axis=0))[rows]
+    typical = match_ids(as_ids([c.members[0] for c in discovery.classes]), ids)
     captions = {c.name: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
     rows_to_label = spread_out(vectors, p, typical, budget)
     suggestions = []
@@ -146,17 +141,6 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
             reason = f"unlike those above, and {likely} is only the best guess"
         suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
     return suggestions
-
-
-def directions(vectors: Matrix) -> Matrix:
-    """Return the directions of vectors as seen from their mean.
-
-    Examples
-    --------
-    >>> directions(np.array([[0.0, 0.0], [2.0, 0.0]], dtype=np.float32)).tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
-    """
-    return l2_rows(vectors - vectors.mean(axis=0))
 
 
 def spread_out(
@@ -191,17 +175,14 @@ def _from_nothing(
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
     graph = graph.subgraph(id_order(graph.node_ids))
     embedding = vectors_of(graph, None, method, child_seed(rng))
-    space: Space = make_space(embedding, rng)
-    everyone = np.arange(graph.n_nodes)
+    vectors = make_space(embedding, rng).vectors
     groups = sort_into_groups(
-        space.vectors, everyone, np.ones(graph.n_nodes), min(budget, graph.n_nodes), child_seed(rng)
+        vectors, np.arange(len(vectors)), np.ones(len(vectors)), budget, child_seed(rng)
     )
     suggestions = []
+    ids = graph.node_ids.tolist()
     for rows in groups:
-        near = space.vectors[rows] @ space.vectors[rows].mean(axis=0)
-        node = graph.node_ids[rows[int(near.argmax())]]
+        near = vectors[rows] @ vectors[rows].mean(axis=0)
         reason = f"typical of {len(rows)} nodes like it, none of which has a label"
-        suggestions.append(
-            Suggestion(node.item() if hasattr(node, "item") else node, reason, 1.0, None, None)
-        )
+        suggestions.append(Suggestion(ids[rows[int(near.argmax())]], reason, 1.0, None, None))
     return suggestions

@@ -47,13 +47,7 @@ def summary(discovery: Discovery) -> str:
 
 
 def counted(count: ClassCount) -> str:
-    """Return the number of new classes as a sentence.
-
-    Examples
-    --------
-    >>> counted(ClassCount(2, 1, 4))
-    'That looks like 2 new classes (between 1 and 4).'
-    """
+    """Return the number of new classes as a sentence."""
     if not count.best:
         more = f" (at most {count.high})" if count.high else ""
         return f"That is too little to be a class of its own{more}."

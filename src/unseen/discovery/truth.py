@@ -99,10 +99,8 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
     indicator = labels.indicator[rows[compared]].toarray()
     new = ~(indicator & ~hidden_columns).any(axis=1)
     p = discovery.nodes.column("unseen_probability").to_numpy()[compared]
-    mixed = bool(new.any() and not new.all())
-    auroc = float(roc_auc_score(new, p)) if mixed else None
     figures: dict[str, Any] = {
-        "auroc": auroc,
+        "auroc": float(roc_auc_score(new, p)) if new.any() and not new.all() else None,
         "ece": calibration_error(p, new),
         "n_hidden": int(new.sum()),
         "n_nodes": len(compared),
