@@ -109,12 +109,6 @@ def _check_c(C: float | None) -> None:
         raise InputError(msg)
 
 
-def _mean_square(vectors: Any) -> float:
-    values = vectors.data if sp.issparse(vectors) else np.asarray(vectors)
-    mean = float(np.square(values, dtype=np.float64).sum()) / vectors.shape[0]
-    return mean if mean > 0 else 1.0
-
-
 def _best_candidate(
     design: Design, signs: Floats, unit: float, rng: np.random.Generator
 ) -> tuple[float, Floats | None]:
@@ -215,7 +209,9 @@ def scores_along_path(train: Any, truth: Mask, test: Any) -> Iterator[Floats]:
 
 def candidate_unit(vectors: Any) -> float:
     """Return the C that the candidate 1 of `GRID` stands for: one over the mean squared length."""
-    return 1 / _mean_square(vectors)
+    values = vectors.data if sp.issparse(vectors) else np.asarray(vectors)
+    mean = float(np.square(values, dtype=np.float64).sum()) / vectors.shape[0]
+    return 1 / mean if mean > 0 else 1.0
 
 
 def stratified_folds(truth: Mask, n_folds: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -114,12 +114,12 @@ def fit_and_evaluate(
     labels: Labels,
     split: Split,
     *,
+    shared: Shared | None = None,
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     n_folds: int = 3,
     n_refits: int | None = None,
     hide_classes: bool = False,
     random_state: RandomState = 0,
-    shared: Shared | None = None,
     **options: Any,
 ) -> tuple[Embedding, Score]:
     """Do as :func:`evaluate_method` does, and return the vectors beside their score.
@@ -137,29 +137,21 @@ def fit_and_evaluate(
     if not method.uses_labels:
         setting = _best_shared(method, graph, split.seen_labels, settings, n_folds, random_state, options)
         embedding = _embed(method, setting, graph, None)
-        score = evaluate(embedding, labels, split, random_state=random_state, **options)
-        return embedding, replace(score, params=setting)
-    scale = bool(options.get("scale"))
-    run = Run(shared=Shared(graph) if shared is None else shared)
-    choice = _Choice(method, graph, labels, split, n_folds, n_refits, random_state, scale, run)
-    return _evaluate_refitted(choice, settings, hide_classes, options)
-
-
-def _evaluate_refitted(
-    choice: _Choice, settings: list[dict[str, Any]], hide_classes: bool, options: dict[str, Any]
-) -> tuple[Embedding, Score]:
-    """Evaluate a method that uses labels; whatever is chosen, is chosen on refits that lack a fold's labels."""
-    method, graph, labels, split = choice.method, choice.graph, choice.labels, choice.split
-    setting = choice.setting(settings, hide_classes)
-    if len(settings) > 1:
-        logger.info("%s: %s chosen inside the seen labels", method.name, setting)
-    fitted = unfitted(method, **setting).fit_run(graph, split.seen_labels, choice.run)
-    embedding = fitted.embedding_
-    if options.get("classifier", "linear") == "linear" and options.get("C") is None:
-        candidate = choice.candidate({**setting, **fitted.chosen_params()})
-        unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=choice.scale))
-        options = {**options, "C": None if candidate is None else candidate * unit}
-    score = evaluate(embedding, labels, split, random_state=choice.random_state, **options)
+    else:  # whatever is chosen, is chosen on refits that lack a fold's labels
+        scale = bool(options.get("scale"))
+        run = Run(shared=Shared(graph) if shared is None else shared)
+        folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
+        choice = _Choice(method, graph, labels, split.seen_labels, folds, scale, run)
+        setting = choice.setting(settings, hide_classes, random_state)
+        if len(settings) > 1:
+            logger.info("%s: %s chosen inside the seen labels", method.name, setting)
+        model = unfitted(method, **setting).fit_run(graph, split.seen_labels, run)
+        embedding = model.embedding_
+        if options.get("classifier", "linear") == "linear" and options.get("C") is None:
+            candidate = choice.candidate({**setting, **model.chosen_params()})
+            unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=scale))
+            options = {**options, "C": None if candidate is None else candidate * unit}
+    score = evaluate(embedding, labels, split, random_state=random_state, **options)
     return embedding, replace(score, params=setting)
 
 
@@ -198,35 +190,33 @@ def _best_shared(
     return settings[int(np.argmax(figures))]
 
 
+@dataclass(frozen=True, eq=False)
 class _Choice:
     """Choices for a method that uses labels, on folds of L whose labels its embedding does not see."""
 
-    def __init__(
-        self,
-        method: Method,
-        graph: Graph,
-        labels: Labels,
-        split: Split,
-        n_folds: int,
-        n_refits: int | None,
-        random_state: RandomState,
-        scale: bool,
-        run: Run,
-    ) -> None:
-        self.method, self.graph, self.labels, self.split = method, graph, labels, split
-        self.random_state, self.scale, self.run = random_state, scale, run
-        self.folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
-        self._fitted: dict[str, list[Embedding]] = {}
+    method: Method
+    graph: Graph
+    labels: Labels
+    seen: Labels
+    folds: list[Split]
+    scale: bool
+    run: Run
+    embeddings: dict[str, list[Embedding]] = field(default_factory=dict)
 
-    def setting(self, settings: list[dict[str, Any]], hide_classes: bool) -> dict[str, Any]:
+    def setting(
+        self, settings: list[dict[str, Any]], hide_classes: bool, random_state: RandomState
+    ) -> dict[str, Any]:
         """Return the setting whose best candidate for C has the best mean of micro and macro F1 on the nodes of L'."""
         if len(settings) == 1:
             return settings[0]
-        seen = self.split.seen_labels
-        _require_two(seen)
-        folds = _hiding_classes(self.folds, self.random_state) if hide_classes else self.folds
-        best = settings[int(np.argmax([self._search(setting, seen, folds).best for setting in settings]))]
-        self._fitted = {key: fitted for key, fitted in self._fitted.items() if key == repr(best)}
+        if len(self.seen.labelled) < 2:
+            msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(self.seen.labelled)}"
+            raise InputError(msg)
+        folds = _hiding_classes(self.folds, random_state) if hide_classes else self.folds
+        figures = [self._search(setting, self.seen, folds).best for setting in settings]
+        best = settings[int(np.argmax(figures))]
+        for other in self.embeddings.keys() - {repr(best)}:
+            del self.embeddings[other]
         return best
 
     def candidate(self, setting: dict[str, Any]) -> float | None:
@@ -258,11 +248,11 @@ class _Choice:
 
     def _embeddings(self, setting: dict[str, Any], folds: list[Split]) -> list[Embedding]:
         key = repr(setting)
-        if folds is self.folds and key in self._fitted:
-            return self._fitted[key]
+        if folds is self.folds and key in self.embeddings:
+            return self.embeddings[key]
         embeddings = [_embed(self.method, setting, self.graph, fold.seen_labels, self.run) for fold in folds]
         if folds is self.folds:  # both choices, of the setting and of C, look at these
-            self._fitted[key] = embeddings
+            self.embeddings[key] = embeddings
         return embeddings
 
 
@@ -284,11 +274,8 @@ def _folds(
     rng = as_generator(random_state)
     visible = np.diff(seen.indicator.indptr)[rows] > 0
     number = np.zeros(len(rows), dtype=np.int64)
-    for part, part_labels in (
-        (visible, seen),
-        (~visible, labels),
-    ):  # L' is cut without a look at the unseen classes
-        if part.any():
+    for part, part_labels in ((visible, seen), (~visible, labels)):
+        if part.any():  # L' is cut without a look at the unseen classes
             number[part] = stratified_folds(part_labels.indicator[rows[part]].toarray(), n_folds, rng)
     splits = []
     for fold in range(int(number.max()) + 1):
@@ -314,9 +301,3 @@ def _hiding_classes(folds: list[Split], random_state: RandomState) -> list[Split
         left = fold.seen_labels.keep(fold.train, without=hidden)
         hiding.append(replace(fold, seen_labels=left) if len(left.labelled) else fold)
     return hiding
-
-
-def _require_two(seen: Labels) -> None:
-    if len(seen.labelled) < 2:
-        msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(seen.labelled)}"
-        raise InputError(msg)

@@ -7,21 +7,22 @@ vectors tell apart what they were never told about.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from unseen.embedding import Embedding
-from unseen.errors import InputError, unknown_name
+from unseen.errors import InputError, UnsupportedError, unknown_name
 from unseen.evaluation.classifier import train_linear, train_rbf
 from unseen.evaluation.metrics import best_labels, f1_per_class, macro_f1, micro_f1, positive_labels
-from unseen.evaluation.scores import Score, ScoreSummary
+from unseen.evaluation.scores import ClusteringScore, Score, ScoreSummary
 from unseen.ids import match_ids
 from unseen.labels import Labels
-from unseen.randomness import RandomState
+from unseen.linalg.normalize import l2_rows
+from unseen.randomness import RandomState, as_generator, child_seed
 from unseen.splits import Split, check_labels
 
 ClassifierName = Literal["linear", "rbf"]
@@ -138,6 +139,48 @@ def evaluate_many(
     )
 
 
+def clustering_scores(
+    embedding: Embedding, labels: Labels, split: Split, *, random_state: RandomState = 0
+) -> ClusteringScore:
+    """Cluster the test nodes by k-means and compare the clusters with their classes.
+
+    Parameters
+    ----------
+    embedding, labels, split
+        As for :func:`unseen.evaluate`; the labels say how many clusters to look for and are otherwise
+        used for the comparison only. One label per node.
+    random_state : None, int or numpy Generator
+        Seed of k-means, which starts ten times.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> from unseen.evaluation import clustering_scores
+    >>> labels = unseen.Labels.from_values(["a", "a", "b", "b", "a", "b"])
+    >>> split = unseen.Split([4, 5], [0, 1, 2, 3], (), labels.keep([4, 5]))
+    >>> clustering_scores(unseen.Embedding([[0], [0.1], [5], [5.1], [0], [5]]), labels, split).ari
+    1.0
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    check_inputs(embedding, labels, split)
+    if labels.is_multilabel:
+        msg = "the clustering score compares clusters with classes, and some nodes have several labels; use evaluate"
+        raise UnsupportedError(msg)
+    truth = labels.codes[split.test]
+    vectors = joined_vectors(embedding, labels, split.test)
+    k = len(np.unique(truth))
+    seed = child_seed(as_generator(random_state))
+    with warnings.catch_warnings():
+        # fewer different vectors than classes: fewer clusters, and the score says it all
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        clusters = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors)
+    nmi = float(normalized_mutual_info_score(truth, clusters))
+    return ClusteringScore(nmi, float(adjusted_rand_score(truth, clusters)), k, len(truth))
+
+
 def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
     """Raise an `InputError` where the three do not fit together."""
     if not isinstance(embedding, Embedding):
@@ -188,15 +231,7 @@ def joined_vectors(
         )
         raise InputError(msg)
     vectors = embedding.vectors[places]
-    return _unit_length(vectors) if scale else vectors
-
-
-def _unit_length(vectors: Any) -> Any:
-    if not sp.issparse(vectors):
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.where(length > 0, length, 1)
-    length = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
-    return sp.diags_array(1 / np.where(length > 0, length, 1), format="csr") @ vectors
+    return l2_rows(vectors) if scale else vectors
 
 
 def _mean(values: npt.NDArray[np.float64]) -> float | None:

@@ -1,9 +1,9 @@
-"""What an evaluation gives back: the score of one split, and the mean over several."""
+"""What an evaluation gives back: the score of one split, the mean over several, and the score of a clustering."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -43,10 +43,7 @@ class Score:
 
     Examples
     --------
-    >>> import unseen
-    >>> data = unseen.load_dataset("debian")
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.1, unseen=["mail"], random_state=0)
-    >>> score = unseen.evaluate(unseen.NodeFeats().fit_transform(data.graph), data.labels, split, random_state=0)
+    >>> score = Score(0.5, 0.25, {"a": 0.5, "b": 0.0}, 0.5, 0.0, 1.0, "linear", 10, 90)
     >>> sorted(score.to_dict())[:3]
     ['C', 'classifier', 'macro_f1']
     """
@@ -72,8 +69,7 @@ class Score:
         return self.to_dict()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(state)
         self.__post_init__()
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,9 +110,7 @@ class ScoreSummary:
     def std(self, figure: str) -> float | None:
         """Return the standard deviation over the splits (n - 1 in the denominator), 0 for a single one."""
         values = self._values(figure)
-        if not values:
-            return None
-        return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        return float(np.std(values, ddof=min(len(values) - 1, 1))) if values else None
 
     def per_class(self) -> dict[str, float]:
         """Return the mean F1 of each class."""
@@ -142,3 +136,34 @@ class ScoreSummary:
 
     def _values(self, figure: str) -> list[float]:
         return [value for score in self.scores if (value := getattr(score, figure)) is not None]
+
+
+@dataclass(frozen=True)
+class ClusteringScore:
+    """Agreement of k-means clusters with classes; 1 is perfect.
+
+    Parameters
+    ----------
+    nmi : float
+        Normalised mutual information (arithmetic mean of the entropies).
+    ari : float
+        Adjusted Rand index, 0 for a random partition.
+    n_clusters : int
+        As many as there are classes among the test nodes.
+    n_test : int
+        Number of test nodes.
+
+    Examples
+    --------
+    >>> ClusteringScore(0.5, 0.4, 3, 90).to_dict()
+    {'nmi': 0.5, 'ari': 0.4, 'n_clusters': 3, 'n_test': 90}
+    """
+
+    nmi: float
+    ari: float
+    n_clusters: int
+    n_test: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        return asdict(self)
