@@ -2,7 +2,6 @@
 
 from unseen.explorer.build import MAX_NODES, Subject, build_page
 from unseen.explorer.explore import explore
-from unseen.explorer.html import render_page
-from unseen.explorer.write import write_explorer
+from unseen.explorer.html import render_page, write_explorer
 
 __all__ = ["MAX_NODES", "Subject", "build_page", "explore", "render_page", "write_explorer"]

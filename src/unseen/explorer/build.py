@@ -23,7 +23,7 @@ from unseen.explorer.findings import (
     suggested,
 )
 from unseen.explorer.layout import FEW, has_open_tsne, map_of
-from unseen.explorer.words import feature_words
+from unseen.explorer.words import feature_words, strongest
 from unseen.graph import Graph
 from unseen.ids import match_ids
 from unseen.labels import Labels
@@ -183,12 +183,10 @@ def _edges(adjacency: sp.csr_array, notes: list[str]) -> Lists:
     if upper.nnz > MAX_EDGES:
         most = max(1, MAX_EDGES // n)
         rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
-        order = np.lexsort((-adjacency.data, rows))
-        place = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], np.diff(adjacency.indptr))
-        kept = order[place < most]
-        strongest = sp.csr_array((adjacency.data[kept], (rows[kept], adjacency.indices[kept])), (n, n))
+        best = strongest(rows, adjacency.data, most)
+        kept = sp.csr_array((adjacency.data[best], (rows[best], adjacency.indices[best])), (n, n))
         total = upper.nnz
-        upper = sp.triu(strongest.maximum(strongest.T), 1, format="csr")
+        upper = sp.triu(kept.maximum(kept.T), 1, format="csr")
         notes.append(f"Of {total:,} edges the page keeps {upper.nnz:,}: the {most} strongest of each node.")
         logger.warning("%s", notes[-1])
     upper.sort_indices()
@@ -212,10 +210,8 @@ def _colourings(
             each.name: Category(each.name, len(number) + k, ", ".join(each.caption[:3]))
             for k, each in enumerate(verdicts.classes)
         }
-        shared = {
-            **{f"class {k}": v for k, v in classes_seen.items()},
-            **{f"group {k}": v for k, v in groups.items()},
-        }
+        shared = {f"class {k}": v for k, v in classes_seen.items()}
+        shared |= {f"group {k}": v for k, v in groups.items()}
         keys = [
             f"group {group}" if group else None if likely is None else f"class {likely}"
             for group, likely in zip(verdicts.group, verdicts.likely, strict=True)

@@ -83,14 +83,7 @@ class Colouring:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Lists of different lengths, one per node: how long each is, all their entries, and what these are called.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Lists(np.array([1, 0]), np.array([0]), ("red",)).names
-    ('red',)
-    """
+    """Lists of different lengths, one per node: how long each is, all their entries, and what these are called."""
 
     counts: Ints
     values: Ints

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.explorer.build import Subject, common_rows
 from unseen.graph import Graph
-from unseen.ids import match_ids
+from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import make_method
@@ -68,11 +67,11 @@ def explore(
         msg = "there is nothing to explore: give a graph, an embedding or both"
         raise InputError(msg)
     rng = as_generator(random_state)
-    whole = graph if graph is not None else _edgeless(embedding)  # type: ignore[arg-type]
-    common = whole
-    if embedding is not None and graph is not None:
+    if graph is None or embedding is None:
+        common = whole = graph or edgeless(embedding.node_ids)  # type: ignore[union-attr]
+    else:
         ids = embedding.node_ids[common_rows(embedding, graph)]
-        common = whole.subgraph(match_ids(ids, whole.node_ids))
+        whole, common = graph, graph.subgraph(match_ids(ids, graph.node_ids))
     common_labels = None if labels is None else labels.of_nodes(common.node_ids)
     n_labelled = 0 if common_labels is None else len(common_labels.labelled)
     if common_labels is None or n_labelled in (0, common.n_nodes):
@@ -85,9 +84,8 @@ def explore(
                 n_labelled,
             )
             return Subject(vectors, graph, labels, truth)
-        return Subject(
-            vectors, graph, labels, truth, None, _first_labels(common, vectors, budget, child_seed(rng))
-        )
+        first = _first_labels(common, vectors, budget, child_seed(rng))
+        return Subject(vectors, graph, labels, truth, None, first)
     from unseen.discovery.discover import discover
     from unseen.discovery.suggest import suggest_from
 
@@ -100,12 +98,13 @@ def _first_labels(graph: Graph, vectors: Embedding, budget: int, seed: int) -> l
     """Return what to label first where nothing is labelled at all."""
     from unseen.discovery.suggest import suggest
 
-    nothing = Labels(sp.csr_array((graph.n_nodes, 0), dtype=bool), (), graph.node_ids)
     if not budget:
         return None
+    nothing = Labels(sp.csr_array((graph.n_nodes, 0), dtype=bool), (), graph.node_ids)
     return suggest(graph, nothing, budget=budget, method=vectors, random_state=seed)
 
 
-def _edgeless(embedding: Embedding) -> Graph:
-    n = len(embedding.node_ids)
-    return Graph(sp.csr_array((n, n), dtype=np.float64), node_ids=embedding.node_ids)
+def edgeless(node_ids: IdArray) -> Graph:
+    """Return a graph of nodes alone."""
+    n = len(node_ids)
+    return Graph(sp.csr_array((n, n)), node_ids=node_ids)

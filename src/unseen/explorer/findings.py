@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.discovery.result import SENTENCES
+from unseen.discovery.result import SENTENCES, LabelAudit
 from unseen.explorer.content import Evidence, Ints
 from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
@@ -91,27 +91,19 @@ def audit_of(discovery: Discovery | None, labels: Labels | None) -> dict[str, An
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
         audit = discovery.audit
-        return {
-            "classes": [[name, int(count)] for name, count in audit.classes],
-            "nodes": audit.n_nodes,
-            "labelled": audit.n_labelled,
-            "homophily": _number(audit.homophily),
-            "expectedHomophily": _number(audit.expected_homophily),
-            "expectedUnseen": _number(audit.expected_unseen),
-            "warnings": list(audit.warnings),
-        }
-    if labels is None:
+    elif labels is None:
         return None
+    else:
+        counts = tuple(zip(labels.classes, labels.counts.tolist(), strict=True))
+        audit = LabelAudit(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ())
     return {
-        "classes": [
-            [name, count] for name, count in zip(labels.classes, labels.counts.tolist(), strict=True)
-        ],
-        "nodes": labels.n_nodes,
-        "labelled": len(labels.labelled),
-        "homophily": None,
-        "expectedHomophily": None,
-        "expectedUnseen": None,
-        "warnings": [],
+        "classes": [[name, int(count)] for name, count in audit.classes],
+        "nodes": audit.n_nodes,
+        "labelled": audit.n_labelled,
+        "homophily": _number(audit.homophily),
+        "expectedHomophily": _number(audit.expected_homophily),
+        "expectedUnseen": _number(audit.expected_unseen),
+        "warnings": list(audit.warnings),
     }
 
 
@@ -143,6 +135,4 @@ def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[dict[str,
 
 
 def _number(value: float | None) -> float | None:
-    if value is None:
-        return None
-    return round(float(value), 4) if np.isfinite(value) else None
+    return round(float(value), 4) if value is not None and np.isfinite(value) else None

@@ -1,14 +1,59 @@
-"""The page itself: one file, which may run its own script and do nothing else."""
+"""The page itself: one file, which may run its own script and do nothing else; and its writing."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import html
+from collections.abc import Callable
 from importlib import resources
+from pathlib import Path
 
+from unseen.data.files import AnyPath, atomic_path
+from unseen.errors import logger
+from unseen.explorer.build import MAX_NODES, Subject, build_page
 from unseen.explorer.content import Page
 from unseen.explorer.payload import payload
+from unseen.randomness import RandomState
+
+
+def write_explorer(
+    subject: Subject,
+    path: AnyPath,
+    *,
+    title: str,
+    max_nodes: int = MAX_NODES,
+    random_state: RandomState = 0,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Write the explorer page, whole or not at all, and return where it is.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, by custom ``.html``.
+    subject, title, max_nodes, random_state, on_progress
+        As for :func:`build_page`; the same seed gives the same file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, unseen
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = pathlib.Path(folder) / "page.html"
+    ...     page = write_explorer(Subject(unseen.Embedding(np.eye(4))), target, title="Four nodes")
+    ...     page.read_text().startswith("<!doctype html>")
+    True
+    """
+    page = build_page(
+        subject, title=title, max_nodes=max_nodes, random_state=random_state, on_progress=on_progress
+    )
+    content = render_page(page).encode("utf-8")
+    target = Path(path)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(content)
+    logger.info("%s: %d nodes, %.1f MB, opens in any browser", target, len(page.node_ids), len(content) / 1e6)
+    return target
 
 
 def render_page(page: Page) -> str:

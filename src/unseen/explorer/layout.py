@@ -53,10 +53,10 @@ def map_of(
     n = vectors.shape[0]
     reduced = _reduced(vectors, rng)
     if n < FEW or reduced.shape[1] == 0:
-        return _circle(n)
+        angle = 2 * np.pi * np.arange(n) / max(n, 1)
+        return np.column_stack([np.cos(angle), np.sin(angle)])
     if reduced.shape[1] <= 2:
-        flat: npt.NDArray[np.float64] = np.c_[reduced, np.zeros((n, 2 - reduced.shape[1]))]
-        return flat
+        return np.column_stack([reduced, np.zeros((n, 2 - reduced.shape[1]))])
     perplexity, seed = min(PERPLEXITY, (n - 1) / 3), child_seed(rng)
     if has_open_tsne():
         return _by_open_tsne(reduced, perplexity, seed, on_progress)
@@ -135,9 +135,3 @@ def _reduced(
     spread = scores.std(axis=0)
     largest = float(spread.max(initial=0.0))
     return np.ascontiguousarray(scores[:, spread > 1e-9 * max(largest, 1e-30)])
-
-
-def _circle(n: int) -> npt.NDArray[np.float64]:
-    angle = 2 * np.pi * np.arange(n) / max(n, 1)
-    places: npt.NDArray[np.float64] = np.c_[np.cos(angle), np.sin(angle)]
-    return places

@@ -23,25 +23,3 @@ QUIET = {"light": "#878b95", "dark": "#6f7783"}
 """Nodes that the chosen colouring says nothing of."""
 SHAPES = ("circle", "triangle", "square", "diamond", "plus", "cross", "ring")
 """Drawn by number; a page with more than 49 classes begins again."""
-
-
-def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours as WCAG defines it, from 1 to 21.
-
-    Examples
-    --------
-    >>> contrast("#ffffff", "#000000")
-    21.0
-    """
-    darker, lighter = sorted(_luminance(colour) for colour in (first, second))
-    return round((lighter + 0.05) / (darker + 0.05), 2)
-
-
-def _luminance(colour: str) -> float:
-    red, green, blue = (linear(int(colour[k : k + 2], 16) / 255) for k in (1, 3, 5))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def linear(value: float) -> float:
-    """Return the linear light of one sRGB channel, both from 0 to 1."""
-    return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.explorer import palette
-from unseen.explorer.content import Colouring, Lists, Page, Words
+from unseen.explorer.content import Lists, Page, Words
 
 NONE = 65535
 """A probability that is not there; those that are run from 0 to 10,000."""
@@ -22,7 +22,7 @@ def payload(page: Page) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from unseen.explorer.content import Category
+    >>> from unseen.explorer.content import Category, Colouring
     >>> every = Colouring("node", "Node", (Category("a node"),), np.zeros(1, int))
     >>> text = payload(Page("</script>", "", ["<b>"], np.zeros((1, 2)), [every]))
     >>> "<" in text, json.loads(text)["ids"]
@@ -37,7 +37,15 @@ def payload(page: Page) -> str:
         "x": _packed(x, "<u2"),
         "y": _packed(y, "<u2"),
         "start": page.colourings[0].key,
-        "colourings": [_colouring(each) for each in page.colourings],
+        "colourings": [
+            {
+                "key": each.key,
+                "name": each.name,
+                "categories": [category.to_dict() for category in each.categories],
+                "codes": _packed(each.codes, "<u2"),
+            }
+            for each in page.colourings
+        ],
         "edges": _lists(page.edges),
         "labels": _lists(page.labels),
         "truth": _lists(page.truth),
@@ -81,15 +89,6 @@ def _packed(values: npt.NDArray[Any], kind: str) -> str:
     if np.dtype(kind).kind == "u":
         array = np.rint(array)
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
-
-
-def _colouring(colouring: Colouring) -> dict[str, Any]:
-    return {
-        "key": colouring.key,
-        "name": colouring.name,
-        "categories": [category.to_dict() for category in colouring.categories],
-        "codes": _packed(colouring.codes, "<u2"),
-    }
 
 
 def _lists(lists: Lists | None) -> dict[str, Any] | None:

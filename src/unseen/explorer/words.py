@@ -49,14 +49,14 @@ def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Words:
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     columns = features.indices.astype(np.int64)
     values = features.data.astype(np.float64)
-    kept = values != 0
-    rows, columns, values = rows[kept], columns[kept], values[kept]
+    there = values != 0
+    rows, columns, values = rows[there], columns[there], values[there]
     binary = bool((values == 1).all())
     spread = np.bincount(columns, minlength=len(called))
     strength = np.abs(values) * np.log1p(features.shape[0] / np.maximum(spread[columns], 1))
-    chosen = _strongest(rows, strength, MOST)
+    best = strongest(rows, strength, MOST)
     total = np.bincount(rows, minlength=features.shape[0])
-    rows, columns, values = rows[chosen], columns[chosen], values[chosen]
+    rows, columns, values = rows[best], columns[best], values[best]
     return Words(
         "In words" if named else "Features",
         _lists(rows, columns, features.shape[0], called),
@@ -82,7 +82,7 @@ def _unusual(features: npt.NDArray[Any], called: list[str]) -> Words:
     return Words("Furthest from the average", lists, np.full(n, m), numbers, mean[used])
 
 
-def _strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints:
+def strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints:
     """Return which entries are among the `most` strongest of their row, row by row, the strongest first."""
     order = np.lexsort((-strength, rows))
     counts = np.bincount(rows)
