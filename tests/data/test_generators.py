@@ -113,10 +113,10 @@ def test_planted_classes_can_be_learnt_from_words():
         (lambda: unseen.random_graph(4, n_edges=-1), "`n_edges` must be an integer of at least 0"),
         (lambda: unseen.random_graph(4, n_edges=7), "`n_edges` is 7, but 4 nodes have only 6 pairs"),
         (lambda: unseen.planted_partition(3, 5), "`n_nodes` must be an integer of at least 5, got 3"),
-        (lambda: unseen.planted_partition(10, 5), "`degree_within` must be a number between 0 and 1"),
-        (lambda: unseen.planted_partition(50, 5, degree_between=41), "`degree_between` .* between 0 and 40"),
+        (lambda: unseen.planted_partition(10, 5), "`degree_within` .* at most 1 for a graph of this size"),
+        (lambda: unseen.planted_partition(50, 5, degree_between=41), "`degree_between` .* at most 40"),
         (lambda: unseen.planted_partition(50, 5, degree_within=float("nan")), "`degree_within` must be a number"),
-        (lambda: unseen.planted_partition(50, 5, words_of_class=21), "`words_of_class` .* between 0 and 20"),
+        (lambda: unseen.planted_partition(50, 5, words_of_class=21), "`words_of_class` .* at most 20"),
         (lambda: unseen.planted_partition(50, 5, random_state="a"), "`random_state` must be"),
     ],
 )  # fmt: skip

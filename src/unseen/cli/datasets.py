@@ -22,7 +22,11 @@ def datasets(
     from unseen.data.datasets import dataset_counts, dataset_names, load_dataset
 
     if name is None:
-        rows = [_counts(each, dataset_counts(each)) for each in dataset_names()]
+        columns = {"nodes": "nodes", "edges_listed": "edges", "classes": "classes", "features": "features"}
+        rows = [
+            {"dataset": each, **{column: dataset_counts(each)[key] for column, key in columns.items()}}
+            for each in dataset_names()
+        ]
         if json:
             print_json(rows)
         else:
@@ -47,13 +51,3 @@ def datasets(
         return
     print_table(["", data.name], [[k, str(v)] for k, v in facts.items() if k not in ("dataset", "classes")])
     print_table(["class", "nodes"], [[k, str(v)] for k, v in classes.items()])
-
-
-def _counts(name: str, counts: dict[str, int | None]) -> dict[str, object]:
-    return {
-        "dataset": name,
-        "nodes": counts["nodes"],
-        "edges_listed": counts["edges"],
-        "classes": counts["classes"],
-        "features": counts["features"],
-    }

@@ -75,7 +75,8 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
             yield temporaries
         for temporary, target in zip(temporaries, targets, strict=True):
             with explained(target):
-                _keep_mode(temporary, target)
+                with contextlib.suppress(FileNotFoundError):
+                    temporary.chmod(stat.S_IMODE(target.stat().st_mode))
                 _flush(temporary)
         _rename_all(temporaries, targets, rubbish)
     finally:
@@ -134,7 +135,7 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
         msg = f"cannot write {target}: it is a file; name a folder"
         raise OutputError(msg)
     with explained(place), new_folder(place.parent):
-        remove_leftovers(place.parent)
+        _remove_leftovers(os.path.realpath(place.parent))
         staging, old = (_temporary(place.parent) for _ in range(2))
         try:
             staging.mkdir()
@@ -150,20 +151,6 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
         finally:
             _remove_folder(staging)
             _remove_folder(old)
-
-
-def remove_leftovers(folder: AnyPath) -> None:
-    """Remove the temporary files and folders in `folder` whose process was killed; looks once per folder.
-
-    Those of living processes stay, and so do those of other machines, whose processes cannot be seen.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     remove_leftovers(folder)
-    """
-    _look_for_leftovers(os.path.realpath(folder))
 
 
 def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
@@ -313,7 +300,11 @@ def _machine() -> str:
 
 
 @functools.cache
-def _look_for_leftovers(folder: str) -> None:
+def _remove_leftovers(folder: str) -> None:
+    """Remove the temporary files and folders in `folder` whose process was killed; looks once per folder.
+
+    Those of living processes stay, and so do those of other machines, whose processes cannot be seen.
+    """
     mine = re.compile(rf"\.unseen-{_machine()}-(\d+)-[0-9a-f]{{8}}(\.|$)")
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -348,15 +339,10 @@ def _remove_folder(folder: Path) -> None:
 
 def _create_beside(target: Path) -> Path:
     # The suffix is kept because libraries look at it. Mode 0o666 leaves the rest to the user's umask.
-    remove_leftovers(target.parent)
+    _remove_leftovers(os.path.realpath(target.parent))
     temporary = _temporary(target.parent, target.suffix[-16:])
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     return temporary
-
-
-def _keep_mode(temporary: Path, target: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
 
 
 def _flush(path: Path) -> None:
@@ -396,14 +382,15 @@ def _way_back(target: Path, rubbish: list[Path]) -> Callable[[], object]:
 
 def _output_error(target: Path, error: OSError) -> OutputError:
     folder = target.parent
+    no_right = f"you may not write to the folder {folder}; choose another place or change its rights"
     reasons = {
         errno.ENOENT: f"the folder {folder} takes no new files; choose another place"
         if folder.is_dir()
         else f"the folder {folder} does not exist; create it first",
         errno.ELOOP: "it is a link that leads back to itself; remove it or choose another name",
         errno.ENOTDIR: f"{folder} is a file, not a folder; choose another place",
-        errno.EACCES: f"you may not write to the folder {folder}; choose another place or change its rights",
-        errno.EPERM: f"you may not write to the folder {folder}; choose another place or change its rights",
+        errno.EACCES: no_right,
+        errno.EPERM: no_right,
         errno.EROFS: f"the folder {folder} is read-only; choose another place",
         errno.ENOSPC: "the disk is full; free some space or choose another disk",
         errno.EDQUOT: "your disk quota is used up; free some space or choose another disk",

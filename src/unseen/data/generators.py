@@ -10,6 +10,7 @@ from unseen.data.datasets import Dataset, unweighted_adjacency
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.params import Allowed, Limits
 from unseen.randomness import RandomState, as_generator
 
 
@@ -53,17 +54,20 @@ def planted_partition(
     >>> unseen.planted_partition(100, 4, random_state=0).labels
     Labels(100 nodes, 100 labelled, 4 classes, single-label)
     """
-    _require_int("n_classes", n_classes, 1)
-    _require_int("n_nodes", n_nodes, n_classes)
-    _require_int("n_words_per_class", n_words_per_class, 0)
-    _require_int("n_noise_words", n_noise_words, 0)
+    _require("n_classes", n_classes, int, Limits(1))
+    _require("n_nodes", n_nodes, int, Limits(n_classes))
+    _require("n_words_per_class", n_words_per_class, int, Limits(0))
+    _require("n_noise_words", n_noise_words, int, Limits(0))
     smallest = n_nodes // n_classes
-    _require_mean("degree_within", degree_within, smallest - 1)
-    _require_mean("degree_between", degree_between, n_nodes - smallest - (n_nodes % n_classes > 0))
+    _require("degree_within", degree_within, float, Limits(0, smallest - 1))
+    most_between = n_nodes - smallest - (n_nodes % n_classes > 0)
+    _require("degree_between", degree_between, float, Limits(0, most_between))
     columns = n_classes * n_words_per_class + n_noise_words
-    _require_mean("words_of_class", words_of_class if n_words_per_class else 0.0, n_words_per_class)
+    if n_words_per_class:
+        _require("words_of_class", words_of_class, float, Limits(0, n_words_per_class))
     others = columns - n_words_per_class
-    _require_mean("words_of_noise", words_of_noise if others else 0.0, others)
+    if others:
+        _require("words_of_noise", words_of_noise, float, Limits(0, others))
     rng = as_generator(random_state)
     codes = rng.permutation(np.arange(n_nodes) % n_classes)
     members = [np.flatnonzero(codes == c) for c in range(n_classes)]
@@ -110,10 +114,10 @@ def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: Rand
     >>> unseen.random_graph(1000, random_state=0)
     Graph(1000 nodes, 2000 edges, no features)
     """
-    _require_int("n_nodes", n_nodes, 1)
+    _require("n_nodes", n_nodes, int, Limits(1))
     possible = n_nodes * (n_nodes - 1) // 2
     edges = min(2 * n_nodes, possible) if n_edges is None else n_edges
-    _require_int("n_edges", edges, 0)
+    _require("n_edges", edges, int, Limits(0))
     if edges > possible:
         msg = f"`n_edges` is {edges}, but {n_nodes} nodes have only {possible} pairs; ask for fewer edges"
         raise InputError(msg)
@@ -183,17 +187,9 @@ def _pair(number: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDA
     return number - high * (high - 1) // 2, high
 
 
-def _require_int(name: str, value: object, least: int) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        msg = f"`{name}` must be an integer of at least {least}, got {value!r}"
-        raise InputError(msg)
-
-
-def _require_mean(name: str, value: object, most: int) -> None:
-    if (
-        not isinstance(value, (int, float, np.integer, np.floating))
-        or isinstance(value, bool)
-        or not 0 <= value <= most
-    ):
-        msg = f"`{name}` must be a number between 0 and {most} for a graph of this size, got {value!r}"
+def _require(name: str, value: object, kind: type, limits: Limits) -> None:
+    allowed = Allowed.of(kind, limits)
+    if not allowed.accepts(value):
+        most = " for a graph of this size" if limits.high < np.inf else ""
+        msg = f"`{name}` must be {allowed}{most}, got {value!r}"
         raise InputError(msg)

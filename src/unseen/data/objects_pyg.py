@@ -201,11 +201,7 @@ def _node_ids(data: Any, n: int) -> IdArray:
     ids = data.get("node_ids")
     if ids is None:
         return default_ids(n)
-    own = as_ids(ids if isinstance(ids, (list, tuple)) else _array(ids, "node_ids"))
-    if len(own) != n:
-        msg = f"`node_ids` has {len(own)} entries but the data has {n} nodes"
-        raise InputError(msg)
-    return own
+    return as_ids(ids if isinstance(ids, (list, tuple)) else _array(ids, "node_ids"))
 
 
 def _class_numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -7,6 +7,7 @@ functions that fill them, so that nothing is written at all unless everything ca
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
@@ -78,14 +79,10 @@ def as_parquet(value: Graph | Labels | Embedding, role: Role, path: Path) -> Fil
             )
             raise UnsupportedError(msg)
         return {path: lambda temporary: fill_vectors(value, temporary)}
+    import pyarrow.parquet as pq
+
     table = _table(value, role)
-
-    def fill(temporary: Path) -> None:
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, temporary)
-
-    return {path: fill}
+    return {path: lambda temporary: pq.write_table(table, temporary)}
 
 
 def fill_vectors(embedding: Embedding, path: Path) -> None:
@@ -166,13 +163,9 @@ def as_matlab(graph: Graph, labels: Labels | None, path: Path) -> Files:
         sparse = sp.issparse(graph.features)
         variables["attributes"] = sp.csc_matrix(graph.features) if sparse else graph.features
 
-    def fill(temporary: Path) -> None:
-        from scipy.io import savemat
+    from scipy.io import savemat
 
-        with temporary.open("wb") as file:
-            savemat(file, variables, do_compression=True)
-
-    return {path: fill}
+    return {path: lambda temporary: savemat(temporary, variables, appendmat=False, do_compression=True)}
 
 
 def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
@@ -194,8 +187,11 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
 def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write the authors' ``group.txt``: a node and its classes per line."""
     ids = id_array(labels.node_ids).cast(pa.large_string())
-    _require_bare(ids.to_pylist(), path, "id")
-    _require_bare(labels.classes, path, "class")
+    why, instead = "a blank, a quote or a # at its start", "use .csv or .parquet"
+    for what, values in (("id", ids.to_pylist()), ("class", labels.classes)):
+        _require_in_line(
+            values, path, f"the authors' format cannot hold the {what}", r'[\s"\0]|^#', why, instead
+        )
     if not labels.classes:
         return {path: _text_fill(path, _lines([ids], "\t"))}
     names = np.array([*labels.classes, ""], dtype=object)
@@ -207,7 +203,8 @@ def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
 def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write a line with the two sizes, then one line per node: id and numbers, separated by blanks."""
     _require_dense(embedding, path)
-    _require_in_line(embedding.node_ids, path, "word2vec text", r"\s", "a blank", ".parquet, .npz or .tsv")
+    ids, instead = map(str, embedding.node_ids), "save as .parquet, .npz or .tsv"
+    _require_in_line(ids, path, "word2vec text cannot hold the id", r"\s", "a blank", instead)
     n, width = embedding.vectors.shape
     return {path: _text_fill(path, lambda: _number_lines(embedding, " ", with_ids=True), f"{n} {width}")}
 
@@ -216,10 +213,11 @@ def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa
     """Write the vectors without a header, and beside them the ids, one per line."""
     _require_unpacked(path, "a projector pair")
     _require_dense(embedding, path)
-    why = "a tab or a line break"
-    _require_in_line(embedding.node_ids, path, "a projector file", r"[\t\n\r]", why, ".parquet or .npz")
-    beside = metadata_path(path)
     ids = id_array(embedding.node_ids).cast(pa.large_string())
+    why, instead = "a tab or a line break", "save as .parquet or .npz"
+    cannot = "a projector file cannot hold the id"
+    _require_in_line(ids.to_pylist(), path, cannot, r"[\t\n\r]", why, instead)
+    beside = metadata_path(path)
     return {
         path: _text_fill(path, lambda: _number_lines(embedding, "\t", with_ids=False)),
         beside: _text_fill(beside, _lines([ids], "\t")),
@@ -316,15 +314,13 @@ def _text_fill(path: Path, blocks: Callable[[], Iterable[bytes]], header: str | 
 
     def fill(temporary: Path) -> None:
         first = [] if header is None else [f"{header}\n".encode()]
-        with temporary.open("wb") as raw:
-            if not path.name.lower().endswith(".gz"):
-                raw.writelines(first)
-                raw.writelines(blocks())
-                return
-            # No name and no time in the gzip header: the same content gives the same bytes.
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
-                packed.writelines(first)
-                packed.writelines(blocks())
+        with contextlib.ExitStack() as stack:
+            file: Any = stack.enter_context(temporary.open("wb"))
+            if path.name.lower().endswith(".gz"):
+                # No name and no time in the gzip header: the same content gives the same bytes.
+                file = stack.enter_context(gzip.GzipFile("", "wb", 6, fileobj=file, mtime=0))
+            file.writelines(first)
+            file.writelines(blocks())
 
     return fill
 
@@ -370,17 +366,6 @@ def _require_numbered(ids: IdArray, path: Path) -> None:
     raise UnsupportedError(msg)
 
 
-def _require_bare(values: Sequence[str], path: Path, what: str) -> None:
-    """Refuse what a line of blank-separated words without quotes cannot hold."""
-    for value in values:
-        if not value or re.search(r'[\s"\0]', value) or value.startswith(("#", "\ufeff")):
-            msg = (
-                f"{path}: the authors' format cannot hold the {what} {value!r} (no blanks, quotes or leading #); "
-                "use .csv or .parquet instead"
-            )
-            raise UnsupportedError(msg)
-
-
 def _require_dense(embedding: Embedding, path: Path) -> None:
     if sp.issparse(embedding.vectors):
         n, width = embedding.vectors.shape
@@ -388,11 +373,13 @@ def _require_dense(embedding: Embedding, path: Path) -> None:
         raise UnsupportedError(msg)
 
 
-def _require_in_line(ids: IdArray, path: Path, name: str, forbidden: str, why: str, instead: str) -> None:
-    """Refuse ids that a line of numbers without quotes cannot hold."""
-    for value in ids if ids.dtype != np.int64 else ():
+def _require_in_line(
+    values: Iterable[str], path: Path, cannot: str, forbidden: str, why: str, instead: str
+) -> None:
+    """Refuse what a line without quotes cannot hold."""
+    for value in values:
         mark = value.startswith("\ufeff")
         if mark or re.search(forbidden, value):
-            what = "a byte order mark at its start" if mark else why
-            msg = f"{path}: {name} cannot hold the id {value!r}, which has {what}; save as {instead} instead"
+            reason = "a byte order mark at its start" if mark else why
+            msg = f"{path}: {cannot} {value!r}, which has {reason}; {instead} instead"
             raise UnsupportedError(msg)
