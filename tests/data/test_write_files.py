@@ -119,7 +119,7 @@ def test_gz_is_gzip(tmp_path: Path) -> None:
             r"row number only, and the ids here are not 0 \.\.\. 1 \(the first is 'a'\); use \.parquet",
         ),
         ("g.mat", [1, 0], "row number only"),
-        ("folder", ["a b", "c"], "authors' format cannot hold the id 'a b' .*use .csv or .parquet"),
+        ("folder", ["a b", "c"], "authors' format cannot hold the id 'a b', .*use .csv or .parquet"),
         ("folder", ["#a", "c"], "authors' format cannot hold the id '#a'"),
         ("folder", ["src", "dst"], "cannot hold a first edge that looks like a header"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -17,18 +17,18 @@ from unseen.data.options import Options
 from unseen.data.read import read, read_features, read_label_list
 from unseen.data.sources import (
     FEATURE_FILE,
-    FORMATS,
     GRAPH_FILE,
     GROUP_FILE,
     File,
     Role,
     data_suffix,
     existing,
+    find_format,
     metadata_path,
     open_source,
 )
 from unseen.data.tables import Matrix
-from unseen.data.write import STDOUT, check_graph_target, is_folder, write_graph, write_part, write_tables
+from unseen.data.write import STDOUT, check_graph_target, write_graph, write_part, write_tables
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
 from unseen.ids import default_ids
@@ -167,17 +167,10 @@ def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) ->
 
 def _only_role(path: Path, *, written: bool) -> Role | None:
     """Return the one role that files of this name have, or None."""
-    suffix = max((f.suffix_of(path) or "" for f in FORMATS if f.writers or not written), key=len)
-    if not suffix or str(path) in STDOUT or (written and is_folder(path)):
-        return None
-    roles = {
-        role
-        for format_ in FORMATS
-        if format_.suffix_of(path) == suffix
-        for role in (format_.writers if written else format_.roles)
-        if role in _ROLES
-    }
-    return next(iter(roles)) if len(roles) == 1 else None  # type: ignore[return-value]
+    formats = {role: find_format(path, role, written=written) for role in _ROLES}
+    lengths = {role: len(f.suffix_of(path) or "") for role, f in formats.items() if f is not None}
+    longest = [role for role, length in lengths.items() if length == max(lengths.values())]
+    return longest[0] if len(longest) == 1 else None
 
 
 def _named_kind(path: Path, options: Options) -> What | None:
@@ -197,16 +190,10 @@ def _named_kind(path: Path, options: Options) -> What | None:
         return "embedding"
     if may_be_edge_header(names):
         return "graph"
-    if _are_labels(names):
+    alone = len(names) == 2 and id_position(names) == 0 and names[1] in LABEL_TOO
+    if alone or (len(names) in (2, 3) and any(name in LABEL for name in names)):
         return "labels"
     return "features" if len(names) > 1 and id_position(names) is not None else None
-
-
-def _are_labels(names: Sequence[str]) -> bool:
-    """Return whether a table with these lower-case names holds labels: their column alone beside the ids."""
-    if len(names) == 2 and id_position(names) == 0 and names[1] in LABEL_TOO:
-        return True
-    return len(names) in (2, 3) and any(name in LABEL for name in names)
 
 
 def _own_parts(source: Path) -> dict[str, Any]:

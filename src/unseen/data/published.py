@@ -23,6 +23,7 @@ import os
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -254,21 +255,17 @@ def _keep(content: bytes, path: Path) -> None:
         )
 
 
-def _linked_pages(name: str, features: Source, key: str) -> Callable[[Contents], ListedGraph]:
-    archive = RSDNE_ZIP.file
-
-    def listed(contents: Contents) -> ListedGraph:
-        # The checksum of the archive was compared: it is the published one, whose members are known.
-        with zipfile.ZipFile(io.BytesIO(contents[archive])) as members:
-            files = (members.read(f"{name}/{file}") for file in (GRAPH_FILE, GROUP_FILE))
-            graph, group = (content.decode("ascii", "replace") for content in files)
-        return ListedGraph(
-            parse_pairs(graph, f"{archive}/{name}/graph.txt"),
-            parse_groups(group, f"{archive}/{name}/group.txt"),
-            feature_matrix(_matrices(contents[features.file], key)[0]),
-        )
-
-    return listed
+def _linked_pages(name: str, key: str, contents: Contents) -> ListedGraph:
+    # The checksum of the archive was compared: it is the published one, whose members are known.
+    with zipfile.ZipFile(io.BytesIO(contents[RSDNE_ZIP.file])) as members:
+        files = [
+            members.read(f"{name}/{file}").decode("ascii", "replace") for file in (GRAPH_FILE, GROUP_FILE)
+        ]
+    return ListedGraph(
+        parse_pairs(files[0], f"{RSDNE_ZIP.file}/{name}/{GRAPH_FILE}"),
+        parse_groups(files[1], f"{RSDNE_ZIP.file}/{name}/{GROUP_FILE}"),
+        feature_matrix(_matrices(contents[f"{name}.mat"], key)[0]),
+    )
 
 
 def _ppi(contents: Contents) -> ListedGraph:
@@ -305,9 +302,9 @@ def _positions(matrix: Any) -> Pairs:
 
 
 _CONVERTERS: dict[str, Callable[[Contents], ListedGraph]] = {
-    "citeseer": _linked_pages("citeseer", CITESEER_MAT, "attributes"),
-    "cora": _linked_pages("cora", CORA_MAT, "attributes"),
-    "wiki": _linked_pages("wiki", WIKI_MAT, "feature"),
+    "citeseer": partial(_linked_pages, "citeseer", "attributes"),
+    "cora": partial(_linked_pages, "cora", "attributes"),
+    "wiki": partial(_linked_pages, "wiki", "feature"),
     "ppi": _ppi,
     "blogcatalog": _blogcatalog,
 }

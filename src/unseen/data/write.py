@@ -72,7 +72,8 @@ def write_graph(
         return write_part(graph, "edges", target)
     path = Path(target)
     check_graph_target(path)
-    labels = _checked_labels(graph, labels, path)
+    labels = None if labels is None else labels.aligned(graph)
+    _require_names(graph if labels is None else labels, path)
     whole = find_format(path, "graph", written=True)
     if is_folder(path):
         files = as_folder(graph, labels, path)
@@ -106,7 +107,8 @@ def write_tables(
         "features": "features.parquet",
         "labels": "labels.csv",
     }
-    labels = _checked_labels(graph, labels, place)
+    labels = None if labels is None else labels.aligned(graph)
+    _require_names(graph if labels is None else labels, place)
     files = _separate_files(graph, labels, {role: place / name for role, name in names.items()})
     return _write_all(files, inputs, folder=place)
 
@@ -276,16 +278,6 @@ def _to_stdout(value: Graph | Labels | Embedding, role: Role) -> list[Path]:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.flush()
     return []
-
-
-def _checked_labels(graph: Graph, labels: Labels | None, path: Path) -> Labels | None:
-    """Return the labels in the order of the graph's nodes, once all names can be written."""
-    if labels is None:
-        _require_names(graph, path)
-        return None
-    own = labels.aligned(graph)
-    _require_names(own, path)
-    return own
 
 
 def _require_names(value: Graph | Labels | Embedding, path: Path) -> None:

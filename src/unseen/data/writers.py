@@ -266,9 +266,7 @@ def _spread(table: pa.Table, path: Path) -> pa.Table:
 
 def _needs_header(columns: dict[str, pa.Array]) -> bool:
     """Return whether the first edge, without a header above it, could be taken for one."""
-    if not len(columns["src"]):
-        return True
-    if _looks_like_header(columns):
+    if not len(columns["src"]) or _looks_like_header(columns):
         return True
     sides = [columns["src"], columns["dst"]]
     if any(str(side[0].as_py()).isdigit() for side in sides):
