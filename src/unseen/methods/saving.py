@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from os import PathLike
 from pathlib import Path
@@ -128,10 +129,9 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
             halves[key] = _packed(value, f"{prefix}{key}/", arrays)
         else:
             plain[key] = value
-    params = {
-        key: value for key, value in method.get_params(deep=False).items() if not _holds_function(value)
-    }
-    left_out = sorted(set(method.get_params(deep=False)) - set(params) - {"random_state", "callbacks"})
+    plain_types = (str, int, float, bool, tuple, list, type(None), np.integer, np.floating)
+    params = {key: value for key, value in method.get_params().items() if isinstance(value, plain_types)}
+    left_out = sorted(set(method.parameters) - set(params) - {"random_state", "callbacks"})
     if left_out:
         logger.warning("%s: %s is a function and is not saved", method.name, ", ".join(left_out))
     params["random_state"] = seed_of(method.random_state)
@@ -140,12 +140,10 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
     return {"name": method.name, "params": params, "plain": plain, "halves": halves}
 
 
-def _holds_function(value: Any) -> bool:
-    return not isinstance(value, (str, int, float, bool, tuple, list, type(None), np.integer, np.floating))
-
-
 def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
-    cls = _class_of(about["name"])
+    cls = find_method(about["name"])
+    if about["name"] == "rect-n-dw":  # half of a method, which is not in the registry
+        cls = importlib.import_module("unseen.methods.neural.rect_dw").RECTNDW
     if cls is None:
         msg = (
             f"the model is of a method {about['name']!r} that this unseen {unseen.__version__} does not have"
@@ -158,7 +156,9 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     }
     method: Method = cls(**params)
     for key, value in about["plain"].items():
-        setattr(method, key, _restored(key, value))
+        if key == "class_descriptions_":
+            value = {k: [(str(word), float(much)) for word, much in words] for k, words in value.items()}
+        setattr(method, key, value)
     for key, packed in about["halves"].items():
         inner = _unpacked(packed, f"{prefix}{key}/", arrays)
         setattr(method, key, inner)
@@ -174,20 +174,6 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     for key, weights in encoders.items():
         setattr(method, key, _encoder(weights, str(params["device"])))
     return method
-
-
-def _class_of(name: str) -> type[Method] | None:
-    if name != "rect-n-dw":
-        return find_method(name)
-    from unseen.methods.neural.rect_dw import RECTNDW  # half of a method, which is not in the registry
-
-    return RECTNDW
-
-
-def _restored(key: str, value: Any) -> Any:
-    if key == "class_descriptions_":
-        return {name: [(str(word), float(much)) for word, much in words] for name, words in value.items()}
-    return value
 
 
 def _encoder(weights: list[npt.NDArray[Any]], device: str) -> Any:

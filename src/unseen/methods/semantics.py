@@ -22,6 +22,9 @@ READOUTS: dict[str, Callable[[Dense], Dense]] = {
     "median": lambda rows: np.median(rows, axis=0),
 }
 
+N_WORDS = 10
+"""Words of a class, at most."""
+
 
 def describe_classes(features: Dense, labels: Labels, readout: Readout, run: Run) -> npt.NDArray[np.float32]:
     """Return one description per class of `labels`: the readout of its labelled nodes' features.
@@ -65,46 +68,19 @@ def shares_of(labels: Labels) -> sp.csr_array:
     return sp.csr_array((np.repeat(1.0 / counts, counts), rows.indices, rows.indptr), shape=rows.shape)
 
 
-def strongest_words(
-    descriptions: Dense,
-    usual: Dense,
-    axes: Dense,
-    names: tuple[str, ...],
-    classes: tuple[str, ...],
-    n: int = 10,
-) -> dict[str, list[tuple[str, float]]]:
-    """Return for each class the `n` words that its description has more of than the average node, strongest first.
-
-    Parameters
-    ----------
-    descriptions : ndarray, shape (c, k)
-        In the space of the truncated SVD.
-    usual : ndarray, shape (k,)
-        The average node in the same space.
-    axes : ndarray, shape (k, m)
-        The right singular vectors, which lead back to words.
-    names, classes
-        Names of the m features and of the c classes.
-    n : int
-        How many words at most.
-
-    Examples
-    --------
-    >>> strongest_words(np.array([[1.0, 0.2]]), np.array([0.5, 0.3]), np.eye(2), ("mail", "web"), ("a",))
-    {'a': [('mail', 0.5)]}
-    """
-    excess = (descriptions - usual) @ axes
-    words: dict[str, list[tuple[str, float]]] = {}
-    for name, row in zip(classes, excess, strict=True):
-        order = np.argsort(-row, kind="stable")[:n]
-        words[name] = [(names[j], float(row[j])) for j in order if row[j] > 0]
-    return words
-
-
 def words_of(
-    graph: Graph, source: str, labels: Labels, descriptions: Any, Z: Any, axes: Any
+    graph: Graph, source: str, labels: Labels, descriptions: Dense, Z: Dense, axes: Dense | None
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return the strongest words of each seen class, or nothing where the features have no names."""
-    if source != "features" or graph.feature_names is None:
+    """Return the words that the description of each class has more of than the average node, strongest first.
+
+    There are none where the features have no names. `axes`, the right singular vectors, lead back from the space of
+    the SVD, where descriptions and nodes (`Z`) are.
+    """
+    if source != "features" or graph.feature_names is None or axes is None:
         return {}
-    return strongest_words(descriptions, Z.mean(axis=0), axes, graph.feature_names, labels.classes)
+    excess = (descriptions - Z.mean(axis=0)) @ axes
+    words: dict[str, list[tuple[str, float]]] = {}
+    for name, row in zip(labels.classes, excess, strict=True):
+        order = np.argsort(-row, kind="stable")[:N_WORDS]
+        words[name] = [(graph.feature_names[j], float(row[j])) for j in order if row[j] > 0]
+    return words

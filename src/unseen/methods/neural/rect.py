@@ -47,6 +47,8 @@ class RECT(SemanticMethod):
     summary: ClassVar[str] = "rect-l and rect-n side by side, the paper's neural method"
     trains_on_parts: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
+    structure_class: ClassVar[type[RECTN]] = RECTN
+    """The half that learns the structure of the graph."""
 
     n_components: Annotated[Columns, Limits(2)] = None
 
@@ -69,35 +71,25 @@ class RECT(SemanticMethod):
         self.semantic_: RECTL | None = None
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         self.loss_history_ = {}
-        if not run.count(len(labels.labelled)):
-            logger.warning(
-                "%s: there are no labels, so the vectors are those of %s alone",
-                self.name,
-                self._structure_class().name,
-            )
-            self.structure_ = self._half(self._structure_class(), width, seeds[1])
-            return self._fit_halves([self.structure_], graph, labels, run)
-        self.semantic_ = self._half(RECTL, width - width // 2, seeds[0])
-        self.structure_ = self._half(self._structure_class(), width // 2, seeds[1])
-        vectors = self._fit_halves([self.semantic_, self.structure_], graph, labels, run)
-        self.class_descriptions_ = self.semantic_.class_descriptions_
-        return vectors
-
-    @staticmethod
-    def _structure_class() -> type[RECTN]:
-        return RECTN
-
-    def _half(self, cls: type[Half], width: int, seed: int) -> Half:
-        mine = self.get_params(deep=False)
-        params = {key: value for key, value in mine.items() if key in cls().get_params(deep=False)}
-        return cls(**{**params, "n_components": width, "random_state": seed})
-
-    def _fit_halves(self, halves: Sequence[RECTL | RECTN], graph: Graph, labels: Labels, run: Run) -> Vectors:
+        halves: list[RECTL | RECTN] = []
+        if run.count(len(labels.labelled)):
+            self.semantic_ = self._half(RECTL, width - width // 2, seeds[0])
+            halves, width = [self.semantic_], width // 2
+        else:
+            other = self.structure_class.name
+            logger.warning("%s: there are no labels, so the vectors are those of %s alone", self.name, other)
+        self.structure_ = self._half(self.structure_class, width, seeds[1])
         parts = []
-        for half in halves:
+        for half in (*halves, self.structure_):
             parts.append(self._trained(half, graph, labels, run))
             self.loss_history_[half.name] = half.loss_history_
+        if self.semantic_ is not None:
+            self.class_descriptions_ = self.semantic_.class_descriptions_
         return self._joined(parts)
+
+    def _half(self, cls: type[Half], width: int, seed: int) -> Half:
+        params = {key: value for key, value in self.get_params().items() if key in cls.parameters}
+        return cls(**{**params, "n_components": width, "random_state": seed})
 
     def _trained(self, half: RECTL | RECTN, graph: Graph, labels: Labels, run: Run) -> Vectors:
         """Train a half; one that does not see labels is trained once for all fits that share work."""

@@ -12,7 +12,6 @@ from them. How many are enough was measured, see the parameter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -47,6 +46,20 @@ class WalkMethod(Declared):
     context: OwnContext = False
 
 
+class RECTNDW(WalkMethod, RECTN):
+    """The structure half of :class:`RECTDW`."""
+
+    name: ClassVar[str] = "rect-n-dw"
+
+    def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> DeepWalkLoss:
+        keys = node_keys(graph.node_ids, child_seed(run.rng))
+        walks = self.n_walks / max(self.epochs, 1)
+        settings = (walks, self.walk_length, self.window, self.pairs_per_node, self.n_negatives)
+        width = self.n_components or self.default_components
+        context = to_tensor(keyed_xavier(keys, width, run), device) if self.context else None
+        return DeepWalkLoss(WalkSampler(graph.adjacency, keys), settings, context, run)
+
+
 class RECTDW(WalkMethod, RECT):
     """RECT with DeepWalk's objective for the structure of the graph.
 
@@ -60,29 +73,12 @@ class RECTDW(WalkMethod, RECT):
     summary: ClassVar[str] = "rect with DeepWalk's objective for the structure of the graph"
 
     trains_on_parts: ClassVar[bool] = False
+    structure_class: ClassVar[type[RECTN]] = RECTNDW
 
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
         """Return nothing: the walks have not been counted."""
         return None
-
-    @staticmethod
-    def _structure_class() -> type[RECTN]:
-        return RECTNDW
-
-
-class RECTNDW(WalkMethod, RECTN):
-    """The structure half of :class:`RECTDW`."""
-
-    name: ClassVar[str] = "rect-n-dw"
-
-    def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> DeepWalkLoss:
-        keys = node_keys(graph.node_ids, child_seed(run.rng))
-        walks = self.n_walks / max(self.epochs, 1)
-        settings = (walks, self.walk_length, self.window, self.pairs_per_node, self.n_negatives)
-        width = self.n_components or self.default_components
-        context = to_tensor(keyed_xavier(keys, width, run), device) if self.context else None
-        return DeepWalkLoss(WalkSampler(graph.adjacency, keys), settings, context, run)
 
 
 class DeepWalkLoss:
@@ -108,7 +104,8 @@ class DeepWalkLoss:
 
     def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Draw the pairs of an epoch; return the loss, its gradient by U, and by the context matrix."""
-        drawn = [self._with_noise(*pair) for pair in self._draw()]
+        pairs = self.sampler.pairs(self.walks, self.length, self.window, self.pairs, self.run.rng)
+        drawn = [self._with_noise(*pair) for pair in pairs]
         if not sum(len(centre) for centre, _, _ in drawn):
             return 0.0, torch.zeros_like(U), [torch.zeros_like(weight) for weight in self.weights]
         centre, other, sign = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
@@ -144,9 +141,6 @@ class DeepWalkLoss:
             return loss / n_pairs, forward(self.context), [backward(U)]
         gradient = forward(U)
         return loss / n_pairs, backward(U, out=gradient, add=True), []
-
-    def _draw(self) -> Iterable[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-        return self.sampler.pairs(self.walks, self.length, self.window, self.pairs, self.run.rng)
 
     def _with_noise(
         self, centre: npt.NDArray[np.int64], other: npt.NDArray[np.int64]

@@ -17,14 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from unseen.engine.estimate import (
-    DRAW_SECONDS,
-    PRODUCT_SECONDS,
-    Resources,
-    Sizes,
-    dense_seconds,
-    product_seconds,
-)
+from unseen.engine import estimate
+from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
@@ -145,12 +139,12 @@ class RECTL(SemanticMethod):
         s, width = sizes, start_width(SVD_COMPONENTS)
         tall, wide = 4.0 * s.nodes * s.columns, 4.0 * s.nodes * width
         epochs = s.rounds * s.labelled_rows * s.columns * width * LABELLED_SECONDS
-        work = epochs + s.nodes * width * DRAW_SECONDS + product_seconds(s, width)
-        pass_over = dense_seconds(s, width)
+        work = epochs + s.nodes * width * estimate.DRAW_SECONDS + estimate.product_seconds(s, width)
+        pass_over = estimate.dense_seconds(s, width)
         if s.source == "identity":  # random directions, made orthonormal twice
             return Resources(3 * wide + 2 * tall, 0.0, work + 2 * pass_over, width / s.columns)
         entries = s.feature_entries if s.source == "features" else s.entries
-        products = 10 * width * (s.nodes + entries) * PRODUCT_SECONDS
+        products = 10 * width * (s.nodes + entries) * estimate.PRODUCT_SECONDS
         exchanges = (11 if s.source == "adjacency" else 1) * width / s.columns
         return Resources(8.5 * wide + 2 * tall, 0.0, work + products + 13 * pass_over, exchanges)
 

@@ -9,14 +9,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from unseen.engine.estimate import (
-    DRAW_SECONDS,
-    PRODUCT_SECONDS,
-    Resources,
-    Sizes,
-    dense_seconds,
-    product_seconds,
-)
+from unseen.engine import estimate
+from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -50,14 +44,14 @@ class RECTN(RectMethod):
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
         s = sizes
         tall, weights = 4.0 * s.nodes * s.columns, 4.0 * s.feature_columns * s.columns
-        step, pass_over = product_seconds(s, s.columns), dense_seconds(s, s.columns)
+        step, pass_over = estimate.product_seconds(s, s.columns), estimate.dense_seconds(s, s.columns)
         if s.source == "features":
-            products = 2 * s.feature_entries * s.columns * PRODUCT_SECONDS
+            products = 2 * s.feature_entries * s.columns * estimate.PRODUCT_SECONDS
             epoch = 6 * step + pass_over + products
             return Resources(6 * tall + 4 * weights, tall + 2 * weights, s.rounds * epoch, 6 * s.rounds + 1)
         # identity: weights, gradient, two moments, values before and after activation, two for the walk
         arrays, movable, count = (8, 4, 6) if s.source == "identity" else (10, 3, 8)
-        work = s.nodes * s.columns * DRAW_SECONDS + s.rounds * (count * step + pass_over)
+        work = s.nodes * s.columns * estimate.DRAW_SECONDS + s.rounds * (count * step + pass_over)
         return Resources(arrays * tall, movable * tall, work, count * s.rounds + 1)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
