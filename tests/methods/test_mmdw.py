@@ -12,7 +12,8 @@ import unseen
 from unseen.engine.run import Run
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods import mmdw as module
-from unseen.methods.mmdw import margin_bias, ridge
+from unseen.methods.mmdw import margin_bias
+from unseen.methods.rsdne_solvers import ridge
 
 
 def hub_and_spokes() -> tuple[unseen.Graph, np.ndarray]:
@@ -40,8 +41,8 @@ def test_both_steps_of_the_factorisation_end_where_the_slope_of_the_dense_cost_i
     graph, M = hub_and_spokes()
     walk, lam = WalkMatrix(Run().matrix(graph.adjacency)), 0.2
     moved = np.random.default_rng(0).normal(size=(30, 4))
-    H = ridge(walk.rmatmat(moved), moved, lam).T
-    U = ridge(walk.matmat(H.T), H.T, lam)
+    H = ridge(walk.rmatmat(moved), moved.T @ moved, lam, Run()).T
+    U = ridge(walk.matmat(H.T), H @ H.T, lam, Run())
     np.testing.assert_allclose(H, solved_for_h(M, moved, lam), atol=1e-10)
     np.testing.assert_allclose(U, solved_for_u(M, H, lam), atol=1e-10)
 

@@ -91,7 +91,7 @@ def test_the_updates_are_the_minimisers() -> None:
     smoothing = objective.smoothing(U)
     new_U = solvers.u_step(objective, U, Ht, Ht.T @ Ht, smoothing, smoothing.apply(U), cg_steps=200)
     np.testing.assert_allclose(dense.u_gradient(new_U, Ht.T, S), 0, atol=1e-8)
-    new_Ht = solvers.h_step(objective, objective.walk.rmatmat(new_U), new_U.T @ new_U)
+    new_Ht = solvers.ridge(objective.walk.rmatmat(new_U), new_U.T @ new_U, objective.lam, Run())
     np.testing.assert_allclose(dense.h_gradient(new_U, new_Ht.T), 0, atol=1e-9)
 
 

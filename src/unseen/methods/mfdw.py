@@ -173,8 +173,8 @@ class MFDW(Method):
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
         rows = match_ids(graph.node_ids, self.embedding_.node_ids)
-        known = rows >= 0
-        if not known.any():
+        old = rows >= 0
+        if not old.any():
             msg = (
                 f"{self.name} places new nodes by their links to the nodes it was fitted on, and this graph has none "
                 "of them; give the whole graph, old nodes and new"
@@ -182,9 +182,9 @@ class MFDW(Method):
             raise InputError(msg)
         U = np.zeros((graph.n_nodes, self.context_.shape[1]), dtype=np.float32)
         context = np.zeros_like(U)
-        U[known] = self.embedding_.vectors[rows[known]]
-        context[known] = self.context_[rows[known]]
-        if known.all():
+        U[old] = self.embedding_.vectors[rows[old]]
+        context[old] = self.context_[rows[old]]
+        if old.all():
             return U
         walk = WalkMatrix(run.matrix(graph.adjacency, symmetric=True))
-        return new_rows(walk, U, context, self.context_, known, lam=self.lam, alpha=self.smoothing_alpha_)
+        return new_rows(walk, U, context, self.context_, old, lam=self.lam, alpha=self.smoothing_alpha_)

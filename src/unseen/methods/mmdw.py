@@ -20,16 +20,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 from sklearn.svm import LinearSVC
 
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.linalg.dense import gram
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.mfdw import MFDW
+from unseen.methods.rsdne_solvers import ridge
 from unseen.methods.vocabulary import Columns, LabelWeight, Regularisation, Rounds, Slack
 from unseen.randomness import child_seed
 
@@ -88,16 +89,9 @@ class MMDW(Method):
             self.loss_history_.append(loss)
             moved = U.copy()
             moved[rows] += (self.alpha * bias).astype(U.dtype)
-            Ht = ridge(walk.rmatmat(moved), moved, self.lam)
-            U = ridge(walk.matmat(Ht), Ht, self.lam)
+            Ht = ridge(walk.rmatmat(moved), gram(moved, run), self.lam, run)
+            U = ridge(walk.matmat(Ht), gram(Ht, run), self.lam, run)
         return U
-
-
-def ridge(product: Dense, factor: Dense, lam: float) -> Dense:
-    """Return the best other factor: product (factor' factor + lam I)^-1, product being M times `factor`."""
-    gram = (factor.T @ factor).astype(np.float64) + lam * np.eye(factor.shape[1])
-    inverse = scipy.linalg.inv(gram)
-    return np.asarray(product @ inverse.astype(product.dtype))
 
 
 def margin_bias(vectors: Dense, signs: Dense, C: float, seed: int) -> tuple[float, Dense]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,30 +15,21 @@ from unseen.linalg.labelled import LabelledWalk
 Dense = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
 class Smoothing:
     """The quadratic form alpha (L_s + L_w), for one choice of neighbours; either part may be missing."""
 
-    alpha: float
-    run: Run
-    inter: LabelledWalk | None = None
-    S: Matrix | None = None
-    degree: npt.NDArray[np.float64] = field(init=False)
-    laplacian: Matrix | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        degree = np.zeros(1)
-        if self.inter is not None:
-            degree = degree + self.inter.degree
-        if self.S is not None:
-            degree = degree + self.S.row_sums()
-        object.__setattr__(self, "degree", self.alpha * degree)
-        object.__setattr__(self, "laplacian", self._written_out())
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to smooth."""
-        return self.inter is None and self.S is None
+    def __init__(
+        self, alpha: float, run: Run, inter: LabelledWalk | None = None, S: Matrix | None = None
+    ) -> None:
+        self.alpha, self.run, self.inter, self.S = alpha, run, inter, S
+        self.empty = inter is None and S is None
+        degree: npt.NDArray[np.float64] = np.zeros(1)
+        if inter is not None:
+            degree = degree + inter.degree
+        if S is not None:
+            degree = degree + S.row_sums()
+        self.degree = alpha * degree
+        self.laplacian = self._written_out()
 
     def _written_out(self) -> Matrix | None:
         """Return alpha (L_s + L_w) as one matrix, or None where W is an operator only, or S is spread."""

@@ -159,7 +159,7 @@ def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> 
     while True:
         U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
         MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
-        Ht = h_step(objective, MtU, gram_u)
+        Ht = ridge(MtU, gram_u, objective.lam, run)
         gram_h = gram(Ht, run)
         smoothing = objective.smoothing(U)
         smoothed = smoothing.apply(U, smoothed)
@@ -250,10 +250,10 @@ def conjugate_gradients(
         before, rz = rz, summed(move)
 
 
-def h_step(objective: Objective, MtU: Dense, gram_u: Small) -> Dense:
-    """Return the H' that minimises J for this U: M'U (U'U + lam I)^-1."""
-    values, axes = eigh(gram_u)
-    return times(MtU, (axes / (np.maximum(values, 0.0) + objective.lam)) @ axes.T, objective.run)
+def ridge(product: Dense, squares: Small, lam: float, run: Run) -> Dense:
+    """Return the best other factor: of H' that is M'U (U'U + lam I)^-1, `product` being M'U and `squares` U'U."""
+    values, axes = eigh(squares)
+    return times(product, (axes / (np.maximum(values, 0.0) + lam)) @ axes.T, run)
 
 
 def gradient_descent(
@@ -322,9 +322,9 @@ def first_rate(objective: Objective, gram_u: Small, gram_h: Small, smoothing: Sm
 
 
 def new_rows(
-    walk: WalkMatrix, U: Dense, context: Dense, Ht: Dense, known: Dense, *, lam: float, alpha: float
+    walk: WalkMatrix, U: Dense, context: Dense, Ht: Dense, fixed_rows: Dense, *, lam: float, alpha: float
 ) -> Dense:
-    """Return U with the rows that are not `known` solved for, H and the known rows fixed.
+    """Return U with the rows that are not `fixed_rows` solved for, H and the others fixed.
 
     It is the U step of those rows: `context` has the rows of `Ht` that belong to nodes of this graph, and zeros
     for new ones, of which nothing is known. New nodes have no labels, so that W is M in their rows.
@@ -332,7 +332,7 @@ def new_rows(
     run = walk.run
     values, axes = eigh(gram(Ht, run))
     shift = (np.maximum(values, 0.0) + lam).astype(U.dtype)
-    fixed = known[:, None]
+    fixed = fixed_rows[:, None]
     rotated, right = times(U, axes, run), walk.matmat(times(context, axes, run))
     degree = alpha * walk.symmetric(np.ones((len(U), 1)))[:, 0]
 

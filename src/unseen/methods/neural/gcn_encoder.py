@@ -233,8 +233,7 @@ class Layer:
         self.W = W
         self.b = torch.zeros(W.shape[1], device=W.device)
         self.slope = torch.full((1,), FLAT, device=W.device)
-        self.P = self.U = self.Q = torch.empty(0)
-        self._on_disk: dict[str, npt.NDArray[np.float32]] = {}
+        self.forget()
 
     def room(self, name: str, rows: int, run: Run) -> torch.Tensor | None:
         """Return memory for P or Q: what is there, or a file where such arrays are to be on disk, or None."""
@@ -255,7 +254,7 @@ class Layer:
     def forget(self) -> None:
         """Forget everything but the weights."""
         self.P = self.U = self.Q = torch.empty(0)
-        self._on_disk = {}
+        self._on_disk: dict[str, npt.NDArray[np.float32]] = {}
 
     def activate(self, run: Run) -> None:
         """Add the bias to P, and set U = PReLU(P)."""
@@ -381,13 +380,20 @@ def keyed_xavier(
     `rows` says how many there are of which these are some.
     """
     bound = math.sqrt(6.0 / ((len(keys) if rows is None else rows) + columns))
-    weights = np.empty((len(keys), columns), dtype=np.float32)
+    return keyed_numbers(keys, columns, bound, run)
+
+
+def keyed_numbers(
+    keys: npt.NDArray[np.uint64], columns: int, bound: float, run: Run
+) -> npt.NDArray[np.float32]:
+    """Return random numbers between -`bound` and `bound`, one row per key, which depends on that key alone."""
+    numbers = np.empty((len(keys), columns), dtype=np.float32)
 
     def draw(start: int, stop: int) -> None:
-        weights[start:stop] = (keyed_uniform(keys[start:stop], columns) * 2 - 1) * bound
+        numbers[start:stop] = (keyed_uniform(keys[start:stop], columns) * 2 - 1) * bound
 
     run.each(draw, len(keys))
-    return weights
+    return numbers
 
 
 def input_weights(graph: Graph, columns: int | None, width: int, run: Run) -> npt.NDArray[np.float32]:

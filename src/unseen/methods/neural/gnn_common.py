@@ -24,7 +24,7 @@ from unseen.linalg.normalize import gcn_normalized, l1_rows
 from unseen.methods.base import Method, Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import input_weights, pick_device, xavier
-from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix, drop_features, dropout
+from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix, dropout
 from unseen.methods.vocabulary import (
     Callbacks,
     Columns,
@@ -214,7 +214,7 @@ class LabelNetwork(NetworkMethod):
         of_features, of_hidden, of_edges = inputs.draws()
 
         def evaluate() -> Tensor:
-            x = drop_features(inputs.x, self.dropout, of_features)
+            x = dropout(inputs.x, self.dropout, of_features)
             hidden = dropout(self._hidden(x, inputs), self.dropout, of_hidden)
             return targets.loss(self._scores(hidden @ second, inputs, of_edges))
 

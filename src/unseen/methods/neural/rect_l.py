@@ -23,11 +23,11 @@ from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
 from unseen.labels import Labels
-from unseen.linalg.keyed import keyed_uniform, node_keys
+from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, project, start_width, truncated_svd
 from unseen.methods.base import Vectors
-from unseen.methods.neural.gcn_encoder import Input, xavier
+from unseen.methods.neural.gcn_encoder import Input, keyed_numbers, xavier
 from unseen.methods.neural.rect_base import RectMethod, layer_input
 from unseen.methods.neural.rect_losses import JointLoss, LabelledRows, SemanticLoss
 from unseen.methods.semantics import describe_classes, shares_of, words_of
@@ -208,20 +208,10 @@ def reduced_features(
             SVD_COMPONENTS,
         )
     if source == "identity" or columns is None:
-        directions = keyed_directions(graph, seed, k, run)
+        directions = keyed_numbers(node_keys(graph.node_ids, seed), k, 0.5, run)
         return np.asarray(orthonormal(directions, run), dtype=np.float32), None
-    start = keyed_directions(graph, seed, start_width(k), run) if source == "adjacency" else None
+    start = None
+    if source == "adjacency":
+        start = keyed_numbers(node_keys(graph.node_ids, seed), start_width(k), 0.5, run)
     matrix = l2_rows(columns) if unit_rows else columns  # type: ignore[type-var]  # unit rows are of features
     return truncated_svd(matrix, k, np.random.default_rng(seed), run, n_iter=SVD_ROUNDS, start=start)
-
-
-def keyed_directions(graph: Graph, seed: int, columns: int, run: Run) -> npt.NDArray[np.float32]:
-    """Return random numbers around zero, one row per node, that depend on the node's id and the seed alone."""
-    keys = node_keys(graph.node_ids, seed)
-    directions = np.empty((len(keys), columns), dtype=np.float32)
-
-    def draw(start: int, stop: int) -> None:
-        directions[start:stop] = keyed_uniform(keys[start:stop], columns) - 0.5
-
-    run.each(draw, len(keys))
-    return directions
