@@ -10,13 +10,13 @@ from unseen.cli import options
 from unseen.cli.output import print_json, print_table
 
 
+@options.grouped
 def datasets(
     name: Annotated[
         str | None, typer.Argument(help="Load this one (downloading it if need be) and count it.")
     ] = None,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    *,
+    messages: options.Messages,
 ) -> None:
     """List the data sets, or load one and say what it holds."""
     from unseen.data.datasets import dataset_counts, dataset_names, load_dataset
@@ -27,7 +27,7 @@ def datasets(
             {"dataset": each, **{column: dataset_counts(each)[key] for column, key in columns.items()}}
             for each in dataset_names()
         ]
-        if json:
+        if messages.json:
             print_json(rows)
         else:
             table = [["?" if value is None else str(value) for value in row.values()] for row in rows]
@@ -46,7 +46,7 @@ def datasets(
         "multi_label": data.labels.is_multilabel,
         "classes": classes,
     }
-    if json:
+    if messages.json:
         print_json(facts)
         return
     print_table(["", data.name], [[k, str(v)] for k, v in facts.items() if k not in ("dataset", "classes")])

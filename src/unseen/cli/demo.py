@@ -22,6 +22,7 @@ WORDS = {
     "rect": "RECT",
     "rect-plus": "RECT+ (recommended)",
 }
+FIGURES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1")
 
 
 @options.grouped
@@ -87,10 +88,7 @@ def _write_page(result: Demo, path: Path, seed: int) -> Path:
 def _as_json(result: Demo) -> dict[str, object]:
     methods = {
         name: {
-            "micro_f1": run.score.micro_f1,
-            "macro_f1": run.score.macro_f1,
-            "seen_f1": run.score.seen_f1,
-            "unseen_f1": run.score.unseen_f1,
+            **{figure: getattr(run.score, figure) for figure in FIGURES},
             "seconds": round(run.seconds, 3),
         }
         for name, run in result.runs.items()

@@ -76,7 +76,12 @@ def embed(
     params = {name: value for name, value in options_of_method.items() if value is not None}
     method = method or DEFAULT_METHOD
     params |= options.parse_parameters(param or [], method)
-    estimator = _estimator(method, params, common.seed) if model is None else _loaded(model)
+    if model is None:
+        estimator = _estimator(method, params, common.seed)
+    else:
+        from unseen.methods.saving import load_method
+
+        estimator = load_method(model)
     if save_model is not None and not estimator.can_be_saved:
         msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
         raise UsageError(msg)
@@ -99,23 +104,14 @@ def embed(
 
 def _refuse_with_model(context: typer.Context) -> None:
     sources = {name: context.get_parameter_source(name) for name in LEARNING}
-    flags = [
-        f"--{name.replace('_', '-')}"
-        for name, source in sources.items()
-        if source and source.name == "COMMANDLINE"
-    ]
+    names = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+    flags = [f"--{name.replace('_', '-')}" for name in names]
     if flags:
         msg = (
             f"--model embeds with what it has learned, so {' and '.join(flags)} would change nothing; "
             f"leave {'it' if len(flags) == 1 else 'them'} out"
         )
         raise UsageError(msg)
-
-
-def _loaded(model: Path) -> Method:
-    from unseen.methods.saving import load_method
-
-    return load_method(model)
 
 
 def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:

@@ -80,17 +80,12 @@ def evaluate(
 
 
 def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    from unseen.evaluation.scores import FIGURES
+
     rows = [
         [name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"]
-        for name in (
-            "micro_f1",
-            "macro_f1",
-            "seen_f1",
-            "unseen_f1",
-            "micro_f1_no_oracle",
-            "macro_f1_no_oracle",
-        )
-        if report.get(name) is not None
+        for name in FIGURES
+        if report[name] is not None
     ]
     rows += [[f"F1 of {name}", f"{value:.4f}", ""] for name, value in report["per_class"].items()]
     return [f"{report['n_splits']} splits, {report['classifier']} SVM", "mean", "std"], rows
@@ -120,11 +115,7 @@ def _splits(
 
     recorded = vectors.params.get("split")
     if isinstance(recorded, dict):
-        return [
-            _own_split(
-                truth, recorded, any_given=unseen is not None or label_rate is not None or n is not None
-            )
-        ]
+        return [_own_split(truth, recorded, any_given=(unseen, label_rate, n) != (None, None, None))]
     cls = find_method(vectors.method)
     if cls is not None and cls.uses_labels:
         logger.warning(
@@ -132,12 +123,11 @@ def _splits(
             "embed with --label-rate to keep labels apart for the test",
             vectors.method,
         )
-    n = SPLITS if n is None else n
     hidden = options.names(unseen)
     rate = 0.5 if label_rate is None else label_rate
     return [
         completely_imbalanced_split(truth, label_rate=rate, unseen=hidden, random_state=seed + k)
-        for k in range(n)
+        for k in range(SPLITS if n is None else n)
     ]
 
 

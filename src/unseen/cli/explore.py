@@ -68,7 +68,8 @@ def explore(
             random_state=common.seed,
             on_step=move,
         )
-    heading = title or _heading(data.name, subject)
+    about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"
+    heading = title or f"{data.name}: {about}"
     with progress("drawing the map") as move:
         page = write_explorer(
             subject, output, title=heading, max_nodes=max_nodes, random_state=common.seed, on_progress=move
@@ -87,12 +88,6 @@ def check_page(output: Path, inputs: Iterable[object]) -> None:
         raise OutputError(msg)
     refuse_overwriting(output, inputs)
     require_writable(output, example=OUTPUT.name)
-
-
-def _heading(name: str, subject: Subject) -> str:
-    return (
-        f"{name}: what do the labels miss?" if subject.discovery is not None else f"{name}: map of the nodes"
-    )
 
 
 def _as_json(page: Path, subject: Subject) -> dict[str, Any]:

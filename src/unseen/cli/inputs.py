@@ -82,21 +82,17 @@ class GraphFiles:
         """Return what there is without a graph: the nodes of the vectors, and labels where they were given."""
         import scipy.sparse as sp
 
+        from unseen.data.read import read_labels
         from unseen.graph import Graph
 
         self.refuse("nodes", "features", why="goes with an edge file; name one before --embedding")
         n = len(vectors.node_ids)
         nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
-        return Input(path.name, nodes, self.read_labels(nodes, where="the embedding"))
-
-    def read_labels(self, graph: Graph, where: str = "the graph") -> Labels | None:
-        """Return the labels of the files given, None without any."""
-        from unseen.data.read import read_labels
-
         if not self.labels:
-            return None
-        how = self.reading()
-        return read_labels(self.labels, graph, header=how.header, delimiter=how.delimiter, where=where)
+            return Input(path.name, nodes, None)
+        header, delimiter = self.header, options.character(self.delimiter)
+        labels = read_labels(self.labels, nodes, header=header, delimiter=delimiter, where="the embedding")
+        return Input(path.name, nodes, labels)
 
 
 @dataclass(frozen=True)

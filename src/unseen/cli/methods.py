@@ -13,17 +13,17 @@ from unseen.cli.output import print_json, print_table
 MEANING_WIDTH = 70
 
 
+@options.grouped
 def methods(
     name: Annotated[
         str | None, typer.Argument(help="Method whose parameters to show, as `--param` takes them.")
     ] = None,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    *,
+    messages: options.Messages,
 ) -> None:
     """List the methods, by the name that `--method` takes, or the parameters of one."""
     rows = _methods() if name is None else _parameters(name)
-    if json:
+    if messages.json:
         print_json(rows)
         return
     header = ["method", "class", "features", "labels", "extra", "what it does"]

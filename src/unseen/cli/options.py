@@ -52,14 +52,8 @@ LabelFiles = Annotated[
     list[Path] | None,
     typer.Option("--labels", help="File of labels: node, label; repeatable, labels add up."),
 ]
-Header = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help=WORDING["header"]),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(help=WORDING["delimiter"], metavar="CHAR"),
-]
+Header = Annotated[bool | None, typer.Option("--header/--no-header", help=WORDING["header"])]
+Delimiter = Annotated[str | None, typer.Option(help=WORDING["delimiter"], metavar="CHAR")]
 Dim = Annotated[int | None, typer.Option(help="Number of columns of the embedding.", min=1)]
 Epochs = Annotated[int | None, typer.Option(help="Number of training epochs.", min=0)]
 Param = Annotated[
@@ -148,12 +142,3 @@ def parse_parameters(pairs: list[str], method: str) -> dict[str, object]:
         parameter = cls.parameter(name.strip().replace("-", "_"))
         parsed[parameter.name] = parameter.parse(text.strip(), cls.__name__)
     return parsed
-
-
-def numbers(text: str, flag: str) -> list[float]:
-    """Split a comma-separated list of numbers."""
-    try:
-        return [float(part) for part in names(text)]
-    except ValueError:
-        msg = f"`{flag}` takes numbers separated by commas, got {text!r}"
-        raise InputError(msg) from None

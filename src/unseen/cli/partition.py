@@ -39,11 +39,7 @@ def partition(
         nodes=files.nodes,
         features=files.features,
         labels=files.labels,
-        header=files.header,
-        delimiter=options.character(files.delimiter),
-        symmetrize=files.symmetrize,  # type: ignore[arg-type]  # checked by partition
-        drop_negative=files.drop_negative,
-        strict=files.strict,
+        **asdict(files.reading()),
         memory=parse_size(memory),
         threads=threads,
     )

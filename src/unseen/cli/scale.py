@@ -22,6 +22,7 @@ app = typer.Typer(
 
 
 @app.command()
+@options.grouped
 def scale(
     parts: Annotated[Path, typer.Argument(help="Folder that `unseen partition` wrote.")],
     output: Annotated[
@@ -33,12 +34,9 @@ def scale(
     ] = "rect",
     dim: options.Dim = None,
     epochs: options.Epochs = None,
-    param: Annotated[
-        list[str] | None, typer.Option(help="Further parameter of the method, name=value; repeatable.")
-    ] = None,
-    seed: options.Seed = 0,
+    *,
+    param: options.Param = None,
     device: options.Device = None,
-    threads: options.Threads = None,
     checkpoint_every: Annotated[
         int, typer.Option(help="Epochs between two checkpoints; 0: none.", min=0)
     ] = 10,
@@ -47,9 +45,7 @@ def scale(
     ] = 300,
     scratch: options.Scratch = None,
     force: options.Force = False,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    common: options.Common,
 ) -> None:
     """Train on the parts of a graph and write a vector for every node.
 
@@ -71,12 +67,12 @@ def scale(
             comm,
             method=method,
             params=params,
-            seed=seed,
+            seed=common.seed,
             checkpoint_every=checkpoint_every,
-            threads=threads,
+            threads=common.threads,
             scratch=scratch,
             force=force,
-            on_end=print_json if json else None,
+            on_end=print_json if common.json else None,
         )
 
 

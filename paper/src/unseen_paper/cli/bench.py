@@ -12,6 +12,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.output import print_json
 from unseen.errors import InputError, logger, unknown_name
+from unseen_paper.cli import numbers
 from unseen_paper.report.tables import render
 
 BENCHMARKS = {
@@ -58,7 +59,7 @@ def bench(
     run = importlib.import_module(f"unseen_paper.bench.{name}").run
     options_given = {
         "repeats": repeats,
-        "sizes": None if sizes is None else [int(n) for n in options.numbers(sizes, "--sizes")],
+        "sizes": None if sizes is None else [int(n) for n in numbers(sizes, "--sizes")],
         "methods": None if methods is None else options.names(methods),
         "epochs": epochs,
         "before": before,

@@ -13,6 +13,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger, unknown_name
+from unseen_paper.cli import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,7 +105,7 @@ def reproduce(
         splits,
         grid,
     )
-    nodes = None if sizes is None else options.numbers(sizes, "--sizes")
+    nodes = None if sizes is None else numbers(sizes, "--sizes")
     if experiment not in TABLES:
         pyplot()  # rather say now than after hours of runs that figures cannot be drawn
     if experiment in ("layouts", "all") and not has_open_tsne():
@@ -199,7 +200,7 @@ def _checked(text: str | None, kind: str, names: object) -> list[str] | None:
 
 
 def _shares(text: str) -> list[float]:
-    rates = options.numbers(text, "--rates")
+    rates = numbers(text, "--rates")
     for rate in rates:
         if not 0 < rate < 1:
             msg = f"`--rates` takes shares between 0 and 1, such as 0.3, got {rate:g}"
