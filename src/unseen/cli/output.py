@@ -8,13 +8,15 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+DAY = 86_400
+"""Seconds over which a bar takes the mean pace; one run may take longer than the half minute that rich looks back."""
 
 
 class _Stderr(logging.Handler):
@@ -77,52 +79,25 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[..., None] | None]:
-    """Yield a function `(done, total, failed=0)` that moves a bar with time left, None where there is no terminal.
-
-    The time left is that of the mean pace so far: rich's own forgets what is older than half a minute, and runs may
-    take longer than that.
-    """
+    """Yield a function `(done, total, failed=0)` that moves a bar with time left, None where there is no terminal."""
     if not sys.stderr.isatty() or logger.level > logging.INFO or os.environ.get("TERM") == "dumb":
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
-    from rich.text import Text
-
-    class TimeLeft(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(time_left(task.completed, task.total, task.fields["spent"], task.elapsed))
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[failed]}"),
-        TimeLeft(),
+        TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, failed="", spent=0.0)
+    terminal = Console(stderr=True)
+    with Progress(*columns, console=terminal, transient=True, speed_estimate_period=DAY) as bar:
+        task = bar.add_task(what, total=None, failed="")
 
         def move(done: int, total: int, failed: int = 0) -> None:
-            spent = bar.tasks[task].elapsed
-            bar.update(
-                task, completed=done, total=total, spent=spent, failed=f"{failed} failed" if failed else ""
-            )
+            bar.update(task, completed=done, total=total, failed=f"{failed} failed" if failed else "")
 
         yield move
-
-
-def time_left(done: float, total: float | None, spent: float, now: float | None) -> str:
-    """Return how long the rest takes at the mean pace of the `spent` seconds in which `done` was done.
-
-    Examples
-    --------
-    >>> time_left(2, 6, spent=100, now=130)
-    '0:02:50 left'
-    >>> time_left(0, 6, spent=0, now=5)
-    ''
-    """
-    if not done or not total or done >= total:
-        return ""
-    left = spent / done * (total - done) - ((now or spent) - spent)
-    return f"{timedelta(seconds=round(max(left, 0)))} left"

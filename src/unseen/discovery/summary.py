@@ -30,11 +30,13 @@ def summary(discovery: Discovery) -> str:
     counts = ", ".join(f"{name} {count}" for name, count in audit.classes)
     certain = sum(each.size for each in discovery.classes)
     many = "class" if len(audit.classes) == 1 else "classes"
+    n = len(discovery.classes)  # the user may have asked for another number than the best
+    groups = "" if n == discovery.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
     parts = [
         f"{audit.n_labelled:,} of {audit.n_nodes:,} nodes have a label, of {len(audit.classes)} {many}: {counts}.",
         f"Of the {discovery.nodes.num_rows:,} others, about {audit.expected_unseen:,.0f} belong to no labelled class; "
         f"{certain:,} of them with a probability above {CERTAIN:g}.",
-        counted(discovery.count) + _sorted(discovery),
+        counted(discovery.count) + groups,
     ]
     lines = [line for part in parts for line in textwrap.wrap(part, WIDTH)]
     for each in discovery.classes:
@@ -54,12 +56,6 @@ def counted(count: ClassCount) -> str:
     number = "1 new class" if count.best == 1 else f"{count.best} new classes"
     between = "" if count.low == count.high else f" (between {count.low} and {count.high})"
     return f"That looks like {number}{between}."
-
-
-def _sorted(discovery: Discovery) -> str:
-    """Return what there is to say where the user asked for another number of groups."""
-    n = len(discovery.classes)
-    return "" if n == discovery.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
 
 
 def _class_lines(each: FoundClass) -> list[str]:

@@ -94,18 +94,13 @@ def evaluate_method(
     >>> dict(score.params)
     {'teleport': 0.1}
     """
-    return fit_and_evaluate(
-        method,
-        graph,
-        labels,
-        split,
-        param_grid=param_grid,
-        n_folds=n_folds,
-        n_refits=n_refits,
-        hide_classes=hide_classes,
-        random_state=random_state,
-        **options,
-    )[1]
+    options |= {
+        "param_grid": param_grid,
+        "n_folds": n_folds,
+        "n_refits": n_refits,
+        "hide_classes": hide_classes,
+    }
+    return fit_and_evaluate(method, graph, labels, split, random_state=random_state, **options)[1]
 
 
 def fit_and_evaluate(
