@@ -21,7 +21,6 @@ def test_alone_sums_and_exchanges_change_nothing() -> None:
     array, rows = np.arange(3.0), torch.ones(2, 1)
     assert SOLO.sum_(array) is array
     assert SOLO.exchange(rows, [2], [2]) is rows
-    assert SOLO.agreed(7) == 7
     assert SOLO.exchange(array, [3], [3]) is array
     with pytest.raises(ValueError, match="cannot receive"):
         SOLO.exchange(rows, [2], [1])

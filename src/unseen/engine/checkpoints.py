@@ -58,8 +58,8 @@ class Checkpoints:
         """Return the newest committed step of a stage and its arrays, None where there is none."""
         if not self.every:
             return None
-        steps = self._committed(stage) if self.comm.rank == 0 else []
-        step = self.comm.agreed(max(steps, default=-1))
+        newest = max(self._committed(stage), default=-1)
+        step = int(self.comm.gather(np.array([newest]))[0])  # process 0's, for all
         if step < 0:
             return None
         path = self._step(stage, step) / self._file

@@ -86,10 +86,6 @@ class Comm:
         copies = np.concatenate([array] * self.size) if self.size > 1 else array
         return self.exchange_arrays(copies, [len(array)] * self.size)[0]
 
-    def agreed(self, number: int) -> int:
-        """Return process 0's number to all."""
-        return int(self.total(number if self.rank == 0 else 0))
-
 
 SOLO = Comm()
 
@@ -102,9 +98,6 @@ class Group(Comm):
 
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
         self.device = device
-
-    def __repr__(self) -> str:
-        return f"Group(process {self.rank} of {self.size})"
 
     def sum_(self, array: AnyArray) -> AnyArray:
         """Add up an array (numpy or torch) over all processes, in place, and return it."""

@@ -23,8 +23,8 @@ from unseen.errors import InputError, logger
 if TYPE_CHECKING:
     from unseen.methods.base import Method
 
-PROGRAM = 0.4e9
-"""Bytes of the program and its libraries."""
+PROGRAM, TORCH = 0.08e9, 0.19e9
+"""Bytes of the program and its libraries, and what torch adds for the methods that need it."""
 PRODUCT_SECONDS = 6e-10
 """Of a sparse product, for an entry or row and a column."""
 FETCH_SECONDS, CACHE_BYTES, MOST_DOUBLINGS = 2e-8, 32e6, 6.5
@@ -145,7 +145,7 @@ def estimate(method: Method | type[Method], sizes: Sizes, *, threads: int | None
     graph = 45.0 * s.entries + 60.0 * s.nodes + 24.0 * s.feature_entries
     sent = 4.0 * needs.exchanges * s.halo * s.columns
     alone = PREPARE_SECONDS * (s.nodes + s.entries) + EXCHANGE_SECONDS * sent
-    held = PROGRAM + graph + needs.held + halo_bytes(s)
+    held = PROGRAM + (TORCH if method.extra or s.halo else 0.0) + graph + needs.held + halo_bytes(s)
     return Estimate(held, needs.movable, alone + needs.work / threads, sent)
 
 
@@ -329,15 +329,5 @@ def sizes_of(
         source = "features" if features else "adjacency"
     rounds = params.get("epochs", params.get("max_iter", 1))
     columns = params.get("n_components") or method.default_components
-    table = features or {}
-    return Sizes(
-        nodes,
-        entries,
-        int(columns),
-        int(rounds),
-        table.get("columns", 0),
-        table.get("entries", 0),
-        str(source),
-        labelled,
-        halo,
-    )
+    width, filled = ((features or {}).get(key, 0) for key in ("columns", "entries"))
+    return Sizes(nodes, entries, int(columns), int(rounds), width, filled, str(source), labelled, halo)

@@ -176,7 +176,9 @@ def load_parts(
     starts = tuple(meta.parts[share[0]].start for share in split)
     layout = Layout((*starts, meta.n_nodes), comm)
     inside = [part_folder(folder, k) for k in mine]
-    ids = _ids(inside)
+    ids = as_ids(
+        np.concatenate([pq.read_table(path / "nodes.parquet")["node"].to_numpy() for path in inside])
+    )
     rows = [_rows(path, meta.parts[k].start) for path, k in zip(inside, mine, strict=True)]
     columns, weights = (np.concatenate([row[k] for row in rows]) for k in (1, 2))
     indptr = np.concatenate([[0], np.cumsum(np.concatenate([row[0] for row in rows]))])
@@ -202,30 +204,23 @@ def shares(meta: Meta, folder: Path, size: int) -> list[Array]:
     return np.array_split(np.arange(len(meta.parts)), size)
 
 
-def _ids(inside: list[Path]) -> IdArray:
-    columns = [pq.read_table(path / "nodes.parquet").column("node") for path in inside]
-    return as_ids(np.concatenate([column.to_numpy() for column in columns]))
+def _arrays(inside: Path, *names: str) -> list[Array]:
+    return [np.load(inside / f"{name}.npy", allow_pickle=False) for name in names]
 
 
 def _rows(path: Path, start: int) -> tuple[Array, Array, Array]:
     """Return the entries of each row, their true columns, and their weights."""
-    indptr, indices, weights, halo = (
-        np.load(path / f"{name}.npy", allow_pickle=False) for name in ("indptr", "indices", "weights", "halo")
-    )
-    own = len(indptr) - 1
-    names = np.concatenate([start + np.arange(own, dtype=np.int64), halo])
+    indptr, indices, weights, halo = _arrays(path, "indptr", "indices", "weights", "halo")
+    names = np.concatenate([start + np.arange(len(indptr) - 1, dtype=np.int64), halo])
     return np.diff(indptr), names[indices], weights
 
 
 def _features(inside: list[Path], about: dict[str, Any]) -> Features:
     if about["kind"] == "dense":
-        return np.concatenate([np.load(path / "features.npy", allow_pickle=False) for path in inside])
+        return np.concatenate([_arrays(path, "features")[0] for path in inside])
     blocks = []
     for path in inside:
-        indptr, indices, values = (
-            np.load(path / f"features_{name}.npy", allow_pickle=False)
-            for name in ("indptr", "indices", "values")
-        )
+        indptr, indices, values = _arrays(path, "features_indptr", "features_indices", "features_values")
         blocks.append(sp.csr_array((values, indices, indptr), shape=(len(indptr) - 1, about["columns"])))
     return sp.csr_array(sp.vstack(blocks, format="csr"))
 
@@ -233,8 +228,9 @@ def _features(inside: list[Path], about: dict[str, Any]) -> Features:
 def _labels(inside: list[Path], mine: list[int], meta: Meta, first: int, ids: IdArray) -> Labels:
     rows, classes = [], []
     for path, k in zip(inside, mine, strict=True):
-        rows.append(np.load(path / "label_rows.npy", allow_pickle=False) + (meta.parts[k].start - first))
-        classes.append(np.load(path / "label_classes.npy", allow_pickle=False))
+        row, column = _arrays(path, "label_rows", "label_classes")
+        rows.append(row + (meta.parts[k].start - first))
+        classes.append(column)
     row, column = np.concatenate(rows), np.concatenate(classes)
     shape = (len(ids), len(meta.classes))
     indicator = sp.coo_array((np.ones(len(row), dtype=bool), (row, column)), shape=shape).tocsr()

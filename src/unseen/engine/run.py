@@ -20,6 +20,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -44,6 +45,8 @@ LARGE = 1 << 26
 """Bytes from which on an array may lie on disk."""
 _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
 _inside = threading.local()
+_limit = SimpleNamespace(lock=threading.Lock(), count=0, blas=None, torch=0)
+"""How many ask for one thread at present, and what to put back after the last of them."""
 
 
 class Shared:
@@ -280,19 +283,6 @@ def default_threads() -> int:
     if wanted.isdecimal() and int(wanted) > 0:
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _Limit:
-    """How many ask for one thread at present, and what to put back after the last of them."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.count = 0
-        self.blas: Any = None
-        self.torch = 0
-
-
-_limit = _Limit()
 
 
 @contextmanager

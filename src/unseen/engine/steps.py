@@ -153,7 +153,7 @@ def take_steps(
     >>> take_steps("halve", 3, halve).losses
     [16.0, 4.0, 1.0]
     """
-    functions = checked_callbacks(callbacks)
+    functions = _functions(callbacks)
     losses: list[float] = []
     done = _resume(stage, training, keeper, losses)
     begun = 0 if start is None else 1
@@ -165,7 +165,10 @@ def take_steps(
     began = reported = time.monotonic()
     try:
         for number in range(done + 1, n + 1):
-            loss = _checked(training.evaluate(), stage, number, training.advice)
+            loss = training.evaluate()
+            if not math.isfinite(loss):
+                msg = f"{stage}: the loss is {loss} in step {number}, so the training has diverged; {training.advice}"
+                raise UnseenError(msg)
             if len(losses) == begun or loss < min(losses):
                 training.improved()
             losses.append(loss)
@@ -208,17 +211,10 @@ def settled(losses: list[float], tol: float, window: int) -> bool:
     return before - min(losses[-window:]) <= tol * abs(before)
 
 
-def checked_callbacks(callbacks: Iterable[Callback] | Callback | None) -> list[Callback]:
-    """Return the callbacks as a list; one function alone is taken too, and what is no function is an error.
-
-    Examples
-    --------
-    >>> checked_callbacks(None), checked_callbacks(print)
-    ([], [<built-in function print>])
-    """
+def _functions(callbacks: Any) -> list[Callback]:
+    """Return the callbacks as a list; one function alone is taken too, and what is no function is an error."""
     given = () if callbacks is None else callbacks
-    several = isinstance(given, Iterable) and not callable(given)
-    functions: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
+    functions = list(given) if isinstance(given, Iterable) and not callable(given) else [given]
     for function in functions:
         if not callable(function):
             msg = f"`callbacks` must be functions of one argument, got {function!r}"
@@ -234,10 +230,3 @@ def _resume(stage: str, training: Training, keeper: Checkpoints | None, losses: 
     losses[:] = arrays["losses"].tolist()
     training.restore(done, arrays)
     return done
-
-
-def _checked(loss: float, stage: str, number: int, advice: str) -> float:
-    if math.isfinite(loss):
-        return loss
-    msg = f"{stage}: the loss is {loss} in step {number}, so the training has diverged; {advice}"
-    raise UnseenError(msg)

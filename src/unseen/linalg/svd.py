@@ -249,24 +249,13 @@ def _signed(left: Dense, right: Dense, judge: Dense, run: Run) -> tuple[Dense, D
     """Turn the signs of columns so that the largest entry of each column of `judge` is positive."""
     if not judge.shape[1]:
         return left, right
-    largest = largest_entries(judge, run)
-    signs = np.where(largest < 0, -1.0, 1.0)
+    signs = np.where(_largest(run.gather(_largest(judge)))[0] < 0, -1.0, 1.0)
     return (left * signs).astype(left.dtype, copy=False), (right * signs).astype(right.dtype, copy=False)
 
 
-def largest_entries(U: Dense, run: Run) -> Dense:
-    """Return the entry of largest magnitude of every column.
-
-    Examples
-    --------
-    >>> largest_entries(np.array([[1.0, -2.0], [-3.0, 0.0]]), Run()).tolist()
-    [-3.0, -2.0]
-    """
-    own = np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)
-    everywhere = run.gather(own)
-    return np.asarray(
-        np.take_along_axis(everywhere, np.argmax(np.abs(everywhere), axis=0)[None, :], axis=0)[0]
-    )
+def _largest(U: Dense) -> Dense:
+    """Return the entry of largest magnitude of every column, as a row."""
+    return np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)
 
 
 def project(
