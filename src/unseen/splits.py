@@ -129,12 +129,8 @@ def balanced_split(labels: Labels, *, label_rate: float, random_state: RandomSta
 
     Parameters
     ----------
-    labels : Labels
-        Everything that is known.
-    label_rate : float
-        Share of the labelled nodes that goes into L, between 0 and 1, both excluded.
-    random_state : None, int or numpy Generator
-        Same seed, same split.
+    labels, label_rate, random_state
+        As for :func:`completely_imbalanced_split`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
-from unseen.explorer.colourings import by_label, by_name, by_probability, plain
+from unseen.explorer.colourings import by_label, by_name, by_probability
 from unseen.explorer.content import Category, Colouring, Ints, Lists, Page
 from unseen.explorer.findings import (
     TYPICAL,
@@ -227,7 +227,9 @@ def _colourings(
             colourings.append(by_name("group", "Discovered group", verdicts.group, groups, "in no group"))
     if truth is not None:
         colourings.append(by_label("truth", "Label, also those kept back", truth, number))
-    return colourings or [plain(n)]
+    if not colourings:  # nothing is known of the nodes: they look alike
+        colourings.append(Colouring("node", "Nothing", (Category("node"),), np.zeros(n, dtype=np.int64)))
+    return colourings
 
 
 def _subtitle(subject: Subject, drawn: int) -> str:

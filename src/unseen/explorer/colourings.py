@@ -69,8 +69,3 @@ def by_probability(probability: npt.NDArray[np.float64]) -> Colouring:
         (Category("labelled", quiet=True, hollow=True), *steps),
         codes,
     )
-
-
-def plain(n: int) -> Colouring:
-    """Colour all nodes alike, where nothing is known of them."""
-    return Colouring("node", "Nothing", (Category("node"),), np.zeros(n, dtype=np.int64))
