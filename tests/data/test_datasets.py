@@ -402,6 +402,8 @@ def test_cache_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "unseen"
+    monkeypatch.setenv("UNSEEN_CACHE", "/data/cache")
+    assert cache_folder().as_posix() == "/data/cache"
 
 
 def test_unknown_name_is_answered_with_the_nearest():

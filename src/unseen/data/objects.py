@@ -7,7 +7,7 @@ Nothing is renumbered: row i stays row i, and ids travel with the graph. PyTorch
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,8 +98,12 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
         for k, node in enumerate(ids):
             theirs.nodes[node][features] = _row(graph.features, k, columns)
     if labels is not None:
-        for node, names in _labels_of(labels.aligned(graph)):
-            theirs.nodes[node]["label"] = names[0] if len(names) == 1 else names
+        indicator = labels.aligned(graph).indicator
+        numbers, ends = indicator.indices.tolist(), indicator.indptr.tolist()
+        for node, start, end in zip(ids, ends[:-1], ends[1:], strict=True):
+            names = [labels.classes[k] for k in numbers[start:end]]
+            if names:
+                theirs.nodes[node]["label"] = names[0] if len(names) == 1 else names
     return theirs
 
 
@@ -138,15 +142,22 @@ def features_to_arrow(graph: Graph) -> pa.Table:
     if graph.features is None:
         msg = "the graph has no features to convert"
         raise InputError(msg)
-    ids = id_array(graph.node_ids)
-    dense = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
     names = graph.feature_names
     if names is not None and len({"node", *names}) > len(names):
-        columns = {name: np.ascontiguousarray(dense[:, k]) for k, name in enumerate(names)}
-        return pa.table({"node": ids, **columns})
+        return feature_columns(graph, names)
+    dense = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
     lists = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), dense.shape[1])
     metadata = None if names is None else {"unseen.feature_names": json.dumps(names)}
-    return pa.table({"node": ids, "features": lists}, metadata=metadata)
+    return pa.table({"node": id_array(graph.node_ids), "features": lists}, metadata=metadata)
+
+
+def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
+    """Return the features as an Arrow table with a column of each of these names, which all differ."""
+    dense = (
+        graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features).toarray()
+    )
+    columns = {name: np.ascontiguousarray(dense[:, k]) for k, name in enumerate(names)}
+    return pa.table({"node": id_array(graph.node_ids), **columns})
 
 
 def labels_to_arrow(labels: Labels) -> pa.Table:
@@ -239,10 +250,3 @@ def _row(matrix: Features, k: int, columns: tuple[Any, ...]) -> Any:
     part = slice(matrix.indptr[k], matrix.indptr[k + 1])
     values = zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True)
     return {columns[j]: value for j, value in values}
-
-
-def _labels_of(labels: Labels) -> list[tuple[Any, list[str]]]:
-    ids, indicator = labels.node_ids.tolist(), labels.indicator
-    names = [labels.classes[k] for k in indicator.indices.tolist()]
-    ends = indicator.indptr.tolist()
-    return [(ids[k], names[ends[k] : ends[k + 1]]) for k in labels.labelled.tolist()]

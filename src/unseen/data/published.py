@@ -165,16 +165,7 @@ def fetch_graph(entry: Entry) -> Dataset:
 
 
 def cache_folder() -> Path:
-    """Return the folder for downloads: ``UNSEEN_CACHE``, or ``unseen`` in the user's cache folder.
-
-    Examples
-    --------
-    >>> import os
-    >>> from unittest.mock import patch
-    >>> with patch.dict(os.environ, UNSEEN_CACHE="/data/cache"):
-    ...     cache_folder().as_posix()
-    '/data/cache'
-    """
+    """Return the folder for downloads: ``UNSEEN_CACHE``, or ``unseen`` in the user's cache folder."""
     own, shared = os.environ.get("UNSEEN_CACHE"), os.environ.get("XDG_CACHE_HOME", "")
     try:
         if own:

@@ -82,7 +82,7 @@ def write_graph(
     else:
         files = _separate_files(graph, labels, _paths_beside(graph, path))
     _write_all(files, inputs, folder=path if is_folder(path) else None)
-    _warn_of_losses(graph, labels, list(files), whole=whole is not None)
+    _warn_of_losses(labels, list(files), whole=whole is not None)
     return list(files)
 
 
@@ -101,15 +101,12 @@ def write_tables(
     ['edges.csv', 'features.parquet', 'labels.csv']
     """
     place = Path(folder)
-    names: dict[Role, str] = {
-        "edges": "edges.csv",
-        "nodes": "nodes.csv",
-        "features": "features.parquet",
-        "labels": "labels.csv",
-    }
+    tables: tuple[Role, ...] = ("edges", "nodes", "labels")
+    paths: dict[Role, Path] = {role: place / f"{role}.csv" for role in tables}
+    paths["features"] = place / "features.parquet"
     labels = None if labels is None else labels.aligned(graph)
     _require_names(graph if labels is None else labels, place)
-    files = _separate_files(graph, labels, {role: place / name for role, name in names.items()})
+    files = _separate_files(graph, labels, paths)
     return _write_all(files, inputs, folder=place)
 
 
@@ -209,19 +206,13 @@ def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Pa
 
 def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
     """Return where the parts go whose edges are in the file `path`; an ``.npz`` of edges holds all nodes."""
-    if data_suffix(path) == ".npz":
-        return {
-            "edges": path,
-            "features": _beside(path, "features"),
-            "labels": _beside(path, "labels", ".csv"),
-        }
-    sparse = sp.issparse(graph.features)
-    return {
+    keeps_nodes = data_suffix(path) == ".npz"
+    paths: dict[Role, Path] = {
         "edges": path,
-        "nodes": _beside(path, "nodes"),
-        "features": _beside(path, "features", ".npz" if sparse else None),
-        "labels": _beside(path, "labels"),
+        "features": _beside(path, "features", ".npz" if sp.issparse(graph.features) else None),
+        "labels": _beside(path, "labels", ".csv" if keeps_nodes else None),
     }
+    return paths if keeps_nodes else paths | {"nodes": _beside(path, "nodes")}
 
 
 def _beside(path: Path, part: str, suffix: str | None = None) -> Path:
@@ -248,9 +239,9 @@ def _write_all(files: Files, inputs: Iterable[object], *, folder: Path | None = 
     return paths
 
 
-def _warn_of_losses(graph: Graph, labels: Labels | None, files: list[Path], *, whole: bool) -> None:
-    nodes = next((file for file in files if ".nodes." in file.name), None)
-    if nodes is not None and _has_lonely_nodes(graph):
+def _warn_of_losses(labels: Labels | None, files: list[Path], *, whole: bool) -> None:
+    nodes = _beside(files[0], "nodes")
+    if nodes in files:
         logger.warning(
             "%s cannot say that a node has no edge, so all nodes are listed in %s; read it with nodes=... (--nodes)",
             files[0],

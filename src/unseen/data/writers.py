@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from unseen.data.headers import may_be_edge_header
 from unseen.data.ids import id_array, is_string, text_arrays
-from unseen.data.objects import features_to_arrow, labels_to_arrow, to_arrow
+from unseen.data.objects import feature_columns, features_to_arrow, labels_to_arrow, to_arrow
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix, metadata_path
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
@@ -45,9 +45,7 @@ _MOST_VALUES = (
 
 def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     """Write a table as text; the suffix names the delimiter."""
-    table = _table(value, role)
-    if role == "features":
-        table = _spread(table, path)
+    table = _feature_table(value, path) if role == "features" else _table(value, role)
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     for values in (pa.array(list(columns), pa.string()), *columns.values()):
         _require_text(values, path)
@@ -245,23 +243,17 @@ def _table(value: Any, role: Role) -> pa.Table:
     return labels_to_arrow(value) if role == "labels" else pa.table({"node": id_array(value.node_ids)})
 
 
-def _spread(table: pa.Table, path: Path) -> pa.Table:
+def _feature_table(graph: Any, path: Path) -> pa.Table:
     """Return features with a column each: text has no lists."""
-    if table.column_names != ["node", "features"] or not pa.types.is_fixed_size_list(table.schema.types[1]):
-        return table
-    if b"unseen.feature_names" in (table.schema.metadata or {}):
-        names = json.loads(table.schema.metadata[b"unseen.feature_names"])
+    names = graph.feature_names or tuple(f"feature_{k}" for k in range(graph.features.shape[1]))
+    if len({"node", *names}) <= len(names):
         clash = next(name for name in names if name == "node" or names.count(name) > 1)
         msg = (
             f"{path}: text cannot have a feature called {clash!r}, which is the name of the ids or of another "
             "feature; write the features as .parquet or .npz instead"
         )
         raise UnsupportedError(msg)
-    lists = table.column(1).combine_chunks()
-    width = lists.type.list_size
-    dense = lists.flatten().to_numpy().reshape(-1, width)
-    columns = {f"feature_{k}": np.ascontiguousarray(dense[:, k]) for k in range(width)}
-    return pa.table({"node": table.column(0), **columns})
+    return feature_columns(graph, names)
 
 
 def _needs_header(columns: dict[str, pa.Array]) -> bool:
