@@ -1,19 +1,27 @@
-"""From columns of edges to a graph: ids are numbered once, repeats combined, everything counted."""
+"""From edges to a graph, and from rows of labels to the labels of its nodes.
+
+Ids are numbered once, repeats combined, everything counted; classes are sorted, several sources of labels added up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, id_column, number_ids
-from unseen.errors import InputError
+from unseen.errors import InputError, logger
 from unseen.graph import Graph, Symmetrize, check_symmetrize
 from unseen.ids import IdArray
+from unseen.labels import Labels
+
+if TYPE_CHECKING:
+    from unseen.data.pieces import LabelRows
 
 
 @dataclass
@@ -83,17 +91,14 @@ def graph_from_edges(
     before = [] if nodes is None else [id_column(nodes, "nodes")]
     numbering = number_ids(ends, before=before)
     node_ids, (first, second) = numbering.ids, numbering.columns
-    weights = _checked_weights(weight, len(first))
-    negative = weights < 0
-    if negative.any() and not drop_negative:
-        row = int(np.flatnonzero(negative)[0])
-        msg = (
-            f"edge {row + 1} ({node_ids[first[row]]} - {node_ids[second[row]]}) has the negative weight "
-            f"{weights[row]:g}; negative weights are not supported yet, leave such edges out with "
-            "drop_negative=True (--drop-negative)"
-        )
-        raise InputError(msg)
-    adjacency = combined(first, second, np.where(negative, 0.0, weights), node_ids, symmetrize, Report())
+    weights = _weights(weight, len(first))
+    report = Report()
+
+    def where(row: int) -> str:
+        return f"edge {row + 1} ({node_ids[first[row]]} - {node_ids[second[row]]}): the weight is"
+
+    weights = checked_weights(weights, where, report, drop_negative=drop_negative)
+    adjacency = combined(first, second, weights, node_ids, symmetrize, report)
     return Graph(adjacency, features, node_ids, None if feature_names is None else tuple(feature_names))
 
 
@@ -134,7 +139,7 @@ def combined(
     return sp.coo_array((np.r_[merged, merged[off]], (rows, columns)), shape=(n, n)).tocsr()
 
 
-def _checked_weights(weight: npt.ArrayLike | None, n: int) -> Floats:
+def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
     if weight is None:
         return np.ones(n)
     try:
@@ -145,8 +150,92 @@ def _checked_weights(weight: npt.ArrayLike | None, n: int) -> Floats:
     if weights.shape != (n,):
         msg = f"`weight` has shape {weights.shape} but there are {n} edges"
         raise InputError(msg)
+    return weights
+
+
+def checked_weights(
+    weights: Floats, where: Callable[[int], str], report: Report, *, drop_negative: bool
+) -> Floats:
+    """Return finite weights with 0 for negative ones, which are refused unless they are dropped; both are counted.
+
+    `where` begins the sentence about a row: "line 3: the weight is".
+    """
     bad = np.flatnonzero(~np.isfinite(weights))
     if len(bad):
-        msg = f"edge {bad[0] + 1} has the weight {weights[bad[0]]}; edge weights must be finite"
+        msg = f"{where(int(bad[0]))} {weights[bad[0]]:g}; edge weights must be finite numbers"
         raise InputError(msg)
-    return weights
+    report.dropped_zero += int(np.count_nonzero(weights == 0))
+    negative = np.flatnonzero(weights < 0)
+    if not len(negative):
+        return weights
+    if not drop_negative:
+        msg = (
+            f"{where(int(negative[0]))} {weights[negative[0]]:g}; negative weights are not supported yet, "
+            "leave such edges out with drop_negative=True (--drop-negative)"
+        )
+        raise InputError(msg)
+    report.dropped_negative += len(negative)
+    return np.maximum(weights, 0.0)
+
+
+def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdArray) -> Labels:
+    """Return the labels of rows of one or several sources, given the number of each row's node; classes are sorted."""
+    encoded = pa.concat_arrays([piece.names for piece in rows]).dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    position = np.empty(len(names), dtype=np.int64)
+    position[order] = np.arange(len(names))
+    columns = position[encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
+    nodes = np.concatenate([row_of[piece.rows] for piece, row_of in zip(rows, numbers, strict=True)])
+    classes = tuple(names[k] for k in order)
+    if len(rows) > 1:
+        owners = np.repeat(np.arange(len(rows)), [len(piece.rows) for piece in rows])
+        _say_contradictions(nodes, columns, owners, [piece.source for piece in rows], node_ids, classes)
+    entries = np.ones(len(columns), dtype=np.int64)
+    indicator = sp.coo_array((entries, (nodes, columns)), shape=(len(node_ids), len(names)))
+    return Labels(indicator.tocsr(), classes, node_ids)
+
+
+def _say_contradictions(
+    nodes: Ints,
+    columns: Ints,
+    owners: Ints,
+    sources: Sequence[str],
+    node_ids: IdArray,
+    classes: Sequence[str],
+) -> None:
+    """Name a node that two sources label differently; within one source several labels are meant."""
+    sets: dict[int, dict[int, set[int]]] = {}
+    shared = np.flatnonzero(np.bincount(nodes, minlength=len(node_ids)) > 1)
+    kept = np.isin(nodes, shared)
+    for node, column, owner in zip(
+        nodes[kept].tolist(), columns[kept].tolist(), owners[kept].tolist(), strict=True
+    ):
+        sets.setdefault(node, {}).setdefault(owner, set()).add(column)
+    odd = {node: own for node, own in sets.items() if len({frozenset(s) for s in own.values()}) > 1}
+    if not odd:
+        return
+    node = min(odd)
+    labels = {sources[owner]: [classes[k] for k in sorted(own)] for owner, own in sorted(odd[node].items())}
+    tell_contradiction(node_ids[node], labels, len(odd))
+
+
+def tell_contradiction(node: object, labels: Mapping[str, Sequence[str]], count: int) -> None:
+    """Say how sources label the first of `count` nodes on which they differ."""
+    shown = " and ".join(f"{' | '.join(classes)} in {source}" for source, classes in labels.items())
+    more = f" ({count} nodes in all have different labels in different files)" if count > 1 else ""
+    logger.warning("the node %r is labelled %s; it keeps all of these%s", node, shown, more)
+
+
+def refuse_unknown(piece: LabelRows, row_of: Ints, where: str) -> None:
+    """Raise the error that names the first row whose node is not there (-1)."""
+    strangers = np.flatnonzero(row_of < 0)
+    if not len(strangers):
+        return
+    first = int(strangers[0])
+    more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
+    remedy = ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
+    hint = "" if first else piece.hint
+    node = piece.ids[first].as_py()
+    msg = f"{piece.place(first)}: {where} has no node {node!r}{more}; remove such rows{remedy}{hint}"
+    raise InputError(msg)

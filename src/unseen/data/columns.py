@@ -11,36 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import Floats, Ints, is_string, joined
+from unseen.data.ids import Floats, Ints, id_column, is_string, joined
 from unseen.data.tables import Table
 from unseen.errors import InputError
 
 
 def id_values(table: Table, index: int, what: str) -> pa.Array:
     """Return a column of ids as Arrow strings or int64, none of them missing."""
-    column = joined(table.columns[index])
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_null(column.type):
-        column = column.cast(pa.large_string())
-    if pa.types.is_integer(column.type):
-        try:
-            ids = column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            msg = f"{table.source}: ids of `{what}` do not fit into 64-bit integers; store them as strings"
-            raise InputError(msg) from None
-        missing = ids.is_null()
-    elif is_string(column.type):
-        ids = column.cast(pa.large_string())
-        missing = pc.fill_null(pc.equal(ids, ""), True)
-    else:
-        msg = f"{table.source}: the column of `{what}` has the type {column.type}; ids must be strings or integers"
-        raise InputError(msg)
-    row = pc.index(missing, pa.scalar(True)).as_py()
-    if row >= 0:
-        msg = f"{table.place(row)}: the id of `{what}` is empty"
-        raise InputError(msg)
-    return ids
+    return id_column(table.columns[index], what, table.place, table.source)
 
 
 def float_values(table: Table, index: int, what: str) -> Floats:
@@ -88,8 +66,6 @@ def finite_values(table: Table, index: int, what: str, rule: str, kind: Any = No
 def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
     """Return for each label in a column its row, and its name; text holds several with ``|`` between them."""
     values = joined(column)
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
     kind = values.type
     if is_string(kind):
         several = pc.split_pattern(values.cast(pa.large_string()), "|")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,28 +28,31 @@ def id_array(ids: IdArray, what: str = "node_ids") -> pa.Array:
         raise InputError(msg) from None
 
 
-def id_column(values: Any, what: str) -> pa.Array:
-    """Return ids as an Arrow array of large strings or int64, without nulls."""
-    if isinstance(values, pa.ChunkedArray):
-        values = joined(values)
-    if not isinstance(values, pa.Array):
+def id_column(
+    values: Any, what: str, place: Callable[[int], str] | None = None, source: str = ""
+) -> pa.Array:
+    """Return ids as an Arrow array of large strings or int64, none of them missing.
+
+    `place` and `source` say where the column of a file stands; an empty text is no id there.
+    """
+    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
         return id_array(as_ids(values, what=what), what)
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    if values.null_count:
-        row = pc.index(values.is_null(), pa.scalar(True)).as_py()
-        msg = f"`{what}` has an empty id in row {row + 1}"
+    column, where = joined(values), f"{source}: " if source else ""
+    integers = pa.types.is_integer(column.type)
+    if not (integers or is_string(column.type) or pa.types.is_null(column.type)):
+        msg = f"{where}the column of `{what}` has the type {column.type}; ids must be strings or integers"
         raise InputError(msg)
-    if pa.types.is_integer(values.type):
-        try:
-            return values.cast(pa.int64())
-        except pa.ArrowInvalid:
-            msg = f"`{what}` does not fit into 64-bit integers; store the ids as strings"
-            raise InputError(msg) from None
-    if is_string(values.type):
-        return values.cast(pa.large_string())
-    msg = f"`{what}` must hold strings or integers, got the type {values.type}"
-    raise InputError(msg)
+    try:
+        ids = column.cast(pa.int64() if integers else pa.large_string())
+    except pa.ArrowInvalid:
+        msg = f"{where}ids of `{what}` do not fit into 64-bit integers; store them as strings"
+        raise InputError(msg) from None
+    missing = ids.is_null() if integers or place is None else pc.fill_null(pc.equal(ids, ""), True)
+    row = pc.index(missing, pa.scalar(True)).as_py()
+    if row >= 0:
+        msg = f"{place(row) if place else f'row {row + 1}'}: the id of `{what}` is empty"
+        raise InputError(msg)
+    return ids
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,11 @@ def stacked(columns: Sequence[pa.Array]) -> pa.Array:
     return pa.concat_arrays([column.cast(kind) for column in columns] or [pa.array([], kind)])
 
 
-def joined(column: pa.ChunkedArray) -> pa.Array:
-    """Return the chunks of a column as one array."""
-    whole = column.combine_chunks()
+def joined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return the chunks of a column as one array, its dictionary resolved."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(whole, pa.ChunkedArray):  # what pyarrow returns for several gigabytes, or for no chunk
         return pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
     return whole

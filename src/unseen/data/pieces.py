@@ -104,7 +104,7 @@ def several_rows(source: str, node: object) -> InputError:
 class LabelRows:
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
-    `headless` says that the first row may be a header that nobody announced.
+    `hint` goes with messages on the first row where that may be a header nobody announced.
     """
 
     source: str
@@ -112,7 +112,7 @@ class LabelRows:
     rows: Ints
     names: pa.Array
     place: Callable[[int], str]
-    headless: bool = False
+    hint: str = ""
 
     @property
     def id_columns(self) -> list[pa.Array]:
@@ -136,5 +136,5 @@ class LabelRows:
             np.concatenate([piece.rows + start for piece, start in zip(pieces, starts[:-1], strict=True)]),
             pa.concat_arrays([piece.names for piece in pieces]),
             place,
-            pieces[0].headless,
+            pieces[0].hint,
         )

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.build import Report, combined, counted
+from unseen.data.build import Report, combined, counted, labels_of, refuse_unknown
 from unseen.data.ids import Ints, Numbering, id_column, number_ids, stacked
-from unseen.data.labels import labels_of, refuse_unknown
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Piece, Reader

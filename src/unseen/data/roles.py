@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.build import Report
+from unseen.data.build import Report, checked_weights
 from unseen.data.columns import (
     finite_values,
     float_values,
@@ -36,6 +36,7 @@ from unseen.data.columns import (
 )
 from unseen.data.headers import (
     DST,
+    HEADER_HINT,
     LABEL,
     PANDAS_INDEX,
     SRC,
@@ -175,7 +176,13 @@ class EdgeReader(Reader[Edges]):
             return self._from_matrix(batch)
         src, dst, weight = self._positions(batch)
         ends = id_values(batch, src, "src"), id_values(batch, dst, "dst")
-        return Edges(*ends, None if weight is None else self._weights(batch, weight))
+        if weight is None:
+            return Edges(*ends, None)
+        weights = float_values(batch, weight, "weight")
+        return Edges(*ends, self._checked(weights, lambda row: f"{batch.place(row)}: the weight is"))
+
+    def _checked(self, weights: Floats, where: Callable[[int], str]) -> Floats:
+        return checked_weights(weights, where, self.report, drop_negative=self.options.drop_negative)
 
     def _positions(self, table: Table) -> tuple[int, int, int | None]:
         src, dst, weight = table.find(SRC), table.find(DST), table.find(WEIGHT)
@@ -221,31 +228,6 @@ class EdgeReader(Reader[Edges]):
                 )
                 raise InputError(msg)
 
-    def _weights(self, table: Table, index: int) -> Floats:
-        weights = float_values(table, index, "weight")
-        bad = np.flatnonzero(~np.isfinite(weights))
-        if len(bad):
-            row = int(bad[0])
-            msg = f"{table.place(row)}: the weight is {weights[row]}; edge weights must be finite numbers"
-            raise InputError(msg)
-        return self._without_negative(weights, lambda row: f"{table.place(row)}: the weight is")
-
-    def _without_negative(self, weights: Floats, where: Callable[[int], str]) -> Floats:
-        """Return the weights with 0 for negative ones, which are refused unless the options drop them."""
-        self.report.dropped_zero += int(np.count_nonzero(weights == 0))
-        negative = weights < 0
-        if not negative.any():
-            return weights
-        if not self.options.drop_negative:
-            row = int(np.flatnonzero(negative)[0])
-            msg = (
-                f"{where(row)} {weights[row]:g}; negative weights are not supported yet, "
-                "leave such edges out with drop_negative=True (--drop-negative)"
-            )
-            raise InputError(msg)
-        self.report.dropped_negative += int(negative.sum())
-        return np.where(negative, 0.0, weights)
-
     def _from_matrix(self, matrix: Matrix) -> Edges:
         name, values = matrix.source, matrix.values
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
@@ -263,16 +245,12 @@ class EdgeReader(Reader[Edges]):
         # Of a symmetric matrix one half lists every edge once; a directed one is a list of its entries.
         undirected = (csr != csr.T).nnz == 0
         coo = (sp.triu(csr) if undirected else csr).tocoo()
-        bad = np.flatnonzero(~np.isfinite(coo.data))
 
         def where(k: int) -> str:
             return f"{name}: the weight in row {coo.row[k]}, column {coo.col[k]} is"
 
-        if len(bad):
-            msg = f"{where(bad[0])} {coo.data[bad[0]]:g}; edge weights must be finite numbers"
-            raise InputError(msg)
+        weights = self._checked(coo.data, where)
         nodes = id_column(default_ids(csr.shape[0]) if matrix.ids is None else matrix.ids, "ids")
-        weights = self._without_negative(coo.data, where)
         return Edges(nodes.take(pa.array(coo.row)), nodes.take(pa.array(coo.col)), weights, nodes)
 
 
@@ -404,8 +382,8 @@ class LabelReader(Reader[LabelRows]):
         node, label = self._positions(batch)
         ids = id_values(batch, node, "node")
         rows, names = label_values(batch.columns[label], batch.source)
-        headless = batch.text and batch.names is None
-        return self._without_missing(LabelRows(batch.source, ids, rows, names, batch.place, headless))
+        hint = HEADER_HINT if batch.text and batch.names is None else ""
+        return self._without_missing(LabelRows(batch.source, ids, rows, names, batch.place, hint))
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)

@@ -20,10 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unseen.data.build import counted
+from unseen.data.build import counted, tell_contradiction
 from unseen.data.files import staged_folder
 from unseen.data.ids import id_column
-from unseen.data.labels import tell_contradiction
 from unseen.data.options import Options
 from unseen.data.pieces import several_rows
 from unseen.data.read import Intake, missing_features, numbered_ids, several
