@@ -28,7 +28,7 @@ def write(path: Path, content: str | bytes) -> Path:
         ("", r"e\.csv' is empty; a file without rows needs at least its header line$"),
         ("# nothing\n\n", r"e\.csv' is empty"),
         ("src,dst\n", r"e\.csv' lists no edge, and there is no other source that names a node"),
-        ("a\nb\n", r"e\.csv', line 1 has one column; an edge needs two, `src` and `dst`"),
+        ("a\nb\n", r"e\.csv', line 1 has one column; edges are `src, dst`"),
         ("# c\nsrc,dst\n\na,b\n# c\nc\n", r"e\.csv', line 6 has 1 column but the header has 2"),
         ("a,b\nb,c,d\n", r"e\.csv', line 2 has 3 columns but the first line has 2"),
         ("a,b,1,2\n", r"line 1 has 4 columns; edges are `src, dst` and perhaps `weight`"),

@@ -45,7 +45,7 @@ def read_npz(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     """Yield the matrix of a ``.npz``: scipy's parts, or one dense array; with ids, names and metadata if any."""
     arrays = load_arrays(file)
     if isinstance(arrays, np.ndarray):  # a .npy file under the name .npz
-        yield Matrix(file.name, _numeric(arrays, file))
+        yield Matrix(file.name, arrays)
         return
     stored = arrays.pop("metadata", None)
     values = _values(arrays, file)
@@ -66,7 +66,7 @@ def read_npy(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     if not isinstance(array, np.ndarray):
         msg = f"{file.name} is an .npz archive under the name .npy; rename it to .npz"
         raise InputError(msg)
-    yield Matrix(file.name, _numeric(array, file))
+    yield Matrix(file.name, array)
 
 
 def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -185,7 +185,7 @@ def _values(arrays: Arrays, file: File) -> sp.csr_array | npt.NDArray[Any]:
             "(scipy.sparse.save_npz) or one array of two dimensions named `data`"
         )
         raise InputError(msg)
-    return _numeric(arrays[candidates[0]], file)
+    return arrays[candidates[0]]
 
 
 def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
@@ -207,20 +207,9 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
 def _checked(matrix: Any, file: File) -> sp.csr_array:
     """Return a sparse matrix as CSR after a full check; a wrong index would crash the process later."""
     with _foreign(file, "scipy"):
-        if matrix.ndim != 2:
-            msg = f"{file.name} holds a sparse array of {matrix.ndim} dimensions; two are needed"
-            raise InputError(msg)
         if matrix.format in ("csr", "csc"):
             matrix.check_format(full_check=True)
-        _numeric(matrix.data, file)
         return sp.csr_array(matrix)
-
-
-def _numeric(array: npt.NDArray[Any], file: File) -> npt.NDArray[Any]:
-    if array.dtype.kind not in "fiub":
-        msg = f"{file.name} holds values of type {array.dtype}; real numbers are needed"
-        raise InputError(msg)
-    return array
 
 
 @contextmanager

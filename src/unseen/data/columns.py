@@ -100,9 +100,7 @@ def require_single_rows(ids: pa.Array, table: Table, what: str) -> None:
     _, first = np.unique(codes, return_index=True)
     if len(first) == len(codes):
         return
-    again = np.ones(len(codes), dtype=bool)
-    again[first] = False
-    row = int(np.flatnonzero(again)[0])
+    row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
     msg = f"{table.place(row)}: the node {ids[row].as_py()!r} has {what} already; one row per node is allowed"
     raise InputError(msg)
 

@@ -21,11 +21,11 @@ from unseen.data.sources import (
     GROUP_FILE,
     File,
     Role,
+    Source,
     data_suffix,
     existing,
     find_format,
     metadata_path,
-    open_source,
 )
 from unseen.data.tables import Matrix
 from unseen.data.write import STDOUT, check_graph_target, write_graph, write_part, write_tables
@@ -179,7 +179,7 @@ def _named_kind(path: Path, options: Options) -> What | None:
         return "embedding"
     # Of labels every first line that may be a header waits, and the names are the same whatever is in the columns.
     role: Role = "features" if data_suffix(path) in (".npz", ".npy") else "labels"
-    table = next(open_source(path, role, options).batches(1 << 16), None)
+    table = next(Source(path, role, options).batches(1 << 16), None)
     if isinstance(table, Matrix):
         return "embedding" if table.metadata else "features" if table.names is not None else None
     if table is None:

@@ -41,13 +41,7 @@ _QUOTED = re.compile(r'"[^"]*"?')
 
 
 def edge_pair(cells: Sequence[str]) -> tuple[int, int] | None:
-    """Return where these lower-case cells name the two ends by one of the less usual pairs, or None.
-
-    Examples
-    --------
-    >>> edge_pair(["weight", "from", "to"])
-    (1, 2)
-    """
+    """Return where these lower-case cells name the two ends by one of the less usual pairs, or None."""
     pair = next((pair for pair in EDGE_PAIRS if set(pair) <= set(cells)), None)
     return None if pair is None else (cells.index(pair[0]), cells.index(pair[1]))
 
@@ -232,11 +226,6 @@ def sniff_delimiter(lines: Sequence[str], role: Role, suffix: str, source: str) 
     A delimiter under which the first line is a known header wins; then one that cuts every line
     into the same number of cells; then the one most lines have, so that the odd line can be named.
     Blanks separate no columns in a list of nodes, whose ids they belong to, nor in a table of vectors.
-
-    Examples
-    --------
-    >>> sniff_delimiter(["a b,c", "ü,d"], "edges", ".csv", "x")
-    ','
     """
     candidates = [",", "\t", ";"] if suffix == ".csv" else ["\t", ",", ";"]
     if role not in ("nodes", "vectors"):
@@ -261,13 +250,7 @@ def sniff_delimiter(lines: Sequence[str], role: Role, suffix: str, source: str) 
 
 
 def cuts_all(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether each of the first `lines` has this delimiter outside quotes.
-
-    Examples
-    --------
-    >>> cuts_all(["a;b", '"c;d"'], ";")
-    False
-    """
+    """Return whether each of the first `lines` has this delimiter outside quotes."""
     return all(_count(_QUOTED.sub("q", line), delimiter) for line in lines)
 
 

@@ -39,15 +39,6 @@ def parse_mat(data: bytes, require_room: Callable[[int], None] = lambda _: None)
     """Return the variables of a Matlab file; a damaged one raises `MatlabError`.
 
     `require_room` is told how many bytes are unpacked so far, and raises where that is too much.
-
-    Examples
-    --------
-    >>> import io, scipy.io
-    >>> buffer = io.BytesIO()
-    >>> scipy.io.savemat(buffer, {"network": np.eye(2), "note": "hello"})
-    >>> variables = parse_mat(buffer.getvalue())
-    >>> variables["network"].tolist(), variables["note"]
-    ([[1.0, 0.0], [0.0, 1.0]], None)
     """
     order = _byte_order(data)
     variables: dict[str, sp.csc_array | npt.NDArray[Any] | None] = {}

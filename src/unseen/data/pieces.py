@@ -44,29 +44,23 @@ class Edges:
 
 @dataclass(frozen=True)
 class NodeRows:
-    """Ids of a node list."""
+    """Ids of a node list; None: row i is node number i."""
 
-    ids: pa.Array
-
-    @property
-    def id_columns(self) -> list[pa.Array]:
-        """The one column of ids."""
-        return [self.ids]
-
-
-@dataclass(frozen=True)
-class FeatureRows:
-    """Rows of features, or of vectors; without `ids` row i is node number i."""
-
-    source: str
     ids: pa.Array | None
-    values: Features
-    names: tuple[str, ...] | None
 
     @property
     def id_columns(self) -> list[pa.Array]:
         """The one column of ids; none for numbered rows."""
         return [] if self.ids is None else [self.ids]
+
+
+@dataclass(frozen=True)
+class FeatureRows(NodeRows):
+    """Rows of features, or of vectors; without `ids` row i is node number i."""
+
+    values: Features
+    names: tuple[str, ...] | None
+    source: str
 
     @classmethod
     def joined(cls, pieces: Sequence[FeatureRows], header: tuple[str, ...] | None) -> FeatureRows:
@@ -91,8 +85,8 @@ class FeatureRows:
             raise several_rows(source, node)
         dense = [piece.values for piece in full if isinstance(piece.values, np.ndarray)]
         if len(dense) == len(full):
-            return cls(source, ids, np.concatenate(dense), names)
-        return cls(source, ids, sp.vstack([piece.values for piece in full], format="csr"), names)
+            return cls(ids, np.concatenate(dense), names, source)
+        return cls(ids, sp.vstack([piece.values for piece in full], format="csr"), names, source)
 
 
 def several_rows(source: str, node: object) -> InputError:
@@ -101,23 +95,18 @@ def several_rows(source: str, node: object) -> InputError:
 
 
 @dataclass(frozen=True)
-class LabelRows:
+class LabelRows(NodeRows):
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
     `hint` goes with messages on the first row where that may be a header nobody announced.
     """
 
-    source: str
     ids: pa.Array
     rows: Ints
     names: pa.Array
+    source: str
     place: Callable[[int], str]
     hint: str = ""
-
-    @property
-    def id_columns(self) -> list[pa.Array]:
-        """The one column of ids."""
-        return [self.ids]
 
     @classmethod
     def joined(cls, pieces: Sequence[LabelRows]) -> LabelRows:
@@ -130,11 +119,8 @@ class LabelRows:
             k = int(np.searchsorted(starts, row, side="right")) - 1
             return pieces[k].place(row - int(starts[k]))
 
-        return cls(
-            pieces[0].source,
-            stacked([piece.ids for piece in pieces]),
-            np.concatenate([piece.rows + start for piece, start in zip(pieces, starts[:-1], strict=True)]),
-            pa.concat_arrays([piece.names for piece in pieces]),
-            place,
-            pieces[0].hint,
+        ids, names = stacked([piece.ids for piece in pieces]), [piece.names for piece in pieces]
+        rows = [piece.rows + start for piece, start in zip(pieces, starts[:-1], strict=True)]
+        return replace(
+            pieces[0], ids=ids, rows=np.concatenate(rows), names=pa.concat_arrays(names), place=place
         )

@@ -49,7 +49,7 @@ from unseen.data.headers import (
 from unseen.data.ids import Floats, id_column
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows
-from unseen.data.sources import Role, open_source
+from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger
 from unseen.graph import Features, symmetric
@@ -80,15 +80,11 @@ class Reader(Generic[Piece]):
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         self.options = Options() if options is None else options
         self.report = Report() if report is None else report
-        self.source = open_source(source, self.role, self.options)
+        self.source = Source(source, self.role, self.options)
+        self.name = self.source.name
         self.first: First | None = None
         self.kept: list[Piece] = []
         self.n_rows, self._all_numbers, self._started = 0, True, False
-
-    @property
-    def name(self) -> str:
-        """What messages call the source."""
-        return self.source.name
 
     def pieces(self, n_bytes: int | None = None) -> Iterator[Piece]:
         """Yield the pieces in their order, about `n_bytes` each (None: each file at once)."""
@@ -162,6 +158,18 @@ def start_of(table: Table) -> str:
     return table.first.place if table.first is not None else table.place(0)
 
 
+def _lack(table: Table, need: str) -> InputError:
+    """Return the error for a table without the columns that its role needs."""
+    have = f"{len(table.columns)} columns" if table.names is None else f"the columns {listed(table.names)}"
+    return InputError(f"{table.source} has {have}; {need}")
+
+
+def _require_numbers(matrix: Matrix) -> None:
+    if matrix.values.dtype.kind not in "fiub":
+        msg = f"{matrix.source} holds values of type {matrix.values.dtype}; real numbers are needed"
+        raise InputError(msg)
+
+
 class EdgeReader(Reader[Edges]):
     """Edges: ``src, dst`` and perhaps ``weight``, or an adjacency matrix."""
 
@@ -191,11 +199,7 @@ class EdgeReader(Reader[Edges]):
             if pair is None:
                 if table.text:
                     return self._by_position(table)
-                msg = (
-                    f"{table.source} has the columns {listed(table.names or ())}; edges need `src` and `dst`, "
-                    "`weight` is optional"
-                )
-                raise InputError(msg)
+                raise _lack(table, "edges need `src` and `dst`, `weight` is optional")
             src, dst = pair
         self._refuse_kinds(table, {src, dst, weight})
         self._say_unused(table, {src, dst, weight})
@@ -204,13 +208,11 @@ class EdgeReader(Reader[Edges]):
     @staticmethod
     def _by_position(table: Table) -> tuple[int, int, int | None]:
         width = len(table.columns)
-        if width < 2:
-            msg = f"{start_of(table)} has one column; an edge needs two, `src` and `dst`"
-            raise InputError(msg)
-        if width > 3:
+        if width not in (2, 3):
+            count = "one column" if width == 1 else f"{width} columns"
             msg = (
-                f"{start_of(table)} has {width} columns; edges are `src, dst` and perhaps `weight`: "
-                "remove the others, or name these in a header line"
+                f"{start_of(table)} has {count}; edges are `src, dst` and perhaps `weight`: "
+                "remove other columns, or name these in a header line"
             )
             raise InputError(msg)
         return 0, 1, 2 if width == 3 else None
@@ -233,9 +235,7 @@ class EdgeReader(Reader[Edges]):
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
             msg = f"{name} has shape {values.shape}; an adjacency matrix must be square"
             raise InputError(msg)
-        if values.dtype.kind not in "fiub":
-            msg = f"{name} holds values of type {values.dtype}; edge weights must be real numbers"
-            raise InputError(msg)
+        _require_numbers(matrix)
         csr = sp.csr_array(values, dtype=np.float64)
         if not csr.has_canonical_format:
             csr = csr.copy()
@@ -265,13 +265,7 @@ class NodeReader(Reader[NodeRows]):
             raise InputError(msg)
         index = id_position(batch.names or ())
         if index is None and len(batch.columns) != 1:
-            have = f"has {len(batch.columns)} columns"
-            if batch.names is not None:
-                have = f"has the columns {listed(batch.names)}"
-            msg = (
-                f"{batch.source} {have}; a node list has one column, or a header that names the column `node`"
-            )
-            raise InputError(msg)
+            raise _lack(batch, "a node list has one column, or a header that names the column `node`")
         return NodeRows(id_values(batch, index or 0, "node"))
 
 
@@ -294,7 +288,7 @@ class FeatureReader(Reader[FeatureRows]):
     def _piece(self, batch: Table | Matrix) -> FeatureRows:
         if isinstance(batch, Matrix):
             ids = None if batch.ids is None else id_column(batch.ids, f"ids of {batch.source}")
-            return FeatureRows(batch.source, ids, self._finite_matrix(batch), batch.names)
+            return FeatureRows(ids, self._finite_matrix(batch), batch.names, batch.source)
         node, values = self._columns(batch)
         ids = None
         if node is not None:
@@ -302,28 +296,25 @@ class FeatureReader(Reader[FeatureRows]):
             require_single_rows(ids, batch, self.role)
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
             names = batch.metadata.get("feature_names")
-            return FeatureRows(
-                batch.source,
-                ids,
-                self._list_matrix(batch, values[0]),
-                None if names is None else tuple(json.loads(names)),
-            )
+            own = None if names is None else tuple(json.loads(names))
+            return FeatureRows(ids, self._list_matrix(batch, values[0]), own, batch.source)
         columns = [finite_values(batch, k, self._name(batch, k), self.rule, self.kind) for k in values]
         matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
         for k, column in enumerate(columns):
             matrix[:, k] = column
         own = None if batch.names is None else tuple(batch.names[k] for k in values)
-        return FeatureRows(batch.source, ids, matrix, own)
+        return FeatureRows(ids, matrix, own, batch.source)
 
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
         """Return the column of ids and those of numbers."""
-        node = id_position(table.names or ())
+        node, names = id_position(table.names or ()), table.names or ()
         if node is None and not table.text:
-            msg = f"{table.source} has the columns {listed(table.names or ())}; features need a column `node`"
-            raise InputError(msg)
+            raise _lack(table, "features need a column `node`")
+        if node is None and names and not self._started:
+            logger.info("%s: the first column, %r, is taken as the ids", table.source, names[0])
         values = [k for k in range(len(table.columns)) if k != (node or 0)]
         if not values:
-            msg = f"{table.source} has no column beside the node ids; features need at least one"
+            msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
             raise InputError(msg)
         return node or 0, values
 
@@ -351,9 +342,7 @@ class FeatureReader(Reader[FeatureRows]):
         if values.ndim != 2:
             msg = f"{source} has shape {values.shape}; {self.role} need two dimensions, nodes and columns"
             raise InputError(msg)
-        if values.dtype.kind not in "fiub":
-            msg = f"{source} holds values of type {values.dtype}; {self.role} must be numbers"
-            raise InputError(msg)
+        _require_numbers(matrix)
         if self.kind is not None:
             with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
                 values = values.astype(self.kind, copy=False)
@@ -383,7 +372,7 @@ class LabelReader(Reader[LabelRows]):
         ids = id_values(batch, node, "node")
         rows, names = label_values(batch.columns[label], batch.source)
         hint = HEADER_HINT if batch.text and batch.names is None else ""
-        return self._without_missing(LabelRows(batch.source, ids, rows, names, batch.place, hint))
+        return self._without_missing(LabelRows(ids, rows, names, batch.source, batch.place, hint))
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
@@ -391,10 +380,7 @@ class LabelReader(Reader[LabelRows]):
             self._say_unused(table, {node, label})
             return node, label
         if not table.text:
-            msg = (
-                f"{table.source} has the columns {listed(table.names or ())}; labels need `node` and `label`"
-            )
-            raise InputError(msg)
+            raise _lack(table, "labels need `node` and `label`")
         if width != 2:
             have = "one column" if width == 1 else f"{width} columns"
             msg = (
@@ -413,14 +399,13 @@ class LabelReader(Reader[LabelRows]):
         if isinstance(values, np.ndarray) and 1 in values.shape:  # one class number, or -1 or NaN, per node
             column = pa.chunked_array([pa.array(values.ravel())])
             rows, names = label_values(column, source)
-            return self._without_missing(
-                LabelRows(source, pa.array(np.arange(values.size)), rows, names, place)
-            )
+            ids = pa.array(np.arange(values.size))
+            return self._without_missing(LabelRows(ids, rows, names, source, place))
         coo = sp.coo_array(values)
         kept = coo.data != 0
         names = pa.array(coo.col[kept]).cast(pa.large_string())
         ids = pa.array(np.arange(coo.shape[0]))
-        return LabelRows(source, ids, coo.row[kept].astype(np.int64), names, place)
+        return LabelRows(ids, coo.row[kept].astype(np.int64), names, source, place)
 
     def _without_missing(self, piece: LabelRows) -> LabelRows:
         """Leave out what means "no label": nothing at all, NaN, -1, and words such as ``NA``, which are counted."""

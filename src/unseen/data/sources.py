@@ -189,16 +189,7 @@ def format_of(path: Path, role: Role) -> Format:
 
 
 def written_format(path: Path, role: Role) -> Format:
-    """Return the format of a file to be written, or raise the error that lists the suffixes `role` can have.
-
-    Examples
-    --------
-    >>> written_format(Path("vectors.pkl"), "vectors")
-    Traceback (most recent call last):
-        ...
-    unseen.errors.InputError: vectors.pkl: vectors are not written with the suffix '.pkl'; use one of
-    .w2v.txt, .w2v, .tsv, .parquet, .pq, .npz (text also with .gz)
-    """
+    """Return the format of a file to be written, or raise the error that lists the suffixes `role` can have."""
     format_ = find_format(path, role, written=True)
     what = "graphs" if role == "edges" else role
     if format_ is None:
@@ -363,57 +354,50 @@ def shown_bytes(n: float) -> str:
     return f"{n:.0f} bytes"
 
 
-@dataclass(frozen=True)
 class Source:
-    """Data to be read once, from files or from an object.
+    """Data to be read once, from a path (a file, or a folder) or an object; looked at, not yet read.
 
     Attributes
     ----------
     name : str
         What messages call it: a quoted path, or a parameter in backticks.
-    role : str
-        What it is read as.
+    files : tuple of Path
+        What is read; none for an object.
     beside : Path or None
         A file that names nodes of these edges: the ``group.txt`` beside a ``graph.txt``.
-    """
-
-    name: str
-    role: Role
-    _read: Callable[[int | None], Batches]
-    files: tuple[Path, ...] = ()
-    beside: Path | None = None
-
-    def batches(self, n_bytes: int | None = None) -> Batches:
-        """Yield the content in pieces of about `n_bytes` (None: each file at once), rows in their order."""
-        return self._read(n_bytes)
-
-
-def open_source(source: Any, role: Role, options: Options | None = None) -> Source:
-    """Look at a path (a file, or a folder) or an object, without reading it.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> source = open_source(pa.table({"src": ["a", "b"], "dst": ["b", "c"]}), "edges")
+    >>> source = Source(pa.table({"src": ["a", "b"], "dst": ["b", "c"]}), "edges")
     >>> [table.n_rows for table in source.batches()]
     [2]
     """
-    options = Options() if options is None else options
-    if not is_path(source):
-        from unseen.data.tables import read_object
 
-        return Source(f"`{role}`", role, lambda _: read_object(source, role))
-    path = existing(source, role)
-    files = _files_of(path, role)
-    pairs = [(File(file, role), format_of(file, role)) for file in files]
+    def __init__(self, source: Any, role: Role, options: Options | None = None) -> None:
+        self.name, self.files = f"`{role}`", tuple[Path, ...]()
+        self.beside: Path | None = None
+        self._object, self._role = source, role
+        self._options = Options() if options is None else options
+        if not is_path(source):
+            return
+        path = existing(source, role)
+        self.files = _files_of(path, role)
+        self.name = repr(str(self.files[0] if len(self.files) == 1 else path))
+        self._inputs = [(File(file, role), format_of(file, role)) for file in self.files]
+        beside = self.files[0].with_name(GROUP_FILE)
+        if role == "edges" and self.files[0].name == GRAPH_FILE and beside.is_file():
+            self.beside = beside
 
-    def read(n_bytes: int | None) -> Batches:
-        for file, format_ in pairs:
-            yield from format_.read(file, role, options, n_bytes)
+    def batches(self, n_bytes: int | None = None) -> Batches:
+        """Yield the content in pieces of about `n_bytes` (None: each file at once), rows in their order."""
+        if not self.files:
+            from unseen.data.tables import read_object
 
-    beside = files[0].with_name(GROUP_FILE) if files[0].name == GRAPH_FILE and role == "edges" else None
-    name = repr(str(files[0] if len(files) == 1 else path))
-    return Source(name, role, read, files, beside if beside is not None and beside.is_file() else None)
+            yield from read_object(self._object, self._role)
+            return
+        for file, format_ in self._inputs:
+            yield from format_.read(file, self._role, self._options, n_bytes)
 
 
 def _files_of(path: Path, role: Role) -> tuple[Path, ...]:

@@ -182,22 +182,19 @@ def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
 
 def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
     """Yield the batch of an object: anything with the Arrow interface, a matrix, or a sequence of node ids."""
-    if role == "nodes" and isinstance(source, Iterable) and not _has_columns(source):
+    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
+    if role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
         from unseen.data.ids import id_column
 
-        ids = id_column(source, "nodes")
-        yield from_arrow(pa.table({"node": ids}), "`nodes`")
-        return
-    if _is_tabular(source):
+        yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
+    elif tabular:
         yield _from_object(source, role)
-        return
-    if sp.issparse(source) and role in ("edges", "features"):
-        yield Matrix(f"`{role}`", source)
-        return
-    if isinstance(source, np.ndarray) and role == "features":
+    elif role == "features" and isinstance(source, np.ndarray):
         yield Matrix("`features`", source)
-        return
-    raise InputError(_NO_SOURCE[role].format(type(source).__name__))
+    elif role in ("edges", "features") and sp.issparse(source):
+        yield Matrix(f"`{role}`", source)
+    else:
+        raise InputError(_NO_SOURCE[role].format(type(source).__name__))
 
 
 _NO_SOURCE: dict[Role, str] = {
@@ -209,14 +206,6 @@ _NO_SOURCE: dict[Role, str] = {
     "Labels.from_values takes one value per node",
     "vectors": "`vectors` must be a path, got {}",
 }
-
-
-def _has_columns(source: Any) -> bool:
-    return hasattr(source, "columns") and _is_tabular(source)
-
-
-def _is_tabular(source: Any) -> bool:
-    return hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
 
 
 def _from_object(source: Any, role: Role) -> Table:

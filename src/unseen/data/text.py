@@ -68,8 +68,8 @@ class Layout:
         Number of columns.
     names, first
         As in `Table`; where one of them is there, the first line is no row of the batches.
-    comments : int
-        Comment lines above the first line of data.
+    start : int
+        Where the first line that is no comment begins, in bytes.
     quotes : bool
         Whether a cell may be quoted.
     """
@@ -78,7 +78,7 @@ class Layout:
     width: int
     names: tuple[str, ...] | None
     first: First | None
-    comments: int
+    start: int
     quotes: bool = True
 
 
@@ -104,16 +104,15 @@ def read_with(
                 _, boundary, quote = _scan(data, layout)
                 if last:
                     raise _unclosed(file.name, before + data.count(b"\n", 0, quote or data.rfind(b'"')) + 1)
-                if boundary:
+                if boundary and (started or boundary > layout.start):
                     data, rest = data[:boundary], data[boundary:]
                     text = _text(data, file.name, layout, before, started=started)
                     columns = text.columns(role)
         if layout is None or columns is None:
             parts, enough = [data], 2 * len(data)  # look again once there is twice as much
             continue
-        comments = text.comments - (0 if started else layout.comments)
         first = None if started else layout.first
-        yield Table(file.name, columns, layout.names, text.place, True, first, comments)
+        yield Table(file.name, columns, layout.names, text.place, True, first, text.comments)
         started = True
         before += data.count(b"\n")
         parts, size, enough = [rest], len(rest), 2 * len(rest)
@@ -195,10 +194,11 @@ def _layout(
         if delimiter is None or (role != "edges" and not cuts_all(sample, delimiter)):
             delimiter = sniff_delimiter(sample, role, file.suffix, file.name)
     width = len(split_line(sample[0], delimiter))
-    line, text = next(
-        (n, t) for n, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width
+    start, text = next(
+        (at, t) for at, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width
     )
     cells = tuple(split_line(text, delimiter))
+    line = data.count(b"\n", 0, start) + 1
     place = f"{file.name}, line {line}"
     kind = judge(role, cells, options.header, place)
     return Layout(
@@ -206,7 +206,7 @@ def _layout(
         width,
         cells if kind == "header" else None,
         First(cells, place, told=options.header is True) if kind == "wait" else None,
-        _hash_lines(data, line - 1),
+        start,
     )
 
 
@@ -214,28 +214,21 @@ _SURE_COMMENT = re.compile(rb"^[ \t]*+#(?:[ \t][^\n]*)?$", re.MULTILINE)
 _ANY_HASH = re.compile(rb"^[ \t]*+#[^\n]*", re.MULTILINE)
 
 
-def _hash_lines(data: bytes, n_lines: int) -> int:
-    """Return how many of the first lines begin with ``#``."""
-    head = io.BytesIO(data)
-    return sum(head.readline().lstrip(b" \t").startswith(b"#") for _ in range(n_lines))
-
-
 def _records(data: bytes, size: int) -> list[tuple[int, str]]:
-    """Return line numbers and texts of the first records that are neither blank nor surely a comment.
+    """Return beginnings and texts of the first records that are neither blank nor surely a comment.
 
     A quote that opens behind a usual delimiter and closes on another line joins the lines between.
     """
     cut = data.rfind(b"\n", 0, size) + 1 if len(data) > size else len(data)
     head = data[: cut or (data.find(b"\n", size) + 1) or len(data)]
     records: list[tuple[int, str]] = []
-    at, line = 0, 1
+    at = 0
     while at < len(head) and len(records) < _SAMPLE + 1:
         end = head.find(b"\n", at)
         end = len(head) if end < 0 else end
         if head[at:end].strip(b" \t") and not _SURE_COMMENT.match(head[at:end]):
             end = _record_end(head, at, end)
-            records.append((line, head[at:end].decode("utf-8").strip(" \t")))
-        line += head.count(b"\n", at, end) + 1
+            records.append((at, head[at:end].decode("utf-8").strip(" \t")))
         at = end + 1
     return records
 
@@ -351,17 +344,16 @@ def _has_loose_blanks(data: bytes, blanks: tuple[bytes, ...], mark: bytes) -> bo
 
 
 def _text(data: bytes, source: str, layout: Layout, before: int, *, started: bool) -> Text:
-    """Return a block ready for the parser, without the line that is no row."""
+    """Return a block ready for the parser, without the line that is no row and what stands above it."""
+    if not started:
+        start = layout.start
+        if layout.names is not None or layout.first is not None:
+            line_end = data.find(b"\n", start)
+            start = _record_end(data, start, len(data) if line_end < 0 else line_end)
+        before += data.count(b"\n", 0, start)
+        data = data[start:]
     data, comments = _without_comments(data, layout)
-    data = _tidy(data, layout.delimiter)
-    if not started and (layout.names is not None or layout.first is not None):
-        start = re.search(rb"[^\n]", data)
-        if start is not None:
-            line_end = data.find(b"\n", start.start())
-            end = _record_end(data, start.start(), len(data) if line_end < 0 else line_end)
-            before += data.count(b"\n", 0, end)
-            data = data[end:]
-    return Text(source, data, layout, before, comments)
+    return Text(source, _tidy(data, layout.delimiter), layout, before, comments)
 
 
 @dataclass(frozen=True)

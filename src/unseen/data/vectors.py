@@ -112,13 +112,7 @@ class VectorReader(FeatureReader):
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
         names = table.names or ()
         if table.text:
-            node = id_position(names)
-            if node is None and names and not self._started:
-                logger.info("%s: the first column, %r, is taken as the ids", table.source, names[0])
-            if len(table.columns) < 2:
-                msg = f"{table.source}, line 1 has one column; needed are an id and numbers"
-                raise InputError(msg)
-            return node or 0, [k for k in range(len(table.columns)) if k != (node or 0)]
+            return super()._columns(table)
         node = _id_column(table)
         kinds = {k: column.type for k, column in enumerate(table.columns) if k != node}
         lists = [k for k, kind in kinds.items() if is_list(kind) and _is_number(kind.value_type)]
@@ -142,17 +136,14 @@ class VectorReader(FeatureReader):
 
 def _id_column(table: Table) -> int | None:
     """Return the column of ids: by its name, else the only one of text."""
-    usable = [k for k, column in enumerate(table.columns) if _may_be_id(column.type)]
+    kinds = [column.type for column in table.columns]
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
+    texts = [k for k, kind in enumerate(kinds) if is_string(kind)]
+    usable = [k for k, kind in enumerate(kinds) if k in texts or pa.types.is_integer(kind)]
     position = id_position([(table.names or ())[k] for k in usable])
     if position is not None:
         return usable[position]
-    texts = [k for k in usable if not pa.types.is_integer(table.columns[k].type)]
     return texts[0] if len(texts) == 1 else None
-
-
-def _may_be_id(kind: pa.DataType) -> bool:
-    own = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_integer(own) or is_string(own))
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -189,9 +180,6 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
     sizes = len(lines[0]) == 2 and all(cell.isdigit() for cell in lines[0])
     # Where the second line has two fields as well, the first is a node unless it says "one number per node".
     sized = sizes and (len(lines) < 2 or len(lines[1]) != 2 or lines[0][1] == b"1")
-    if sized and len(lines) < 2:
-        msg = f"{file.name}: line 1 announces {int(lines[0][0])} vectors and none follow; the file is cut off"
-        raise InputError(msg)
     width = int(lines[0][1]) + 1 if sized else len(lines[0])
     before = 0
     if sized:
