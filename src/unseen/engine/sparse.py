@@ -154,12 +154,13 @@ class Matrix:
         """Return blocks of rows of equal work, so that hubs leave no thread waiting; they share the index arrays."""
         if dtype not in self._blocks:
             A = self._as(dtype)
-            blocks = self._blocks[dtype] = []
+            blocks = []
             for start, stop in work_cuts(A.indptr):
                 ends = A.indptr[start : stop + 1]
                 inside = slice(ends[0], ends[-1])
                 rows = _csr(A.data[inside], A.indices[inside], ends - ends[0], A.shape[1])
                 blocks.append((start, stop, rows))
+            self._blocks[dtype] = blocks
         return self._blocks[dtype]
 
     def extended(self, V: Array) -> Array:
@@ -209,10 +210,12 @@ class Matrix:
         return looped.with_values(looped.local.data * rows * scale[looped.local.indices], symmetric=True)
 
     def _with_loops(self) -> Matrix:
-        loops = np.flatnonzero(self.local.diagonal() == 0)
+        rows = self.own_rows()
+        # wider numbers would have products made by another kernel, with other last bits
+        loops = np.flatnonzero(self.local.diagonal() == 0).astype(rows.indices.dtype)
         ones = np.ones(len(loops), dtype=self.local.dtype)
         diagonal = sp.csr_array((ones, (loops, loops + self.layout.first)), shape=self.shape)
-        looped = sp.csr_array(self.own_rows() + diagonal)
+        looped = sp.csr_array(rows + diagonal)
         if self.halo is None:
             return Matrix(looped, self.run)
         return spread_matrix(self.layout, self.run, looped.indptr, looped.indices, looped.data)
