@@ -256,12 +256,8 @@ def one_a_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[Any]
         raise InputError(msg)
     listed = list(values)
     if node_ids is not None and len(listed) != len(node_ids):
-        entries = "1 entry" if len(listed) == 1 else f"{len(listed)} entries"
-        owner = (
-            f"there are {len(node_ids)} node ids"
-            if what == "values"
-            else f"the graph has {len(node_ids)} nodes"
-        )
+        n, entries = len(node_ids), "1 entry" if len(listed) == 1 else f"{len(listed)} entries"
+        owner = f"there are {n} node ids" if what == "values" else f"the graph has {n} nodes"
         msg = f"`{what}` has {entries} but {owner}"
         raise InputError(msg)
     return listed

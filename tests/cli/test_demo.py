@@ -9,13 +9,20 @@ from pathlib import Path
 import pytest
 
 import unseen
-from unseen import demo
+from unseen.cli import demo
 from unseen.explorer import layout
+from unseen.methods import registry
+
+METHODS = demo.METHODS
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    monkeypatch.setattr(demo, "METHODS", {name: METHODS[name] for name in names})
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "METHODS", ("nodefeats", "smoothfeats"))
+    only(monkeypatch, "nodefeats", "smoothfeats")
     monkeypatch.setattr(layout, "EARLY", 5)
     monkeypatch.setattr(layout, "LATE", 5)
 
@@ -63,14 +70,16 @@ def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: 
 def test_methods_that_are_not_installed_are_left_out_with_the_line_that_adds_them(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    make_method = registry.make_method
+
     def without_torch(name: str, **params: object) -> unseen.SmoothFeats:
         if name == "gcn":
             msg = "gcn needs torch"
             raise unseen.UnsupportedError(msg)
-        return unseen.make_method(name, **params)
+        return make_method(name, **params)
 
-    monkeypatch.setattr(demo, "METHODS", ("gcn", "smoothfeats"))
-    monkeypatch.setattr(demo, "make_method", without_torch)
+    only(monkeypatch, "gcn", "smoothfeats")
+    monkeypatch.setattr(registry, "make_method", without_torch)
     ran = cli("demo", "-o", tmp_path, "--json", "--no-page")
     assert ran.code == 0, ran.err
     assert set(json.loads(ran.out)["methods"]) == {"smoothfeats"}
@@ -83,6 +92,6 @@ def test_methods_that_are_not_installed_are_left_out_with_the_line_that_adds_the
 def test_the_page_shows_the_vectors_that_the_demo_recommends(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo, "METHODS", ("smoothfeats", "rect-plus"))
+    only(monkeypatch, "smoothfeats", "rect-plus")
     assert cli("demo", "-o", tmp_path).code == 0
     assert "Vectors by rect-plus, map by t-SNE" in (tmp_path / "explorer.html").read_text("utf-8")

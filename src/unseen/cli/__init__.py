@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-class _NoPandas:
+class _NoPandas:  # `sys.modules["pandas"] = None` is not enough: compiled modules take the None for pandas
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
         if name == "pandas":
             raise ModuleNotFoundError(name=name)

@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 import unseen
-from unseen.cli.output import is_verbose, say, set_level
-from unseen.errors import UnseenError, UsageError
+from unseen.cli.output import say, set_level
+from unseen.errors import UnseenError, UsageError, logger
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; the last one is what typer and shells make of Ctrl-C."""
@@ -50,8 +50,8 @@ def make_app(word: str | None) -> typer.Typer:
     if word not in COMMANDS:
         from unseen.cli import plugins
 
-        for name, command in plugins.commands(word, COMMANDS).items():
-            app.command(name, help=command.help)(command.function)
+        for name, (function, text) in plugins.commands(word, COMMANDS).items():
+            app.command(name, help=text)(function)
     return app
 
 
@@ -90,9 +90,8 @@ def run(
     except UnseenError as error:
         return _failed(str(error), who, USAGE if isinstance(error, UsageError) else FAILED)
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # the reader has gone: be quiet about it
+        # the reader has gone: be quiet about it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except MemoryError:
         return _failed(
@@ -108,7 +107,7 @@ def run(
 
 
 def _failed(sentence: str, who: str, code: int = FAILED) -> int:
-    if is_verbose():
+    if logger.level == logging.DEBUG:  # -v was given
         traceback.print_exc(file=sys.stderr)
     say(who + " ".join(sentence.split()))
     return code

@@ -46,7 +46,7 @@ def discover(
         check_target(path, files.paths(source))
     method = vectors.choose(common.seed)
     data = files.load(source)
-    labels = hiding.apply(data, common.seed).labels
+    labels, _ = hiding.apply(data, common.seed)
     if labels is None:
         msg = "discovery needs labels of at least one class; give them with --labels"
         raise InputError(msg)

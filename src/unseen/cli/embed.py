@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import unseen
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, Hiding, Input, fingerprint
 from unseen.cli.output import print_json, progress
@@ -72,16 +73,9 @@ def embed(
             raise UsageError(msg)
         refuse_overwriting(save_model, inputs)
         require_writable(save_model)
-    options_of_method: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
-    params = {name: value for name, value in options_of_method.items() if value is not None}
     method = method or DEFAULT_METHOD
-    params |= options.parse_parameters(param or [], method)
-    if model is None:
-        estimator = _estimator(method, params, common.seed)
-    else:
-        from unseen.methods.saving import load_method
-
-        estimator = load_method(model)
+    params = options.parse_parameters(param, method, n_components=dim, epochs=epochs, device=device)
+    estimator = _estimator(method, params, common.seed) if model is None else unseen.load_method(model)
     if save_model is not None and not estimator.can_be_saved:
         msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
         raise UsageError(msg)
@@ -128,16 +122,10 @@ def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:
 def _report(estimator: Method, embedding: Embedding, seconds: float, output: Path, *, json: bool) -> None:
     rows, columns = embedding.vectors.shape
     words = _class_words(estimator)
-    logger.info(
-        "%s: %d vectors of %d columns in %.1f s, written to %s",
-        estimator.name,
-        rows,
-        columns,
-        seconds,
-        output,
-    )
+    name, sentence = estimator.name, "%s: %d vectors of %d columns in %.1f s, written to %s"
+    logger.info(sentence, name, rows, columns, seconds, output)
     if json:
-        report = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
+        report = {"method": name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
         print_json({**report, "output": str(output), "class_descriptions": words})
 
 
@@ -145,20 +133,20 @@ def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch:
     from unseen.embedding import Embedding
     from unseen.engine.run import Run
 
-    visible = hiding.apply(data, seed)
+    labels, split = hiding.apply(data, seed)
     with progress(estimator.name) as move:
         if move and "callbacks" in estimator.parameters:
             estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
-        embedding = estimator.fit_run(data.graph, visible.labels, Run(scratch=scratch)).embedding_
-    if visible.split is None or not estimator.uses_labels or data.labels is None:
+        embedding = estimator.fit_run(data.graph, labels, Run(scratch=scratch)).embedding_
+    if split is None or not estimator.uses_labels or data.labels is None:
         return embedding
-    split = {
-        "unseen": list(visible.split.unseen),
+    record = {
+        "unseen": list(split.unseen),
         "label_rate": hiding.label_rate,
         "seed": seed,
-        "labelled": fingerprint(data.labels, visible.split),
+        "labelled": fingerprint(data.labels, split),
     }
-    params = {**embedding.params, "split": split}
+    params = {**embedding.params, "split": record}
     return Embedding(embedding.vectors, embedding.node_ids, embedding.method, params)
 
 

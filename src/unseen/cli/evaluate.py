@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from unseen.labels import Labels
     from unseen.splits import Split
 
-
 SPLITS = 10
 
 

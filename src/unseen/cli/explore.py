@@ -56,14 +56,14 @@ def explore(
     embedding: Any = method if isinstance(method, Embedding) else None
     path: Any = vectors.embedding  # there is one, or a source
     data = files.load(source) if source is not None else files.of_vectors(path, embedding)
-    visible = hiding.apply(data, common.seed)
+    labels, _ = hiding.apply(data, common.seed)
     with progress("looking for missing classes") as move:
         subject = prepare(
             None if source is None else data.graph,
-            visible.labels,
+            labels,
             embedding=embedding,
             method=None if isinstance(method, Embedding) else method,
-            truth=None if visible.labels is data.labels else data.labels,
+            truth=None if labels is data.labels else data.labels,
             budget=budget,
             random_state=common.seed,
             on_step=move,

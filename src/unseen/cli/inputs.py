@@ -96,14 +96,6 @@ class GraphFiles:
 
 
 @dataclass(frozen=True)
-class Visible:
-    """What an embedding may see, and the split it came from where labels were kept apart for a test."""
-
-    labels: Labels | None
-    split: Split | None
-
-
-@dataclass(frozen=True)
 class Hiding:
     """The options that hide labels of a fully labelled graph."""
 
@@ -120,37 +112,37 @@ class Hiding:
         """Whether anything is hidden."""
         return self.unseen is not None or self.label_rate is not None
 
-    def apply(self, data: Input, seed: int) -> Visible:
-        """Return what is left of the labels.
+    def apply(self, data: Input, seed: int) -> tuple[Labels | None, Split | None]:
+        """Return the labels that an embedding may see, and the split they came from where there is one.
 
         A label rate draws a split, whose other labels are kept for the test. Without one, all labels of the
         classes that are not hidden stay.
         """
         if not self.is_given:
-            return Visible(data.labels, None)
+            return data.labels, None
         if data.labels is None:
             msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
             raise UsageError(msg)
         from unseen.splits import completely_imbalanced_split
 
-        hidden = options.names(self.unseen)
+        hidden, split = options.names(self.unseen), None
         if self.label_rate is None:
             if set(data.labels.classes) <= set(hidden):
                 msg = f"all {len(data.labels.classes)} classes are unseen; leave at least one to learn from"
                 raise InputError(msg)
-            visible = Visible(data.labels.keep(data.labels.labelled, without=hidden), None)
+            visible = data.labels.keep(data.labels.labelled, without=hidden)
         else:
             split = completely_imbalanced_split(
                 data.labels, label_rate=self.label_rate, unseen=hidden, random_state=seed
             )
-            visible = Visible(split.seen_labels, split)
+            visible = split.seen_labels
         logger.info(
             "hidden from the embedding: %s; %d of %d labelled nodes are left to learn from",
             ", ".join(hidden) or "no class",
-            0 if visible.labels is None else len(visible.labels.labelled),
+            len(visible.labelled),
             len(data.labels.labelled),
         )
-        return visible
+        return visible, split
 
 
 @dataclass(frozen=True)
@@ -180,7 +172,7 @@ class VectorSource:
         from unseen.methods.registry import make_method
 
         method = self.method or "smoothfeats"
-        return make_method(method, **options.parse_parameters(self.param or [], method), random_state=seed)
+        return make_method(method, **options.parse_parameters(self.param, method), random_state=seed)
 
 
 def read_vectors(path: Path) -> Embedding:

@@ -128,12 +128,15 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def parse_parameters(pairs: list[str], method: str) -> dict[str, object]:
-    """Turn `name=value` texts into keyword arguments of a method, by what its class declares."""
+def parse_parameters(pairs: list[str] | None, method: str, **flags: Any) -> dict[str, Any]:
+    """Turn `name=value` texts into keyword arguments of a method, by what its class declares.
+
+    They come after the values of those `flags` that were given.
+    """
     from unseen.methods.registry import method_class
 
-    parsed: dict[str, object] = {}
-    for pair in pairs:
+    parsed = {name: value for name, value in flags.items() if value is not None}
+    for pair in pairs or []:
         cls = method_class(method)
         name, equals, text = pair.partition("=")
         if not equals or not name:

@@ -40,11 +40,6 @@ def set_level(level: int) -> None:
     logger.setLevel(level)
 
 
-def is_verbose() -> bool:
-    """Whether -v was given."""
-    return logger.level == logging.DEBUG
-
-
 def print_json(value: Any) -> None:
     """Write `value` to stdout as JSON."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

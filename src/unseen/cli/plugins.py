@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Container
 from typing import Any
 
 import typer
@@ -25,16 +24,10 @@ PAPER_COMMANDS = {
 """Commands of the distribution that holds the paper's experiments, listed whether it is installed or not."""
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command of another distribution; `help` is None where that of the function counts."""
-
-    function: Callable[..., Any]
-    help: str | None = None
-
-
-def commands(word: str | None, own: object) -> dict[str, Command]:
+def commands(word: str | None, own: Container[str]) -> dict[str, tuple[Callable[..., Any], str | None]]:
     """Return the commands that other distributions add; the one that is called is imported, the others are not.
+
+    Each is a function and its help, None where that of the function counts.
 
     Parameters
     ----------
@@ -52,20 +45,20 @@ def commands(word: str | None, own: object) -> dict[str, Command]:
     if word in PAPER_COMMANDS and word not in entries:
         msg = f"`unseen {word}` comes with {PAPER}; install it with: pip install {PAPER}"
         raise UnseenError(msg)
-    added = {
-        name: Command(_nothing, f"Comes with the paper's package: pip install {PAPER}.")
+    added: dict[str, tuple[Callable[..., Any], str | None]] = {
+        name: (_nothing, f"Comes with the paper's package: pip install {PAPER}.")
         for name in PAPER_COMMANDS
         if name not in entries
     }
     for name, entry in entries.items():
-        if name in own:  # type: ignore[operator]
+        if name in own:
             logger.warning("the command %r of %s is ignored: unseen has one", name, _owner(entry))
         elif name == word:
-            added[name] = Command(_loaded(entry))
+            added[name] = (_loaded(entry), None)
         elif importlib.util.find_spec(entry.module.partition(".")[0]) is None:
             logger.warning("%s", _broken(entry, f"there is no module {entry.module!r}"))
         else:
-            added[name] = Command(_nothing, PAPER_COMMANDS.get(name, f"A command of {_owner(entry)}."))
+            added[name] = (_nothing, PAPER_COMMANDS.get(name, f"A command of {_owner(entry)}."))
     return dict(sorted(added.items(), key=lambda item: item[0] not in PAPER_COMMANDS))
 
 

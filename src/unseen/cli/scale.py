@@ -25,6 +25,7 @@ app = typer.Typer(
 @options.grouped
 def scale(
     parts: Annotated[Path, typer.Argument(help="Folder that `unseen partition` wrote.")],
+    *,
     output: Annotated[
         Path,
         typer.Option("-o", "--output", help="Folder for the vectors, as Parquet parts.", show_default=False),
@@ -34,7 +35,6 @@ def scale(
     ] = "rect",
     dim: options.Dim = None,
     epochs: options.Epochs = None,
-    *,
     param: options.Param = None,
     device: options.Device = None,
     checkpoint_every: Annotated[
@@ -55,11 +55,9 @@ def scale(
     from unseen.engine.train import train
     from unseen.methods.registry import method_class
 
-    flags: dict[str, Any] = {"n_components": dim, "epochs": epochs, "device": device}
-    params = {name: value for name, value in flags.items() if value is not None}
-    if "epochs" in params and "epochs" not in method_class(method).parameters:
-        params["max_iter"] = params.pop("epochs")  # a factorisation has rounds
-    params |= options.parse_parameters(param or [], method)
+    rounds = "epochs" if "epochs" in method_class(method).parameters else "max_iter"  # of a factorisation
+    flags: dict[str, Any] = {"n_components": dim, rounds: epochs, "device": device}
+    params = options.parse_parameters(param, method, **flags)
     with connect(timeout) as comm:
         train(
             parts,
@@ -81,12 +79,9 @@ def main(argv: list[str]) -> int:
     from unseen.cli.app import run
 
     if not {"-v", "--verbose"} & set(argv):
-        os.environ.setdefault(
-            "TORCH_CPP_LOG_LEVEL", "FATAL"
-        )  # pages of C++ names around every lost connection
-    rank, size = (
-        int(os.environ.get(name, default)) for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"))
-    )
+        # pages of C++ names around every lost connection
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")
+    rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     who = f"unseen: process {rank}: " if size > 1 else "unseen: "
     # process 0 tells for all; the others are silent unless something is wrong
     return run(

@@ -38,25 +38,23 @@ def suggest(
     from unseen.discovery.suggest import suggest as choose
     from unseen.labels import Labels
 
-    labels = hiding.apply(data, common.seed).labels
+    labels, _ = hiding.apply(data, common.seed)
     if labels is None:
         labels = Labels.from_values([None] * data.graph.n_nodes, data.graph.node_ids)
     suggestions = choose(data.graph, labels, budget=budget, method=method, random_state=common.seed)
     if output is not None:
         save_suggestions(suggestions, output)
         logger.info("%d nodes written to %s", len(suggestions), output)
+    listed = [each.to_dict() for each in suggestions]
     if common.json:
-        listed = [each.to_dict() for each in suggestions]
         print_json({"source": data.name, "seed": common.seed, "suggestions": listed})
     elif output is None:
+        words = ["node", "group", "likely_class", "reason"]
         rows = [
             [
-                str(each.node),
-                each.group or "",
-                each.likely_class or "",
-                each.reason,
-                f"{each.unseen_probability:.3f}",
+                *("" if row[name] is None else str(row[name]) for name in words),
+                f"{row['unseen_probability']:.3f}",
             ]
-            for each in suggestions
+            for row in listed
         ]
-        print_table(["node", "group", "likely_class", "reason", "unseen_probability"], rows, left=4)
+        print_table([*words, "unseen_probability"], rows, left=4)
