@@ -110,7 +110,7 @@ class Matrix:
         shape = (self.local.shape[0], V.shape[1])
         if out is None:
             if self.halo is None and self.run.n_threads == 1:
-                return np.asarray(self._as(V.dtype) @ V)  # no blocks, and no copy of their results
+                return self._direct(V)
             out, add = np.empty(shape, dtype=V.dtype), False
         elif out.shape != shape or out.dtype != V.dtype:
             msg = f"`out` must have shape {shape} and dtype {V.dtype}, got {out.shape} and {out.dtype}"
@@ -125,6 +125,10 @@ class Matrix:
             some = slice(start, start + width)
             self._multiply(self.halo.extended(V[:, some]), out[:, some], add)
         return out
+
+    def _direct(self, V: Array) -> Array:
+        """Return the product on one thread, which needs no blocks and no copy of their results."""
+        return np.asarray(self._as(V.dtype) @ V)
 
     def _multiply(self, V: Array, out: Array, add: bool) -> None:
         """Write the product to `out`, or add it, in blocks of rows."""
@@ -145,9 +149,8 @@ class Matrix:
     def _as(self, dtype: np.dtype[Any]) -> sp.csr_array:
         if dtype not in self._cast:
             A = self.local
-            self._cast[dtype] = sp.csr_array(
-                (A.data.astype(dtype, copy=False), A.indices, A.indptr), shape=A.shape
-            )
+            # blocks and the whole have the same index type: another kernel may give other last bits
+            self._cast[dtype] = _csr(A.data.astype(dtype, copy=False), A.indices, A.indptr, A.shape[1])
         return self._cast[dtype]
 
     def _in_blocks(self, dtype: np.dtype[Any]) -> list[tuple[int, int, sp.csr_array]]:
@@ -211,7 +214,6 @@ class Matrix:
 
     def _with_loops(self) -> Matrix:
         rows = self.own_rows()
-        # wider numbers would have products made by another kernel, with other last bits
         loops = np.flatnonzero(self.local.diagonal() == 0).astype(rows.indices.dtype)
         ones = np.ones(len(loops), dtype=self.local.dtype)
         diagonal = sp.csr_array((ones, (loops, loops + self.layout.first)), shape=self.shape)
