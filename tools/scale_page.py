@@ -50,23 +50,17 @@ class Measured:
 
 
 MEASURED = (
-    Measured("rect-n", "identity", 100_000, 64, 2, 645, 1.1),
-    Measured("rect-n", "adjacency", 100_000, 64, 2, 714, 1.3),
-    Measured("rect-n", "1000 columns, 10 entries per row", 100_000, 64, 2, 601, 0.9),
-    Measured("rect-n", "identity", 1_000_000, 64, 3, 2878, 18.4),
-    Measured("rect-n", "identity, half on disk", 1_000_000, 64, 3, 1700, 19.7),
-    Measured("rect-n", "identity, half on disk", 10_000_000, 64, 3, 13326, 332.3),
-    Measured("rect-l", "identity", 100_000, 64, 2, 720, 1.5),
-    Measured("rect-l", "adjacency", 100_000, 64, 2, 1164, 7.0),
-    Measured("rect", "identity", 100_000, 64, 2, 692, 2.1),
-    Measured("rect", "adjacency", 100_000, 64, 2, 1168, 8.1),
-    Measured("rect", "identity", 1_000_000, 64, 2, 3204, 22.6),
-    Measured("mfdw", "", 100_000, 64, 5, 726, 4.8),
-    Measured("rsdne-light", "", 100_000, 64, 5, 889, 9.9),
-    Measured("rsdne-light", "", 100_000, 200, 10, 1482, 51.2),
-    Measured("rsdne-light", "", 1_000_000, 200, 10, 10612, 566.9),
-    Measured("rsdne", "", 100_000, 64, 5, 961, 15.8),
-    Measured("rsdne", "", 100_000, 200, 10, 1681, 60.7),
+    Measured("rect-n", "identity", 100_000, 64, 2, 513, 0.9),
+    Measured("rect-n", "adjacency", 100_000, 64, 2, 583, 1.2),
+    Measured("rect-n", "identity", 1_000_000, 64, 3, 2624, 16.9),
+    Measured("rect-l", "identity", 100_000, 64, 2, 589, 1.3),
+    Measured("rect-l", "adjacency", 100_000, 64, 2, 930, 5.6),
+    Measured("rect", "identity", 100_000, 64, 2, 560, 1.7),
+    Measured("rect", "adjacency", 100_000, 64, 2, 931, 5.8),
+    Measured("rect", "identity", 1_000_000, 64, 2, 3141, 20.3),
+    Measured("mfdw", "", 100_000, 64, 5, 342, 4.1),
+    Measured("rsdne-light", "", 100_000, 64, 5, 569, 10.0),
+    Measured("rsdne", "", 100_000, 64, 5, 592, 9.2),
 )
 
 

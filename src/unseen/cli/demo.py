@@ -105,10 +105,10 @@ def _run(hidden: list[str], label_rate: float, seed: int) -> Demo:
             start = time.perf_counter()
             try:
                 method = make_method(name, random_state=seed)
+                embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
             except UnsupportedError:  # needs torch, which the core does without
                 result.left_out.append(name)
                 continue
-            embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
             result.runs[name] = DemoRun(embedding, score, time.perf_counter() - start)
     return result
 

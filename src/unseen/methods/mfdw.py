@@ -99,7 +99,7 @@ class MFDW(Method):
 
         steps = min(s.rounds, 15) * products + 30
         work = steps * (2 * product_seconds(s, s.columns) + dense_seconds(s, s.columns))
-        return Resources(12 * 4.0 * s.nodes * s.columns, 0.0, work, 2 * steps)
+        return Resources(10 * 4.0 * s.nodes * s.columns, 0.0, work, 2 * steps)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         n = graph.n_nodes
