@@ -20,6 +20,12 @@ def test_a_task_is_run_by_both_sides() -> None:
     assert float(ratio) > 0
 
 
+@pytest.mark.slow
+def test_a_part_is_timed_without_its_preparation() -> None:
+    [table] = versions.run(before=sys.executable, repeats=1, methods=["rect-plus, debian"])
+    assert [row[0] for row in table.rows] == ["rect-plus, debian, 30 % labels"]
+
+
 def test_the_other_environment_has_to_be_named() -> None:
     with pytest.raises(InputError, match="--before PYTHON"):
         versions.run()

@@ -27,7 +27,10 @@ start = time.process_time()
 print("seconds", time.process_time() - start)
 """
 _FIT = "data = unseen.load_dataset({graph!r})\n"
-_SPLIT = _FIT + "split = unseen.completely_imbalanced_split(data.labels, label_rate={rate}, random_state=0)\n"
+_SPLIT = (
+    _FIT + "split = unseen.completely_imbalanced_split("
+    "data.labels, label_rate={rate}, unseen=data.labels.classes[:2], random_state=0)\n"
+)
 
 PARTS = {
     "rect, Citeseer, 30 % labels": (
