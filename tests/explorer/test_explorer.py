@@ -18,8 +18,9 @@ import scipy.sparse as sp
 import unseen
 from unseen.explorer import Subject, build_page, explore, palette, render_page, write_explorer
 from unseen.explorer import build as building
+from unseen.explorer.colourings import by_name, by_probability
+from unseen.explorer.content import as_json, category
 from unseen.explorer.layout import map_of
-from unseen.explorer.payload import payload
 from unseen.explorer.words import feature_words
 
 
@@ -48,8 +49,7 @@ def test_the_policy_allows_this_script_and_style_and_nothing_else(subject: Subje
 
 
 def test_hostile_text_comes_back_unchanged_from_the_data(subject: Subject) -> None:
-    page = build_page(subject, title="t")
-    text = payload(page)
+    text = as_json(build_page(subject, title="t"))
     assert not set("<>&\u2028\u2029") & set(text)
     held = json.loads(text)
     assert held["ids"] == [str(node) for node in subject.embedding.node_ids]
@@ -59,7 +59,7 @@ def test_hostile_text_comes_back_unchanged_from_the_data(subject: Subject) -> No
 
 
 def test_every_part_of_the_findings_is_there(subject: Subject) -> None:
-    held = json.loads(payload(build_page(subject, title="t")))
+    held = json.loads(as_json(build_page(subject, title="t")))
     keys = [c["key"] for c in held["colourings"]]
     assert keys == ["overview", "label", "predicted", "probability", "group", "truth"]
     n = len(held["ids"])
@@ -70,8 +70,8 @@ def test_every_part_of_the_findings_is_there(subject: Subject) -> None:
     group = numbers(by_key["group"]["codes"], "<u2")
     assert (group == 1).sum() == 40
     looks = {c["name"]: (c["colour"], c["shape"]) for c in by_key["truth"]["categories"]}
-    for category in by_key["label"]["categories"][1:]:
-        assert looks[category["name"]] == (category["colour"], category["shape"])
+    for each in by_key["label"]["categories"][1:]:
+        assert looks[each["name"]] == (each["colour"], each["shape"])
     edges = held["edges"]
     assert numbers(edges["counts"], "<u4").sum() == n - 3
     assert held["found"]["count"]["best"] == 1
@@ -81,7 +81,7 @@ def test_every_part_of_the_findings_is_there(subject: Subject) -> None:
 
 
 def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:
-    held = json.loads(payload(build_page(Subject(two_columns(2, ["\ud800", "b"])), title="t")))
+    held = json.loads(as_json(build_page(Subject(two_columns(2, ["\ud800", "b"])), title="t")))
     assert held["ids"] == ["\ud800", "b"]  # not valid Unicode, and still no reason to fail
     for part in (
         "edges",
@@ -98,9 +98,16 @@ def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:
     assert [c["key"] for c in held["colourings"]] == ["node"]
 
 
+def test_names_and_probabilities_become_numbers_of_categories() -> None:
+    groups = by_name("group", "Group", ["new-1", None], {"new-1": category("new-1")}, "none")
+    assert numbers(groups["codes"], "<u2").tolist() == [1, 0]
+    steps = by_probability(np.array([np.nan, 0.05, 0.95]))
+    assert numbers(steps["codes"], "<u2").tolist() == [0, 1, 6]
+
+
 def test_several_labels_a_node() -> None:
     labels = unseen.Labels.from_values([["b", "a"], None, "b"])
-    held = json.loads(payload(build_page(Subject(two_columns(3), labels=labels), title="t")))
+    held = json.loads(as_json(build_page(Subject(two_columns(3), labels=labels), title="t")))
     assert numbers(held["labels"]["counts"], "<u4").tolist() == [2, 0, 1]
     assert numbers(held["colourings"][0]["codes"], "<u2").tolist() == [1, 0, 2]
     assert "several" in held["colourings"][0]["name"]
@@ -110,17 +117,18 @@ def test_more_nodes_than_may_be_drawn_are_sampled_and_named_ones_kept(
     subject: Subject, caplog: pytest.LogCaptureFixture
 ) -> None:
     page = build_page(subject, title="t", max_nodes=60)
-    assert len(page.node_ids) == 60
+    ids, edges = page["ids"], page["edges"]
+    assert len(ids) == 60
     named = {str(s.node) for s in subject.suggestions} | set(subject.discovery.classes[0].members[:10])
-    assert named <= set(page.node_ids)
-    assert "60 of 120 nodes" in page.notes[0]
+    assert named <= set(ids)
+    assert "60 of 120 nodes" in page["notes"][0]
     assert "--max-nodes 120" in caplog.text
-    at = {node: k for k, node in enumerate(page.node_ids)}
-    assert page.edges.values.max() < 60
-    rows = np.repeat(np.arange(60), page.edges.counts)
-    pairs = {(page.node_ids[i], page.node_ids[j]) for i, j in zip(rows, page.edges.values, strict=True)}
-    ids = [str(node) for node in subject.embedding.node_ids]
-    assert pairs == {(ids[i], ids[i + 3]) for i in range(117) if ids[i] in at and ids[i + 3] in at}
+    counts, values = (numbers(edges[part], "<u4") for part in ("counts", "values"))
+    assert values.max() < 60
+    rows = np.repeat(np.arange(60), counts)
+    pairs = {(ids[i], ids[j]) for i, j in zip(rows, values, strict=True)}
+    of_all = [str(node) for node in subject.embedding.node_ids]
+    assert pairs == {ends for ends in zip(of_all, of_all[3:], strict=False) if set(ends) <= set(ids)}
     with pytest.raises(unseen.InputError, match="`max_nodes` must be at least 1, got 0"):
         build_page(subject, title="t", max_nodes=0)
 
@@ -128,8 +136,8 @@ def test_more_nodes_than_may_be_drawn_are_sampled_and_named_ones_kept(
 def test_nodes_that_only_the_graph_or_only_the_embedding_has(caplog: pytest.LogCaptureFixture) -> None:
     graph = unseen.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
     page = build_page(Subject(two_columns(3, ["d", "b", "x"]), graph), title="t")
-    assert page.node_ids == ["d", "b"]
-    assert page.edges.counts.tolist() == [0, 0]
+    assert page["ids"] == ["d", "b"]
+    assert numbers(page["edges"]["counts"], "<u4").tolist() == [0, 0]
     assert "1 nodes are not in the graph" in caplog.text
     assert "2 nodes are not in the embedding" in caplog.text
     with pytest.raises(unseen.InputError, match="no node of the embedding is in the graph"):
@@ -141,27 +149,27 @@ def test_too_many_edges_keep_the_strongest(monkeypatch: pytest.MonkeyPatch) -> N
     weights = np.triu(np.arange(64.0).reshape(8, 8), 1)
     graph = unseen.Graph.from_scipy(sp.csr_array(weights + weights.T))
     page = build_page(Subject(two_columns(8), graph), title="t")
-    rows = np.repeat(np.arange(8), page.edges.counts)
-    kept = set(zip(rows.tolist(), page.edges.values.tolist(), strict=True))
+    counts, values = (numbers(page["edges"][part], "<u4") for part in ("counts", "values"))
+    kept = set(zip(np.repeat(np.arange(8), counts).tolist(), values.tolist(), strict=True))
     assert {(i, 7) for i in range(7)} == kept  # the strongest edge of every node leads to the last one
-    assert "keeps 7" in page.notes[0]
+    assert "keeps 7" in page["notes"][0]
 
 
 def test_words_of_sparse_and_dense_features() -> None:
     counts = sp.csr_array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     words = feature_words(counts, ["rare", "common", "never"])
-    assert words.lists.names == ("rare", "common")
-    assert words.lists.counts.tolist() == [2, 1, 0]
-    assert words.lists.values.tolist() == [0, 1, 1]
-    assert words.numbers.tolist() == [2.0, 1.0, 1.0]
+    assert words["names"] == ("rare", "common")
+    assert numbers(words["counts"], "<u4").tolist() == [2, 1, 0]
+    assert numbers(words["values"], "<u4").tolist() == [0, 1, 1]
+    assert numbers(words["numbers"], "<f4").tolist() == [2.0, 1.0, 1.0]
     dense = np.random.default_rng(0).normal(5, 1, (50, 20))
     dense[7, 3] = 50.0
     words = feature_words(dense, None)
-    start = int(words.lists.counts[:7].sum())
-    assert words.lists.names[words.lists.values[start]] == "feature 3"
-    assert words.numbers[start] == 50.0
-    assert len(words.means) == len(words.lists.names)
-    assert (words.total == 20).all()
+    start = int(numbers(words["counts"], "<u4")[:7].sum())
+    assert words["names"][numbers(words["values"], "<u4")[start]] == "feature 3"
+    assert numbers(words["numbers"], "<f4")[start] == 50.0
+    assert len(words["means"]) == len(words["names"])
+    assert (numbers(words["total"], "<u4") == 20).all()
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
@@ -193,13 +201,15 @@ def test_without_the_viz_extra_scikit_learn_lays_the_map_out_and_the_page_says_s
     group = np.arange(60) % 2
     vectors = 10 * np.eye(2, 6)[group] + np.random.default_rng(0).normal(size=(60, 6))
     subject = Subject(unseen.Embedding(vectors))
-    assert not build_page(subject, title="t").notes
+    assert not build_page(subject, title="t")["notes"]
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     page = build_page(subject, title="t")
-    assert "laid out by scikit-learn; pip install 'unseen[viz]'" in page.notes[0]
-    assert np.array_equal(page.positions, build_page(subject, title="t").positions)
-    centres = np.array([page.positions[group == k].mean(axis=0) for k in range(2)])
-    nearest = np.linalg.norm(page.positions[:, None] - centres, axis=2).argmin(axis=1)
+    assert "laid out by scikit-learn; pip install 'unseen[viz]'" in page["notes"][0]
+    places = np.column_stack([numbers(page[axis], "<u2") for axis in "xy"]).astype(float)
+    again = build_page(subject, title="t")
+    assert (page["x"], page["y"]) == (again["x"], again["y"])
+    centres = np.array([places[group == k].mean(axis=0) for k in range(2)])
+    nearest = np.linalg.norm(places[:, None] - centres, axis=2).argmin(axis=1)
     assert (nearest == group).all()
 
 

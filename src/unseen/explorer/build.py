@@ -1,4 +1,4 @@
-"""From a graph, its labels, vectors and findings to the values of a page."""
+"""From a graph, its labels, vectors and findings to the content of a page."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
+from unseen.explorer import palette
 from unseen.explorer.colourings import by_label, by_name, by_probability
-from unseen.explorer.content import Category, Colouring, Ints, Lists, Page
+from unseen.explorer.content import (
+    Content,
+    Ints,
+    category,
+    colouring,
+    lists,
+    packed_map,
+    packed_probabilities,
+)
 from unseen.explorer.findings import (
     TYPICAL,
     Verdicts,
@@ -78,7 +87,7 @@ def build_page(
     max_nodes: int = MAX_NODES,
     random_state: RandomState = 0,
     on_progress: Callable[[int, int], None] | None = None,
-) -> Page:
+) -> Content:
     """Choose the nodes, lay them out, and gather what is known of them.
 
     Parameters
@@ -94,11 +103,18 @@ def build_page(
     on_progress : callable or None
         Called with the progress of the map.
 
+    Returns
+    -------
+    dict
+        All that the page shows, as its script reads it; a part is None where there is nothing to show. Rows are the
+        nodes drawn; `edges` has the neighbours of higher row number of each, `labels` what the method saw, `truth`
+        what it did not.
+
     Examples
     --------
     >>> import numpy as np
     >>> page = build_page(Subject(Embedding(np.eye(4))), title="Four nodes")
-    >>> page.node_ids
+    >>> page["ids"]
     ['0', '1', '2', '3']
     """
     rng = as_generator(random_state)
@@ -113,26 +129,37 @@ def build_page(
         logger.info("%s", SLOW_LAYOUT)
     discovery = subject.discovery
     verdicts = None if discovery is None else Verdicts(discovery, ids, labels)
-    return Page(
-        title,
-        _subtitle(subject, len(ids)),
-        [str(node) for node in ids.tolist()],
-        map_of(subject.embedding.vectors[rows], rng, on_progress=on_progress),
-        _colourings(len(ids), labels, truth, verdicts),
-        edges=None if graph is None else _edges(graph.adjacency, notes),
-        labels=None if labels is None else _label_lists(labels),
-        truth=None if truth is None else _label_lists(truth),
-        features=None
-        if graph is None or graph.features is None
-        else feature_words(graph.features, graph.feature_names),
-        probability=None if verdicts is None else verdicts.probability,
-        evidence=None if verdicts is None else verdicts.evidence,
-        found=None if discovery is None else found_classes(discovery, ids),
-        audit=audit_of(discovery, subject.labels),
-        self_test=None if discovery is None else self_test_of(discovery),
-        suggestions=None if subject.suggestions is None else suggested(subject.suggestions, ids),
-        notes=notes,
-    )
+    positions = map_of(subject.embedding.vectors[rows], rng, on_progress=on_progress)
+    colourings = _colourings(len(ids), labels, truth, verdicts)
+    features = None if graph is None else graph.features
+    return {
+        "title": title,
+        "subtitle": _subtitle(subject, len(ids)),
+        "notes": notes,
+        "ids": [str(node) for node in ids.tolist()],
+        **packed_map(positions),
+        "start": colourings[0]["key"],
+        "colourings": colourings,
+        "edges": None if graph is None else _edges(graph.adjacency, notes),
+        "labels": _label_lists(labels),
+        "truth": _label_lists(truth),
+        "features": None
+        if graph is None or features is None
+        else feature_words(features, graph.feature_names),
+        "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
+        "evidence": None if verdicts is None else verdicts.evidence,
+        "found": None if discovery is None else found_classes(discovery, ids),
+        "audit": audit_of(discovery, subject.labels),
+        "selfTest": None if discovery is None else self_test_of(discovery),
+        "suggestions": None if subject.suggestions is None else suggested(subject.suggestions, ids),
+        "palette": {
+            "classes": palette.CLASSES,
+            "steps": palette.STEPS,
+            "quiet": palette.QUIET,
+            "map": palette.MAP,
+        },
+        "shapes": palette.SHAPES,
+    }
 
 
 def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:
@@ -176,7 +203,7 @@ def common_rows(embedding: Embedding, graph: Graph) -> Ints:
     return np.flatnonzero(inside >= 0)
 
 
-def _edges(adjacency: sp.csr_array, notes: list[str]) -> Lists:
+def _edges(adjacency: sp.csr_array, notes: list[str]) -> Content:
     """Return each edge once, at its lower end; of too many, the strongest of each node."""
     n = adjacency.shape[0]
     upper = sp.triu(adjacency, 1, format="csr")
@@ -190,24 +217,26 @@ def _edges(adjacency: sp.csr_array, notes: list[str]) -> Lists:
         notes.append(f"Of {total:,} edges the page keeps {upper.nnz:,}: the {most} strongest of each node.")
         logger.warning("%s", notes[-1])
     upper.sort_indices()
-    return Lists(np.diff(upper.indptr), upper.indices)
+    return lists(np.diff(upper.indptr), upper.indices)
 
 
-def _label_lists(labels: Labels) -> Lists:
-    return Lists(np.diff(labels.indicator.indptr), labels.indicator.indices, labels.classes)
+def _label_lists(labels: Labels | None) -> Content | None:
+    if labels is None:
+        return None
+    return lists(np.diff(labels.indicator.indptr), labels.indicator.indices, labels.classes)
 
 
 def _colourings(
     n: int, labels: Labels | None, truth: Labels | None, verdicts: Verdicts | None
-) -> list[Colouring]:
+) -> list[Content]:
     """Return the ways to colour, the most telling first; a class looks the same in all of them."""
     classes = [*(labels.classes if labels else ()), *(truth.classes if truth else ())]
     number = {name: k for k, name in enumerate(dict.fromkeys(classes))}
-    colourings: list[Colouring] = []
+    colourings: list[Content] = []
     if verdicts is not None:
-        classes_seen = {name: Category(name, number[name]) for name in (labels.classes if labels else ())}
+        classes_seen = {name: category(name, number[name]) for name in (labels.classes if labels else ())}
         groups = {
-            each.name: Category(each.name, len(number) + k, ", ".join(each.caption[:3]))
+            each.name: category(each.name, len(number) + k, caption=", ".join(each.caption[:3]))
             for k, each in enumerate(verdicts.classes)
         }
         shared = {f"class {k}": v for k, v in classes_seen.items()}
@@ -228,7 +257,7 @@ def _colourings(
     if truth is not None:
         colourings.append(by_label("truth", "Label, also those kept back", truth, number))
     if not colourings:  # nothing is known of the nodes: they look alike
-        colourings.append(Colouring("node", "Nothing", (Category("node"),), np.zeros(n, dtype=np.int64)))
+        colourings.append(colouring("node", "Nothing", [category("node")], np.zeros(n, dtype=np.int64)))
     return colourings
 
 

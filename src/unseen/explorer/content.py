@@ -1,9 +1,13 @@
-"""What an explorer page shows, as values: whatever is None is left out of the page."""
+"""What a page carries, as its script reads it: one JSON object whose arrays are base64 of short integers, to be small.
+
+Whatever is None is left out of the page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import base64
+import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +16,23 @@ import numpy.typing as npt
 from unseen.explorer.palette import CLASSES, SHAPES
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Content = dict[str, Any]
+
+NONE = 65535
+"""A probability that is not there; those that are run from 0 to 10,000."""
 
 
-@dataclass(frozen=True)
-class Category:
-    """One entry of a legend.
+def category(
+    name: str,
+    number: int = 0,
+    *,
+    caption: str = "",
+    quiet: bool = False,
+    hollow: bool = False,
+    step: int | None = None,
+) -> Content:
+    """Return one entry of a legend.
 
     Parameters
     ----------
@@ -35,139 +51,55 @@ class Category:
 
     Examples
     --------
-    >>> Category("mail", 8).to_dict()["shape"]
+    >>> category("mail", 8)["shape"]
     1
     """
-
-    name: str
-    number: int = 0
-    caption: str = ""
-    quiet: bool = False
-    hollow: bool = False
-    step: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for the page."""
-        colours = len(CLASSES["light"])
-        plain = self.quiet or self.step is not None
-        entry: dict[str, Any] = {
-            "name": self.name,
-            "caption": self.caption,
-            "quiet": self.quiet,
-            "colour": self.number % colours,
-            "shape": SHAPES.index("ring")
-            if self.hollow
-            else 0
-            if plain
-            else self.number // colours % len(SHAPES),
-        }
-        return entry if self.step is None else {**entry, "step": self.step}
+    times, colour = divmod(number, len(CLASSES["light"]))
+    shape = 0 if quiet or step is not None else times % len(SHAPES)
+    shape = SHAPES.index("ring") if hollow else shape
+    entry = {"name": name, "caption": caption, "quiet": quiet, "colour": colour, "shape": shape}
+    return entry if step is None else {**entry, "step": step}
 
 
-@dataclass(frozen=True, eq=False)
-class Colouring:
-    """One way to colour the map: a category for every node.
+def colouring(key: str, name: str, categories: Iterable[Content], codes: Ints) -> Content:
+    """Return one way to colour the map: a category for every node, by its number."""
+    return {"key": key, "name": name, "categories": list(categories), "codes": packed(codes, "<u2")}
+
+
+def lists(counts: Ints, values: Ints, names: Sequence[str] = ()) -> Content:
+    """Return lists of different lengths, one per node: how long each is, all entries, and what these are called."""
+    return {"counts": packed(counts, "<u4"), "values": packed(values, "<u4"), "names": names}
+
+
+def packed(values: npt.NDArray[Any], kind: str) -> str:
+    """Return an array as base64 of numbers of this kind; for whole ones it is rounded."""
+    array = np.rint(values) if np.dtype(kind).kind == "u" else values
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
+
+
+def packed_probabilities(probability: Floats) -> str:
+    """Return probabilities as whole numbers, NaN as :data:`NONE`."""
+    return packed(np.where(np.isnan(probability), NONE, np.clip(probability, 0, 1) * 10000), "<u2")
+
+
+def packed_map(positions: Floats) -> Content:
+    """Put the map into a square of 65,536 steps a side, in the middle, without stretching it."""
+    if len(positions):
+        low, high = positions.min(axis=0), positions.max(axis=0)
+        side = max(float((high - low).max()), np.finfo(float).tiny)
+        positions = ((positions - (low + high) / 2) / side + 0.5) * 65535
+    x, y = positions.T
+    return {"x": packed(x, "<u2"), "y": packed(y, "<u2")}
+
+
+def as_json(content: Content) -> str:
+    r"""Return the JSON of a page, harmless inside a script element: no ``<``, ``>`` or ``&`` is left in it.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> Colouring("label", "Label", (Category("red"),), np.zeros(3, int)).key
-    'label'
+    >>> as_json({"ids": ["<b>"]})
+    '{"ids":["\\u003cb\\u003e"]}'
     """
-
-    key: str
-    name: str
-    categories: tuple[Category, ...]
-    codes: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Lists:
-    """Lists of different lengths, one per node: how long each is, all their entries, and what these are called."""
-
-    counts: Ints
-    values: Ints
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Words:
-    """Features of every node in words, the most telling first.
-
-    Parameters
-    ----------
-    title : str
-        Heading.
-    lists : Lists
-        Which features to tell of each node.
-    total : array
-        How many it has in all.
-    numbers : array or None
-        Value of each entry of `lists`; None where all are 1.
-    means : array or None
-        Mean of each named feature, to compare with.
-    """
-
-    title: str
-    lists: Lists
-    total: Ints
-    numbers: npt.NDArray[np.float32] | None = None
-    means: npt.NDArray[np.float64] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Why nodes got their probabilities: for each part its two sentences, and ranks from 0 to 1, NaN for none."""
-
-    sentences: tuple[tuple[str, str], ...]
-    ranks: npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Page:
-    """Everything on one explorer page; rows are the nodes drawn.
-
-    Parameters
-    ----------
-    title, subtitle : str
-        Texts at the top.
-    node_ids : sequence of str
-        One per row.
-    positions : array, shape (n, 2)
-        The map.
-    colourings : sequence of Colouring
-        At least one; the first is shown at the start.
-    edges : Lists or None
-        For each node its neighbours of higher row number.
-    labels, truth : Lists or None
-        Labels the method saw, and those it did not.
-    features : Words or None
-        Features in words.
-    probability : array or None
-        Probability of a hidden class, NaN for labelled nodes.
-    evidence : Evidence or None
-        Where the probabilities come from.
-    found, audit, self_test : dict or None
-        Contents of the panel.
-    suggestions : sequence of dict or None
-        Nodes to label next.
-    notes : sequence of str
-        What a reader must know about the page.
-    """
-
-    title: str
-    subtitle: str
-    node_ids: Sequence[str]
-    positions: npt.NDArray[np.float64]
-    colourings: Sequence[Colouring]
-    edges: Lists | None = None
-    labels: Lists | None = None
-    truth: Lists | None = None
-    features: Words | None = None
-    probability: npt.NDArray[np.float64] | None = None
-    evidence: Evidence | None = None
-    found: dict[str, Any] | None = None
-    audit: dict[str, Any] | None = None
-    self_test: dict[str, Any] | None = None
-    suggestions: Sequence[dict[str, Any]] | None = None
-    notes: Sequence[str] = ()
+    # Signs beyond ASCII leave as \uXXXX, line separators and halves of surrogate pairs among them.
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.discovery.result import SENTENCES, LabelAudit
-from unseen.explorer.content import Evidence, Ints
+from unseen.explorer.content import Content, Ints, packed
 from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
 
@@ -59,10 +59,13 @@ class Verdicts:
                 [np.nan if v is None else v for v in discovery.evidence.column(part).to_pylist()]
             )
             ranks[inside, k] = values[rows[inside]]
-        self.evidence = Evidence(tuple(SENTENCES[part] for part in parts), ranks)
+        self.evidence: Content = {  # why nodes got their probabilities; ranks run from 0 to 254, 255 is none
+            "parts": [dict(zip(("strong", "weak"), SENTENCES[part], strict=True)) for part in parts],
+            "ranks": packed(np.where(np.isnan(ranks), 255, ranks * 254), "<u1"),
+        }
 
 
-def found_classes(discovery: Discovery, ids: IdArray) -> dict[str, Any]:
+def found_classes(discovery: Discovery, ids: IdArray) -> Content:
     """Return how many classes were found and what is said of each; members as rows of the page."""
     classes = []
     for each in discovery.classes:
@@ -87,7 +90,7 @@ def found_classes(discovery: Discovery, ids: IdArray) -> dict[str, Any]:
     }
 
 
-def audit_of(discovery: Discovery | None, labels: Labels | None) -> dict[str, Any] | None:
+def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | None:
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
         audit = discovery.audit
@@ -107,7 +110,7 @@ def audit_of(discovery: Discovery | None, labels: Labels | None) -> dict[str, An
     }
 
 
-def self_test_of(discovery: Discovery) -> dict[str, Any]:
+def self_test_of(discovery: Discovery) -> Content:
     """Return how far the probabilities can be trusted."""
     test = discovery.self_test
     classes = [
@@ -118,7 +121,7 @@ def self_test_of(discovery: Discovery) -> dict[str, Any]:
     return {"verdict": test.verdict, "classes": classes}
 
 
-def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[dict[str, Any]]:
+def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[Content]:
     """Return the suggestions, each with its row of the page."""
     rows = rows_of([s.node for s in suggestions], ids).tolist()
     return [

@@ -12,8 +12,7 @@ from pathlib import Path
 from unseen.data.files import AnyPath, atomic_path
 from unseen.errors import logger
 from unseen.explorer.build import MAX_NODES, Subject, build_page
-from unseen.explorer.content import Page
-from unseen.explorer.payload import payload
+from unseen.explorer.content import Content, as_json
 from unseen.randomness import RandomState
 
 
@@ -52,19 +51,16 @@ def write_explorer(
     target = Path(path)
     with atomic_path(target) as temporary:
         temporary.write_bytes(content)
-    logger.info("%s: %d nodes, %.1f MB, opens in any browser", target, len(page.node_ids), len(content) / 1e6)
+    logger.info("%s: %d nodes, %.1f MB, opens in any browser", target, len(page["ids"]), len(content) / 1e6)
     return target
 
 
-def render_page(page: Page) -> str:
+def render_page(page: Content) -> str:
     """Return the HTML of a page; it needs no other file and no network, and its policy forbids both.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unseen.explorer.content import Category, Colouring
-    >>> every = Colouring("node", "Node", (Category("a node"),), np.zeros(1, int))
-    >>> render_page(Page("One node", "", ["a"], np.zeros((1, 2)), [every]))[:15]
+    >>> render_page({"title": "No nodes"})[:15]
     '<!doctype html>'
     """
     import unseen
@@ -86,9 +82,9 @@ def render_page(page: Page) -> str:
     filled = {
         "POLICY": policy,
         "VERSION": html.escape(unseen.__version__),
-        "TITLE": html.escape(page.title.encode("utf-8", "replace").decode("utf-8")),
+        "TITLE": html.escape(page["title"].encode("utf-8", "replace").decode("utf-8")),
         "STYLE": style,
-        "DATA": payload(page),
+        "DATA": as_json(page),
         "SCRIPT": script,
     }
     # Cut at the marks once, so that no filled-in text can be taken for a mark.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.explorer.content import Ints, Lists, Words
+from unseen.explorer.content import Content, Ints, lists, packed
 from unseen.graph import Features
 
 MOST = 24
@@ -20,8 +20,11 @@ BLOCK = 4096
 """Rows of dense features that are looked at together."""
 
 
-def feature_words(features: Features, names: Sequence[str] | None) -> Words:
-    """Return the most telling features of every node: rare ones, strong ones, or unusual numbers.
+def feature_words(features: Features, names: Sequence[str] | None) -> Content:
+    """Return the most telling features of every node, the strongest first: rare ones, strong ones, or unusual numbers.
+
+    With the lists comes how many features a node has in all, their numbers where not all are 1, and the means of
+    those that are named, to compare with.
 
     Parameters
     ----------
@@ -33,9 +36,8 @@ def feature_words(features: Features, names: Sequence[str] | None) -> Words:
     Examples
     --------
     >>> import numpy as np
-    >>> words = feature_words(np.array([[1.0, 0.0], [1.0, 1.0]]), ["common", "rare"])
-    >>> [words.lists.names[k] for k in words.lists.values]
-    ['common', 'rare', 'common']
+    >>> feature_words(np.array([[1.0, 0.0], [1.0, 1.0]]), ["common", "rare"])["names"]
+    ('common', 'rare')
     """
     called = [f"feature {k}" for k in range(features.shape[1])] if names is None else list(names)
     mostly_zero = sp.issparse(features) or 2 * np.count_nonzero(features) <= features.size
@@ -45,7 +47,7 @@ def feature_words(features: Features, names: Sequence[str] | None) -> Words:
     return _unusual(np.asarray(features), called)
 
 
-def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Words:
+def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Content:
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     columns = features.indices.astype(np.int64)
     values = features.data.astype(np.float64)
@@ -56,16 +58,11 @@ def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Words:
     strength = np.abs(values) * np.log1p(features.shape[0] / np.maximum(spread[columns], 1))
     best = strongest(rows, strength, MOST)
     total = np.bincount(rows, minlength=features.shape[0])
-    rows, columns, values = rows[best], columns[best], values[best]
-    return Words(
-        "In words" if named else "Features",
-        _lists(rows, columns, features.shape[0], called),
-        total,
-        None if binary else values.astype(np.float32),
-    )
+    numbers = None if binary else values[best]
+    return _words("In words" if named else "Features", rows[best], columns[best], called, total, numbers)
 
 
-def _unusual(features: npt.NDArray[Any], called: list[str]) -> Words:
+def _unusual(features: npt.NDArray[Any], called: list[str]) -> Content:
     n, m = features.shape
     mean = features.mean(axis=0, dtype=np.float64)
     spread = features.std(axis=0, dtype=np.float64)
@@ -76,10 +73,8 @@ def _unusual(features: npt.NDArray[Any], called: list[str]) -> Words:
         apart = np.abs((features[start : start + BLOCK] - mean) / scale)
         best[start : start + BLOCK] = np.argsort(-apart, axis=1, kind="stable")[:, :most]
     rows, columns = np.repeat(np.arange(n), most), best.ravel()
-    lists = _lists(rows, columns, n, called)
-    used = np.unique(columns)
-    numbers = features[rows, columns].astype(np.float32)
-    return Words("Furthest from the average", lists, np.full(n, m), numbers, mean[used])
+    numbers, total = features[rows, columns], np.full(n, m)
+    return _words("Furthest from the average", rows, columns, called, total, numbers, mean)
 
 
 def strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints:
@@ -90,7 +85,21 @@ def strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints:
     return order[place < most]
 
 
-def _lists(rows: Ints, columns: Ints, n: int, called: list[str]) -> Lists:
-    """Keep only the names that some node lists."""
+def _words(
+    title: str,
+    rows: Ints,
+    columns: Ints,
+    called: list[str],
+    total: Ints,
+    numbers: npt.NDArray[Any] | None,
+    means: npt.NDArray[np.float64] | None = None,
+) -> Content:
+    """Keep only the names and means that some node lists."""
     used, values = np.unique(columns, return_inverse=True)
-    return Lists(np.bincount(rows, minlength=n), values.astype(np.int64), tuple(called[k] for k in used))
+    return {
+        **lists(np.bincount(rows, minlength=len(total)), values, tuple(called[k] for k in used)),
+        "title": title,
+        "total": packed(total, "<u4"),
+        "numbers": None if numbers is None else packed(numbers, "<f4"),
+        "means": None if means is None else [float(f"{mean:.3g}") for mean in means[used]],
+    }
