@@ -199,7 +199,7 @@ def test_gathered_compares_labelled_neighbours_with_labelled_ends_and_ignores_lo
     graph = unseen.Graph.from_edges(*zip(*edges, strict=True))
     labelled = graph.node_ids < 10
     flat = np.zeros(graph.n_nodes)
-    places = find_places(Evidence(flat, flat, flat, flat, flat[:, None]), labelled, graph.adjacency)
+    places = find_places(Evidence(np.zeros((graph.n_nodes, 4)), flat[:, None]), labelled, graph.adjacency)
     assert places.density == pytest.approx(20 / 120)
     assert places.gathered == pytest.approx((18 / 20 - 1 / 6) / (5 / 6))
 

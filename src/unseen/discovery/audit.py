@@ -41,13 +41,7 @@ FEW_EDGES = 20
 
 @dataclass(frozen=True)
 class Homophily:
-    """Whether nodes of one class are linked, measured on edges between labelled nodes.
-
-    Examples
-    --------
-    >>> Homophily(0.9, 0.5, 100).adjusted
-    0.8
-    """
+    """Whether nodes of one class are linked, measured on edges between labelled nodes."""
 
     share: float | None
     expected: float | None
@@ -131,14 +125,6 @@ def label_reach(evidence: Evidence, labelled: Mask) -> float | None:
     Among the nodes that fit a class at least as well as half of its labelled nodes do, labels drawn at random
     cannot be predicted: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels from a
     corner of the class can be. None where no class has enough nodes of both kinds.
-
-    Examples
-    --------
-    >>> scores = np.ones((40, 1))
-    >>> labelled = np.arange(40) < 20
-    >>> view = np.linspace(0, 1, 40)
-    >>> label_reach(Evidence(view, view, view, view, scores), labelled)
-    1.0
     """
     from sklearn.metrics import roc_auc_score
 
@@ -151,7 +137,7 @@ def label_reach(evidence: Evidence, labelled: Mask) -> float | None:
             inside, other = inside[fit[inside] >= enough], other[fit[other] >= enough]
         if min(len(inside), len(other)) >= 3:
             rows = np.r_[inside, other]
-            figures.append(roc_auc_score(~labelled[rows], evidence.unlike[rows]))
+            figures.append(roc_auc_score(~labelled[rows], evidence.views[rows, 0]))
             sizes.append(min(len(inside), len(other)))
     return float(np.average(figures, weights=sizes)) if sum(sizes) >= 10 else None
 

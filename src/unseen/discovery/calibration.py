@@ -77,23 +77,14 @@ def probabilities(odds: Floats, *, at_most: float = 1.0, max_iter: int = 500) ->
             break
         share = moved
     if share > at_most:
-        low, high = 1e-9, 1.0
-        for _ in range(60):  # the mean grows with the factor: halve the interval, on a log scale
-            factor = np.sqrt(low * high)
-            share = float(np.mean(factor * odds / (factor * odds + 1)))
-            low, high = (low, factor) if share > at_most else (factor, high)
-        return factor * odds / (factor * odds + 1), share
+        logs = np.log(odds)
+        lower = scipy.optimize.brentq(lambda x: expit(logs + x).mean() - at_most, -40, 40)
+        return np.asarray(expit(logs + lower)), at_most
     return share * odds / (share * odds + 1 - share), share
 
 
 def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:
-    """Return the reliability diagram: nodes by their probability, and how many of them were new.
-
-    Examples
-    --------
-    >>> [bin.n for bin in reliability(np.array([0.05, 0.95, 1.0]), np.array([False, True, True]))]
-    [1, 2]
-    """
+    """Return the reliability diagram: nodes by their probability, and how many of them were new."""
     place = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
     return tuple(
         ReliabilityBin(

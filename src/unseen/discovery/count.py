@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,17 +62,16 @@ def count_classes(
     """
     if len(new) < MIN_NODES:
         return ClassCount(0, 0, 1 if len(new) else 0)
-    views = (metric, space.centred[:, :METRIC_AXES])
+    views = [metric, space.centred[:, :METRIC_AXES]]
     rows = [np.flatnonzero(likely == k) for k in range(int(likely.max(initial=-1)) + 1)]
     classes = [_sums(views, members) for members in rows if len(members) >= MIN_NODES]
     if not classes:
         return ClassCount(1, 1, MAX_CLASSES)
-    numbers, spreads = [], []
-    for number in range(1, min(len(classes), MAX_UNION) + 1):
-        for union in _unions(len(classes), number, rng):
-            numbers.append(number)
-            spreads.append(_spread([classes[k] for k in union]))
-    posterior = _posterior(np.array(numbers), np.array(spreads), _spread([_sums(views, new)]))
+    sizes = range(1, min(len(classes), MAX_UNION) + 1)
+    unions = [union for number in sizes for union in _unions(len(classes), number, rng)]
+    spreads = np.array([_spread(sum(classes[k] for k in union), metric.shape[1]) for union in unions])
+    numbers = np.array([len(union) for union in unions])
+    posterior = _posterior(numbers, spreads, _spread(_sums(views, new), metric.shape[1]))
     below = np.cumsum(posterior)
     outside = (1 - INSIDE) / 2
     best = int(posterior.argmax()) + 1
@@ -81,26 +80,18 @@ def count_classes(
     return ClassCount(best, min(low, best), max(high, best), curve)
 
 
-class _Sums(NamedTuple):
-    """Number of nodes, sum of their vectors and of their squared lengths, in both views: enough for any union."""
-
-    n: int
-    totals: list[Floats]
-    squares: Floats
-
-
-def _sums(views: tuple[Matrix, ...], rows: Rows) -> _Sums:
+def _sums(views: list[Matrix], rows: Rows) -> Any:
+    """Return the number of nodes, their squared lengths and the sums of their vectors in both views: unions add up."""
     parts = [view[rows].astype(np.float64) for view in views]
-    squares = np.array([np.square(part).sum() for part in parts])
-    return _Sums(len(rows), [part.sum(axis=0) for part in parts], squares)
+    return np.concatenate(
+        [[len(rows)], [np.square(part).sum() for part in parts], *(p.sum(axis=0) for p in parts)]
+    )
 
 
-def _spread(parts: list[_Sums]) -> Floats:
+def _spread(sums: Any, width: int) -> Floats:
     """Return the log of the mean squared distance to the mean, in both views."""
-    n = sum(part.n for part in parts)
-    totals = [np.sum([part.totals[view] for part in parts], axis=0) for view in (0, 1)]
-    squares = np.sum([part.squares for part in parts], axis=0)
-    spread = squares / n - np.array([total @ total for total in totals]) / n**2
+    n, squares, totals = sums[0], sums[1:3], np.square(sums[3:])
+    spread = squares / n - np.array([totals[:width].sum(), totals[width:].sum()]) / n**2
     return np.asarray(np.log(np.maximum(spread, 1e-9)))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.audit import Homophily, find_places, make_audit, measure_homophily
+from unseen.discovery.audit import find_places, make_audit, measure_homophily
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scoring
@@ -27,9 +27,6 @@ from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed
 from unseen.splits import check_labels
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 OnStep = Callable[[int, int], None]
 CORNER_SHARE = 0.3
@@ -116,8 +113,8 @@ def _discover(
 ) -> Discovery:
     """Discover on a graph whose nodes are in the order of their ids, so that draws by row are draws by id."""
     homophily = measure_homophily(graph, labels)
-    estimator = _estimator(method, homophily, child_seed(rng))
-    embedding, notes = _vectors(graph, labels, estimator)
+    estimator = estimator_of(method, child_seed(rng), homophilous=homophily.holds)
+    embedding, notes = vectors_of(graph, labels, estimator)
     space = make_space(embedding, rng)
     inhabited = labels.counts > 0
     names = tuple(name for name, here in zip(labels.classes, inhabited, strict=True) if here)
@@ -140,9 +137,18 @@ def _discover(
     k = count.best if n_classes is None else n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
     test = judge(turns, names, labels.counts[inhabited])
+    classes = describe(graph, space, groups, p, indicator, names)
+    group = np.full(graph.n_nodes, None, dtype=object)
+    for each, rows in zip(classes, groups, strict=True):
+        group[rows] = each.name
+    nodes = {
+        "unseen_probability": pa.array(p[unlabelled], pa.float64()),
+        "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
+        "group": pa.array(group[unlabelled], pa.string()),
+    }
     return Discovery(
-        nodes=_nodes(graph, unlabelled, p, likely, names, groups),
-        classes=describe(graph, space, groups, p, indicator, names),
+        nodes=_table(graph, unlabelled, nodes),
+        classes=classes,
         count=count,
         self_test=test,
         audit=make_audit(graph, labels, homophily, places, float(p.sum()), test, notes),
@@ -169,14 +175,10 @@ def check_input(graph: Graph, labels: Labels) -> None:
         raise InputError(msg)
 
 
-def vectors_of(graph: Graph, labels: Labels | None, method: Any, seed: int) -> Embedding:
-    """Return the vectors that `method` stands for, as :func:`discover` takes it."""
-    return _vectors(graph, labels, _estimator(method, Homophily(None, None, 0), seed))[0]
-
-
-def _estimator(method: Any, homophily: Homophily, seed: int) -> Method | Embedding:
+def estimator_of(method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
+    """Return where vectors come from, as :func:`discover` takes it."""
     if method is None:
-        return SmoothFeats(steps=10 if homophily.holds else 0, random_state=seed)
+        return SmoothFeats(steps=10 if homophilous else 0, random_state=seed)
     if isinstance(method, str):
         return make_method(method, random_state=seed)
     if isinstance(method, (Method, Embedding)):
@@ -185,7 +187,9 @@ def _estimator(method: Any, homophily: Homophily, seed: int) -> Method | Embeddi
     raise InputError(msg)
 
 
-def _vectors(graph: Graph, labels: Labels | None, source: Method | Embedding) -> tuple[Embedding, list[str]]:
+def vectors_of(
+    graph: Graph, labels: Labels | None, source: Method | Embedding
+) -> tuple[Embedding, list[str]]:
     """Return the vectors to work with, and what there is to say about them."""
     if isinstance(source, Method):
         embedding = source.fit_transform(graph, labels)
@@ -214,37 +218,21 @@ def _respace(
     return make
 
 
-def _nodes(
-    graph: Graph,
-    unlabelled: Mask,
-    p: Floats,
-    likely: npt.NDArray[np.int64],
-    names: tuple[str, ...],
-    groups: list[npt.NDArray[np.int64]],
-) -> pa.Table:
-    group = np.full(graph.n_nodes, None, dtype=object)
-    for number, rows in enumerate(groups, start=1):
-        group[rows] = f"new-{number}"
-    return pa.table(
-        {
-            "node": _ids(graph, unlabelled),
-            "unseen_probability": pa.array(p[unlabelled], pa.float64()),
-            "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
-            "group": pa.array(group[unlabelled], pa.string()),
-        }
-    )
+def _table(graph: Graph, rows: Mask, columns: dict[str, pa.Array]) -> pa.Table:
+    ids = graph.node_ids[rows].tolist()
+    kind = pa.int64() if graph.node_ids.dtype == np.int64 else pa.string()
+    return pa.table({"node": pa.array(ids, kind), **columns})
 
 
 def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scoring) -> pa.Table:
     """Return how the parts of the score rank the unlabelled nodes."""
-    unlike, sparse, misfit, far = scoring.weights / scoring.spread
+    weighted = evidence.views * (scoring.weights / scoring.spread)
     parts: dict[str, Floats | None] = {
-        "no_class_fits": misfit * evidence.misfit + far * evidence.far,
-        "unlike_labelled": unlike * evidence.unlike + sparse * evidence.sparse,
+        "no_class_fits": weighted[:, 2:].sum(axis=1),
+        "unlike_labelled": weighted[:, :2].sum(axis=1),
         "neighbourhood": scoring.around(scoring.own(evidence)) if scoring.neighbours is not None else None,
     }
-    columns = {part: _ranks(parts[part], unlabelled) for part in EVIDENCE}
-    return pa.table({"node": _ids(graph, unlabelled), **columns})
+    return _table(graph, unlabelled, {part: _ranks(parts[part], unlabelled) for part in EVIDENCE})
 
 
 def _ranks(values: Floats | None, rows: Mask) -> pa.Array:
@@ -253,9 +241,3 @@ def _ranks(values: Floats | None, rows: Mask) -> pa.Array:
     if values is None or not np.ptp(values[rows]):
         return pa.nulls(int(rows.sum()), pa.float64())
     return pa.array((rankdata(values[rows]) - 0.5) / rows.sum(), pa.float64())
-
-
-def _ids(graph: Graph, rows: Mask) -> pa.Array:
-    return pa.array(
-        graph.node_ids[rows].tolist(), pa.int64() if graph.node_ids.dtype == np.int64 else pa.string()
-    )

@@ -37,26 +37,18 @@ NEIGHBOUR_SHARE = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The four views of every node, larger where a new class is more likely, and the class scores.
+    """The views of every node, larger where a new class is more likely, and the class scores.
 
     Parameters
     ----------
-    unlike, sparse, misfit, far : ndarray, shape (n,)
-        See the module; in units that do not depend on which labels are hidden.
+    views : ndarray, shape (n, 4)
+        `unlike`, `sparse`, `misfit` and `far`: see the module; in units that do not depend on which labels are hidden.
     scores : ndarray, shape (n, c)
         How well each labelled class fits, about 1 for a member; labelled nodes judged by the others.
     """
 
-    unlike: Floats
-    sparse: Floats
-    misfit: Floats
-    far: Floats
+    views: Floats
     scores: Floats
-
-    @property
-    def views(self) -> Floats:
-        """The four views as columns."""
-        return np.column_stack([self.unlike, self.sparse, self.misfit, self.far])
 
 
 def gather(space: Space, indicator: Mask) -> Evidence:
@@ -68,30 +60,19 @@ def gather(space: Space, indicator: Mask) -> Evidence:
         The vectors.
     indicator : boolean ndarray, shape (n, c)
         The labels; every column has at least one node, and some node has none.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> from unseen.discovery.space import make_space
-    >>> data = unseen.planted_partition(200, 2, random_state=0)
-    >>> vectors = unseen.SmoothFeats(n_components=10, random_state=0).fit_transform(data.graph)
-    >>> seen = data.labels.indicator.toarray()[:, :1] & (np.arange(200) % 2 == 0)[:, None]
-    >>> evidence = gather(make_space(vectors, np.random.default_rng(0)), seen)
-    >>> bool(evidence.unlike[data.labels.codes == 1].mean() > evidence.unlike[data.labels.codes == 0].mean())
-    True
     """
     labelled: Mask = np.asarray(indicator.any(axis=1))
     rate = labelled.mean()
     predicted = _predicted_labels(space, labelled, LABEL_RIDGE * (1 - rate) / rate)
     usual = max(float(predicted[labelled].mean()), 0.5 * rate)
     density = _label_density(space, labelled)
-    return Evidence(
-        unlike=1.0 - predicted / usual,
-        sparse=-(density - density[labelled].mean()),
-        misfit=1.0 - (scores := _class_scores(space, indicator)).max(axis=1),
-        far=1.0 - _nearest_mean(space, indicator),
-        scores=scores,
-    )
+    scores = _class_scores(space, indicator)
+    # cosine to the nearest class mean, both seen from the mean of all nodes
+    means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+    nearest = (l2_rows(space.centred) @ means.T).max(axis=1)
+    unlike, sparse = 1.0 - predicted / usual, density[labelled].mean() - density
+    views = np.column_stack([unlike, sparse, 1.0 - scores.max(axis=1), 1.0 - nearest.astype(np.float64)])
+    return Evidence(views, scores)
 
 
 def _predicted_labels(space: Space, labelled: Mask, ridge: float) -> Floats:
@@ -131,12 +112,6 @@ def _class_scores(space: Space, indicator: Mask) -> Floats:
     leverage = np.minimum(leverage, 0.99)[:, None]
     scores[labelled] = (scores[labelled] - leverage * targets) / (1 - leverage)
     return scores
-
-
-def _nearest_mean(space: Space, indicator: Mask) -> Floats:
-    """Return the cosine to the nearest class mean, both seen from the mean of all nodes."""
-    means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
-    return np.asarray((l2_rows(space.centred) @ means.T).max(axis=1), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,14 +35,6 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
         The vectors.
     likely : ndarray, shape (n,)
         Column of each node's most likely labelled class, -1 for new nodes.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> from unseen.discovery.space import make_space
-    >>> space = make_space(unseen.Embedding(np.eye(5)), np.random.default_rng(0))
-    >>> class_metric(space, np.array([0, 0, 1, 1, -1])).shape
-    (5, 5)
     """
     vectors = space.centred[:, :METRIC_AXES].astype(np.float64)
     rows = np.flatnonzero(likely >= 0)

@@ -257,13 +257,6 @@ class Reason:
     rank: float
     sentence: str
 
-    @classmethod
-    def of(cls, part: str, rank: float) -> Reason:
-        """Return the reason that a rank gives."""
-        share, sentence = (rank, SENTENCES[part][0]) if rank >= 0.5 else (1 - rank, SENTENCES[part][1])
-        more = f"more so than for {np.floor(100 * share):.0f} % of the unlabelled nodes"
-        return cls(part, rank, f"{sentence} ({more})")
-
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
@@ -320,8 +313,12 @@ class Discovery:
             msg = f"node {node!r} is not among the {len(nodes)} unlabelled nodes, so it has no probability"
             raise InputError(msg)
         ranks = {part: self.evidence.column(part)[row].as_py() for part in EVIDENCE}
-        parts = [Reason.of(part, rank) for part, rank in ranks.items() if rank is not None]
-        return tuple(sorted(parts, key=lambda reason: -abs(reason.rank - 0.5)))
+        reasons = []
+        for part, rank in sorted(ranks.items(), key=lambda entry: -abs((entry[1] or 0.5) - 0.5)):
+            if rank is not None:
+                more = f"more so than for {np.floor(100 * max(rank, 1 - rank)):.0f} % of the unlabelled nodes"
+                reasons.append(Reason(part, rank, f"{SENTENCES[part][rank < 0.5]} ({more})"))
+        return tuple(reasons)
 
     def summary(self) -> str:
         """Return what was found, in words for the terminal."""

@@ -45,37 +45,30 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     import pyarrow as pa
 
     rows = [suggestion.to_dict() for suggestion in suggestions]
-    columns = ("node", "reason", "unseen_probability", "likely_class", "group")
-    _write(path, pa.table({name: [row[name] for row in rows] for name in columns}), rows)
+    _write(path, pa.Table.from_pylist(rows), rows)
 
 
 def _write(path: AnyPath, table: Any, report: Any) -> None:
     """Write the table or, where the suffix is .json, the report."""
+    import pyarrow.parquet as pq
+
     check_target(path)
     suffix = data_suffix(Path(path))
-    if suffix == ".json":
-        return _write_text(path, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    if suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        with atomic_path(path) as temporary:
-            pq.write_table(table, temporary)
-        return None
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=DELIMITERS[suffix], lineterminator="\n")
-    writer.writerow(table.column_names)
-    cells = [[_cell(value) for value in column.to_pylist()] for column in table.columns]
-    writer.writerows(zip(*cells, strict=True))
-    return _write_text(path, text.getvalue())
-
-
-def _cell(value: Any) -> Any:
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
-
-
-def _write_text(path: AnyPath, text: str) -> None:
-    data = text.encode()
+    if suffix == ".json":
+        text.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    elif suffix in DELIMITERS:
+        writer = csv.writer(text, delimiter=DELIMITERS[suffix], lineterminator="\n")
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        writer.writerow(table.column_names)
+        writer.writerows(
+            [f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows
+        )
+    data = text.getvalue().encode()
     if str(path).lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # no time in the header: the same result gives the same bytes
     with atomic_path(path) as temporary:
-        temporary.write_bytes(data)
+        if suffix == ".parquet":
+            pq.write_table(table, temporary)
+        else:
+            temporary.write_bytes(data)

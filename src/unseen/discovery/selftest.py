@@ -68,40 +68,23 @@ def take_turns(
     columns = sorted(int(k) for k in order if sizes[k] >= FEW)
     if indicator.shape[1] < 2:
         return []
-    by_block = corner > 0
     turns = []
-    for done, k in enumerate(columns):
-        turn = _turn(space, indicator, k, scoring, by_block, rng, respace)
-        if turn is not None:
-            turns.append(turn)
+    for done, column in enumerate(columns, start=1):
+        world = indicator.copy()
+        world[:, column] = False
+        hidden = np.flatnonzero(indicator.any(axis=1) & ~world.any(axis=1))
+        held_out = _held_out(space, world, corner > 0, rng)
+        if len(held_out):
+            world[held_out] = False
+            left = np.flatnonzero(world.any(axis=0))
+            world = world[:, left]
+            own = space if respace is None else respace(world, left.tolist())
+            rows = np.r_[hidden, held_out]
+            scores = scoring.score(gather(own, world))[rows]
+            turns.append(Turn(column, scores, np.arange(len(rows)) < len(hidden)))
         if on_step:
-            on_step(done + 1, len(columns))
+            on_step(done, len(columns))
     return turns
-
-
-def _turn(
-    space: Space,
-    indicator: Mask,
-    column: int,
-    scoring: Scoring,
-    by_block: bool,
-    rng: np.random.Generator,
-    respace: Respace | None,
-) -> Turn | None:
-    remaining = np.delete(indicator, column, axis=1)
-    hidden = np.flatnonzero(indicator.any(axis=1) & ~remaining.any(axis=1))
-    held_out = _held_out(space, remaining, by_block, rng)
-    if not len(held_out):
-        return None
-    world = remaining.copy()
-    world[held_out] = False
-    columns = np.flatnonzero(world.any(axis=0))
-    world = world[:, columns]
-    if respace is not None:
-        space = respace(world, np.delete(np.arange(indicator.shape[1]), column)[columns].tolist())
-    scores = scoring.score(gather(space, world))
-    rows = np.r_[hidden, held_out]
-    return Turn(column, scores[rows], np.arange(len(rows)) < len(hidden))
 
 
 def _held_out(
@@ -113,7 +96,7 @@ def _held_out(
         rows = np.flatnonzero(column)
         count = int(len(rows) * HELD_OUT + 0.5)
         count = min(max(count, 1), len(rows) - 1)
-        if not count:
+        if count < 1:
             continue
         if by_block:
             near = space.centred[rows] @ space.centred[rng.choice(rows)]

@@ -61,11 +61,6 @@ class Space:
     variances: Floats
     clusters: tuple[npt.NDArray[np.int64], ...]
 
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.vectors)
-
 
 def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
     """Return the space of an embedding, whatever the length and number of its columns."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.discovery.discover import discover, vectors_of
+from unseen.discovery.discover import discover, estimator_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, Discovery, Node
 from unseen.discovery.space import Floats, Matrix, make_space, unit_vectors
@@ -174,7 +174,7 @@ def _from_nothing(
 ) -> list[Suggestion]:
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
     graph = graph.subgraph(id_order(graph.node_ids))
-    embedding = vectors_of(graph, None, method, child_seed(rng))
+    embedding, _ = vectors_of(graph, None, estimator_of(method, child_seed(rng)))
     vectors = make_space(embedding, rng).vectors
     groups = sort_into_groups(
         vectors, np.arange(len(vectors)), np.ones(len(vectors)), budget, child_seed(rng)

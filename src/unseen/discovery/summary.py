@@ -16,16 +16,7 @@ TYPICAL = 5
 
 
 def summary(discovery: Discovery) -> str:
-    """Return a page of text: the labels, the new nodes, their classes, and how far to trust it.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> data = unseen.planted_partition(300, 5, random_state=0)
-    >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
-    >>> print(summary(unseen.discover(data.graph, split.seen_labels, random_state=0)).splitlines()[0])
-    70 of 300 nodes have a label, of 4 classes: c0 17, c1 18, c2 19, c3 16.
-    """
+    """Return a page of text: the labels, the new nodes, their classes, and how far to trust it."""
     audit = discovery.audit
     counts = ", ".join(f"{name} {count}" for name, count in audit.classes)
     certain = sum(each.size for each in discovery.classes)

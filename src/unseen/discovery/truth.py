@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from unseen.labels import Labels
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How right a sorting of nodes into classes is.
+class Truth:
+    """How a discovery, or another sorting of nodes into classes, compares with the truth.
 
     Every node has one prediction: its group where it has one, else its likely class. Groups are matched one to
     one with the hidden classes (Hungarian algorithm, most hidden nodes right). A hidden node is right in the
@@ -33,6 +33,17 @@ class Agreement:
         Agreement of predictions and classes over the nodes of hidden classes.
     matches : tuple of (str, str, int)
         Group, hidden class, and how many of its nodes the group holds.
+    auroc, ece : float or None
+        Of the probability of belonging to a hidden class; None where all nodes are of one kind or have none.
+    n_hidden, n_nodes : int
+        Nodes of hidden classes, and all that were compared: unlabelled nodes whose classes are known after all.
+    n_classes : int
+        Hidden classes among them.
+
+    Examples
+    --------
+    >>> Truth(matches=(("new-1", "mail", 7),), n_hidden=10, n_nodes=50, n_classes=1).to_dict()["matches"]
+    {'new-1': ['mail', 7]}
     """
 
     accuracy_seen: float | None = None
@@ -41,33 +52,11 @@ class Agreement:
     nmi: float | None = None
     ari: float | None = None
     matches: tuple[tuple[str, str, int], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Truth(Agreement):
-    """How a discovery compares with the truth, over the unlabelled nodes whose classes are known after all.
-
-    Parameters
-    ----------
-    auroc, ece : float or None
-        Of the probability of belonging to a hidden class; None where all nodes are of one kind.
-    n_hidden, n_nodes : int
-        Nodes of hidden classes, and all that were compared.
-    n_classes : int
-        Hidden classes among them.
-
-    Examples
-    --------
-    >>> truth = Truth(matches=(("new-1", "mail", 7),), auroc=0.9, ece=0.05, n_hidden=10, n_nodes=50, n_classes=1)
-    >>> truth.to_dict()["matches"]
-    {'new-1': ['mail', 7]}
-    """
-
-    auroc: float | None
-    ece: float | None
-    n_hidden: int
-    n_nodes: int
-    n_classes: int
+    auroc: float | None = None
+    ece: float | None = None
+    n_hidden: int = 0
+    n_nodes: int = 0
+    n_classes: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -99,26 +88,27 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
     indicator = labels.indicator[rows[compared]].toarray()
     new = ~(indicator & ~hidden_columns).any(axis=1)
     p = discovery.nodes.column("unseen_probability").to_numpy()[compared]
-    figures: dict[str, Any] = {
-        "auroc": float(roc_auc_score(new, p)) if new.any() and not new.all() else None,
-        "ece": calibration_error(p, new),
-        "n_hidden": int(new.sum()),
-        "n_nodes": len(compared),
-        "n_classes": int((indicator.any(axis=0) & hidden_columns).sum()),
-    }
-    if labels.is_multilabel:
-        return Truth(**figures)
-    group = np.array(discovery.nodes.column("group").to_pylist(), dtype=object)[compared]
-    likely = np.array(discovery.nodes.column("likely_class").to_pylist(), dtype=object)[compared]
-    guess = np.where(group == None, likely, group)  # noqa: E711  # elementwise
-    truth = np.array(labels.classes, dtype=object)[indicator.argmax(axis=1)]
-    names = [each.name for each in discovery.classes]
-    return Truth(**vars(agreement_of(guess, truth, new, names)), **figures)
+    agreement = Truth()
+    if not labels.is_multilabel:
+        guess = (
+            discovery.nodes.column("group").combine_chunks().fill_null(discovery.nodes.column("likely_class"))
+        )
+        guess = np.array(guess.to_pylist(), dtype=object)[compared]
+        truth = np.array(labels.classes, dtype=object)[indicator.argmax(axis=1)]
+        agreement = agreement_of(guess, truth, new, [each.name for each in discovery.classes])
+    return replace(
+        agreement,
+        auroc=float(roc_auc_score(new, p)) if new.any() and not new.all() else None,
+        ece=calibration_error(p, new),
+        n_hidden=int(new.sum()),
+        n_nodes=len(compared),
+        n_classes=int((indicator.any(axis=0) & hidden_columns).sum()),
+    )
 
 
 def agreement_of(
     guess: npt.NDArray[Any], truth: npt.NDArray[Any], new: npt.NDArray[np.bool_], names: list[str]
-) -> Agreement:
+) -> Truth:
     """Return how right predictions are; `names` are those that can be matched with hidden classes.
 
     Examples
@@ -132,28 +122,14 @@ def agreement_of(
 
     classes = sorted(set(truth[new]))
     table = np.array([[int(((guess == g) & (truth == c) & new).sum()) for c in classes] for g in names])
-    match: dict[str, tuple[str, int]] = {}
-    if table.size:
-        for a, b in zip(*linear_sum_assignment(-table), strict=True):
-            if table[a, b]:
-                match[names[a]] = (classes[b], int(table[a, b]))
-    prediction = np.array([match[g][0] if g in match else g for g in guess], dtype=object)
-    right = np.asarray(prediction == truth)
+    table = table.reshape(len(names), len(classes))
+    pairs = zip(*linear_sum_assignment(-table), strict=True)
+    matches = tuple((names[a], classes[b], int(table[a, b])) for a, b in pairs if table[a, b])
+    meant = {group: name for group, name, _ in matches}
+    right = np.array([meant.get(g, g) for g in guess], dtype=object) == truth
     right[~new & np.isin(guess.astype(str), names)] = False
-    guess_codes, truth_codes = _numbered(guess[new]), _numbered(truth[new])
-    return Agreement(
-        _share(right[~new]),
-        _share(right[new]),
-        _share(right),
-        float(normalized_mutual_info_score(truth_codes, guess_codes)) if new.any() else None,
-        float(adjusted_rand_score(truth_codes, guess_codes)) if new.any() else None,
-        tuple((g, *match[g]) for g in match),
-    )
-
-
-def _share(right: npt.NDArray[np.bool_]) -> float | None:
-    return float(right.mean()) if len(right) else None
-
-
-def _numbered(names: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    return np.unique(names.astype(str), return_inverse=True)[1]
+    shares = [float(right[rows].mean()) if rows.any() else None for rows in (~new, new, new | ~new)]
+    hidden = [np.unique(each[new].astype(str), return_inverse=True)[1] for each in (truth, guess)]
+    nmi = float(normalized_mutual_info_score(*hidden)) if new.any() else None
+    ari = float(adjusted_rand_score(*hidden)) if new.any() else None
+    return Truth(shares[0], shares[1], shares[2], nmi, ari, matches)

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery.discover import discover
-from unseen.discovery.truth import Agreement, Truth, agreement_of, compare
+from unseen.discovery.truth import Truth, agreement_of, compare
 from unseen.embedding import Embedding
 from unseen.errors import DatasetError, logger, unknown_name
 from unseen.labels import Labels
@@ -245,7 +245,7 @@ def _baselines(data: Dataset, labels: Labels, seed: int) -> Iterator[tuple[str, 
     yield "k-means on GCN vectors", make_method("gcn", random_state=seed).fit_transform(data.graph, labels)
 
 
-def _clustered(data: Dataset, labels: Labels, embedding: Embedding, seed: int) -> Agreement:
+def _clustered(data: Dataset, labels: Labels, embedding: Embedding, seed: int) -> Truth:
     """Cluster the unlabelled nodes by k-means and match the clusters with all classes at once."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.cluster import KMeans
