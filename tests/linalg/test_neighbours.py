@@ -50,7 +50,7 @@ def test_blocks_and_float32_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     groups = label_groups(sp.csr_array(indicator), Run())
     whole = nearest_in_class(U, groups, 5, Run())
     monkeypatch.setattr(module, "ROWS", 7)
-    monkeypatch.setattr(module, "COLUMNS", 11)
+    monkeypatch.setattr(module, "DISTANCES", 500)
     for vectors in (U, U.astype(np.float32)):
         blocked = nearest_in_class(vectors, groups, 5, Run())
         np.testing.assert_array_equal(blocked.rows, whole.rows)

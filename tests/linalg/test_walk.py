@@ -1,4 +1,4 @@
-"""The walk operator against the dense definition, and its choice between operator and explicit matrix."""
+"""The walk operator against the dense definition."""
 
 from __future__ import annotations
 
@@ -63,15 +63,6 @@ def test_products_keep_the_floating_type_and_their_argument() -> None:
     assert walk.symmetric(V.astype(np.float64)).dtype == np.float64
     np.testing.assert_allclose(walk.matmat(V), dense_walk(weighted(40, 0)) @ V, atol=1e-5)
     np.testing.assert_array_equal(V, before)
-
-
-def test_explicit_only_where_the_degrees_make_it_cheaper() -> None:
-    assert WalkMatrix(Run().matrix(ring(100))).explicit
-    star = sp.lil_array((100, 100))
-    star[0, 1:] = 1
-    star[1:, 0] = 1
-    assert not WalkMatrix(Run().matrix(sp.csr_array(star))).explicit
-    assert not WalkMatrix(Run().matrix(weighted(60, 2))).explicit
 
 
 def test_norm_in_blocks_equals_the_norm_in_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,31 +94,24 @@ def dot(a: Dense, b: Dense, run: Run) -> float:
     return float(run.total([0.0, *run.each(lambda i, j: float(np.sum(a[i:j] * b[i:j])), len(a))]))
 
 
-class Tall:
-    """A dense matrix with the products of a sparse one: ``X @ V`` and ``X.T @ V``; its rows may be spread.
+@dataclass(frozen=True)
+class Operator:
+    """What is known by its products alone, ``X @ V`` and ``X.T @ V``.
 
     Examples
     --------
-    >>> X = Tall(np.array([[1.0, 2.0]]), Run())
-    >>> (X @ np.eye(2)).tolist(), (X.T @ np.ones((1, 1))).tolist()
-    ([[1.0, 2.0]], [[1.0], [2.0]])
+    >>> double = Operator(lambda V: V * 2, lambda V: V * 2)
+    >>> (double.T @ np.ones((1, 1))).tolist()
+    [[2.0]]
     """
 
-    def __init__(self, X: Dense, run: Run) -> None:
-        self.X, self.run, self.shape = X, run, X.shape
+    forward: Callable[[Dense], Dense]
+    backward: Callable[[Dense], Dense]
 
     def __matmul__(self, V: Dense) -> Dense:
-        return times(self.X, V, self.run)
+        return self.forward(V)
 
     @property
-    def T(self) -> _Turned:  # noqa: N802  # as in numpy
+    def T(self) -> Operator:  # noqa: N802  # as in numpy
         """The transpose."""
-        return _Turned(self)
-
-
-class _Turned:
-    def __init__(self, tall: Tall) -> None:
-        self.T = tall
-
-    def __matmul__(self, V: Dense) -> Dense:
-        return gram(self.T.X, self.T.run, V).astype(V.dtype)
+        return Operator(self.backward, self.forward)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.engine.sparse import Matrix
+from unseen.engine.sparse import Matrix, inverse
 from unseen.linalg.keyed import keyed_uniform
 from unseen.linalg.svd import truncated_svd
 
@@ -124,18 +124,9 @@ def log_walk_columns(
     logs = np.empty((adjacency.shape[0], len(columns)), dtype=np.float32)
     for first in range(0, len(columns), STEP):
         some = columns[first : first + STEP]
-        scale = _scale(degree, some, window, negatives)
-        logs[:, first : first + STEP] = _logs(walk, some, window, scale)
+        scale = inverse(degree[some]) * (degree.sum() / (negatives * window))  # zero where there is no edge
+        logs[:, first : first + STEP] = _logs(walk, some, window, scale.astype(np.float32))
     return logs
-
-
-def _scale(
-    degree: npt.NDArray[np.float64], columns: npt.NDArray[np.int64], window: int, negatives: float
-) -> npt.NDArray[np.float32]:
-    """Return vol / (b T) over the degree of each column's node; zero where it has no edge."""
-    own = degree[columns]
-    scale = np.divide(degree.sum() / (negatives * window), own, out=np.zeros_like(own), where=own > 0)
-    return np.asarray(scale, dtype=np.float32)
 
 
 def _logs(

@@ -1,8 +1,8 @@
 """The k nearest nodes of the same class: exact, or among candidates that were drawn once.
 
 Two nodes are of the same class if they share a label. The exact search is brute force in blocks: a matrix
-product gives the distances of a block of nodes to a chunk of their class, of which only those below the k-th
-best so far are looked at again. It is the only part of RSDNE that is not linear in the graph.
+product gives the distances of a block of nodes to their class. It is the only part of RSDNE that is not linear
+in the graph.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from unseen.linalg.labelled import Groups
 Dense = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 
-ROWS = 1024
-COLUMNS = 8192
-"""Block of the distance matrix that is in memory at a time."""
+ROWS, DISTANCES = 1024, 1 << 23
+"""Nodes, and distances, of a block: one that is in memory at a time."""
 CANDIDATES = 8192
 """Candidates looked at in a block: their vectors stay in the cache."""
 SPARE = 4
@@ -96,7 +95,7 @@ def nearest_in_class(U: Dense, groups: Groups, k: int, run: Run) -> Neighbours:
         (rows, pool)
         for members, pool in pools(groups)
         if len(pool) > 1
-        for rows in np.array_split(members, -(-len(members) // ROWS))
+        for rows in np.array_split(members, -(-len(members) // max(1, min(ROWS, DISTANCES // len(pool)))))
     ]
     return _joined(run.every(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
 
@@ -208,41 +207,13 @@ def draw_candidates(
 def _nearest_block(U: Dense, rows: Ints, pool: Ints, k: int) -> Ints:
     k = min(k, len(pool) - 1)
     keep = min(k + SPARE, len(pool) - 1)
-    left = U[rows]
-    among = np.zeros((len(rows), 0), dtype=np.int64)
-    scores = np.zeros((len(rows), 0), dtype=left.dtype)
-    for start in range(0, len(pool), COLUMNS):
-        columns = pool[start : start + COLUMNS]
-        right = U[columns]
-        score = left @ right.T
-        score *= -2
-        score += np.einsum(
-            "ij,ij->i", right, right
-        )  # the squared distance less that of the row to the origin
-        score[_self_pairs(rows, columns)] = np.inf
-        among, scores = _merged(among, scores, score, columns, keep)
+    right = U[pool]
+    score = U[rows] @ right.T
+    score *= -2
+    score += np.einsum("ij,ij->i", right, right)  # the squared distance less that of the row to the origin
+    score[_self_pairs(rows, pool)] = np.inf
+    among = pool[np.argpartition(score, keep - 1, axis=1)[:, :keep]]
     return _best(among, _exact_squared(U, rows, among), k)
-
-
-def _merged(among: Ints, scores: Dense, score: Dense, columns: Ints, keep: int) -> tuple[Ints, Dense]:
-    if scores.shape[1] < keep:
-        take = min(keep, len(columns))
-        place = np.argpartition(score, take - 1, axis=1)[:, :take]
-        fresh, fresh_scores = columns[place], np.take_along_axis(score, place, axis=1)
-    else:
-        row, column = np.nonzero(score < scores.max(axis=1, keepdims=True))
-        if not len(row):
-            return among, scores
-        count = np.bincount(row, minlength=len(score))
-        slot = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-        fresh = np.zeros((len(score), count.max()), dtype=np.int64)
-        fresh_scores = np.full(fresh.shape, np.inf, dtype=score.dtype)
-        fresh[row, slot], fresh_scores[row, slot] = columns[column], score[row, column]
-    among, scores = np.hstack([among, fresh]), np.hstack([scores, fresh_scores])
-    if scores.shape[1] > keep:
-        place = np.argpartition(scores, keep - 1, axis=1)[:, :keep]
-        among, scores = np.take_along_axis(among, place, axis=1), np.take_along_axis(scores, place, axis=1)
-    return among, scores
 
 
 def _self_pairs(rows: Ints, columns: Ints) -> tuple[Ints, Ints]:

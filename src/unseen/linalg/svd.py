@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.engine.sparse import Matrix
 from unseen.graph import Features
-from unseen.linalg.dense import Dense, Small, Tall, eigh, gram, times
+from unseen.linalg.dense import Dense, Operator, Small, eigh, gram, times
 from unseen.linalg.normalize import l2_rows, scale_exponent, scaled
 
 SMALL = 300
@@ -68,7 +68,7 @@ def truncated_svd(
     width = start_width(k)
     n, m = run.count(X.shape[0]), X.shape[1]
     if width >= min(n, m) or max(n, m) <= SMALL:
-        return _small(X, k, n, run)
+        return _exactly(X, k, n, run)
     exponent = scale_exponent(X if isinstance(X, np.ndarray) else X.local.data, run)
     single = _in_single(X, exponent, run)
     columns = (
@@ -181,10 +181,11 @@ def _leading(
     return basis, back, W[:, order], np.sqrt(np.maximum(squares[order], 0.0))
 
 
-def _in_single(X: Dense | Matrix, exponent: int, run: Run) -> Tall | Matrix:
+def _in_single(X: Dense | Matrix, exponent: int, run: Run) -> Operator | Matrix:
     """Return the operator in float32, its entries scaled by a power of two so that float32 holds their squares."""
     if isinstance(X, np.ndarray):
-        return Tall(scaled(X, exponent).astype(np.float32), run)
+        single = scaled(X, exponent).astype(np.float32)
+        return Operator(lambda V: times(single, V, run), lambda V: gram(single, run, V).astype(V.dtype))
     data = scaled(X.local.data, exponent).astype(np.float32)
     return X.with_values(data, symmetric=X.symmetric).bound(run)
 
@@ -206,42 +207,27 @@ def _inverse(values: Small, least: float = 1e-5) -> Small:
     return np.divide(1.0, values, out=np.zeros_like(values), where=enough)
 
 
-def _small(
+def _exactly(
     X: Dense | Matrix, k: int, n: int, run: Run
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Decompose what is small, or has one short side, exactly."""
-    if max(n, X.shape[1]) <= SMALL or isinstance(X, np.ndarray):
-        return _in_full(X, k, n, run)
-    rows = X.local.astype(np.float64)
-    tall = n >= X.shape[1]
-    if not tall and run.comm.size > 1:
-        return _in_full(X, k, n, run)
-    squares, sides = eigh(run.sum((rows.T @ rows).toarray()) if tall else (rows @ rows.T).toarray())
-    order = np.argsort(squares)[::-1][:k]
-    sides = np.ascontiguousarray(sides[:, order])
-    if not tall:
-        sides = rows.T @ sides * _inverse(np.sqrt(np.maximum(squares[order], 0.0)))
-    scores, axes = _signed(rows @ sides, sides, sides, run.alone)
-    return scores.astype(np.float32), np.ascontiguousarray(axes.T, dtype=np.float32)
-
-
-def _in_full(
-    X: Dense | Matrix, k: int, n: int, run: Run
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Decompose the rows of all processes, written out; each keeps its own rows, and of square ones its own columns."""
-    own = np.asarray(X if isinstance(X, np.ndarray) else X.own_rows().toarray(), dtype=np.float64)
-    spread_columns = isinstance(X, Matrix) and X.halo is not None
-    if run.comm.size > 1 and n > SMALL:  # many rows and few columns: the axes come from the small matrix X'X
-        squares, sides = eigh(run.sum(own.T @ own))
-        right = sides[:, np.argsort(squares)[::-1][:k]]
-    else:
-        right = np.linalg.svd(run.gather(own), full_matrices=False)[2][:k].T
+    """Decompose what is small, or has one short side; a process keeps its own rows, and of square ones its columns."""
+    rows: Any = (X if isinstance(X, np.ndarray) else X.own_rows()).astype(np.float64)
+    several, small = run.comm.size > 1, isinstance(X, np.ndarray) or max(n, X.shape[1]) <= SMALL
+    if n <= SMALL if several else small:
+        rows = rows.toarray() if sp.issparse(rows) else rows
+        sides = np.linalg.svd(run.gather(rows), full_matrices=False)[2][:k].T
+    else:  # through the smaller of X'X and XX'; rows that are spread are many, and columns few
+        tall = several or n >= X.shape[1]
+        products = rows.T @ rows if tall else rows @ rows.T
+        squares, sides = eigh(run.sum(products.toarray() if sp.issparse(products) else products))
+        order = np.argsort(squares)[::-1][:k]
+        sides = np.ascontiguousarray(sides[:, order])
+        if not tall:
+            sides = rows.T @ sides * _inverse(np.sqrt(np.maximum(squares[order], 0.0)))
     # X V: a row of zeros stays one, as U S would only nearly
-    scores, axes = _signed(own @ right, right, right, run.alone)
-    if spread_columns:
-        sizes = run.gather(np.array([len(own)]))
-        first = int(sizes[: run.comm.rank].sum())
-        axes = axes[first : first + len(own)]
+    scores, axes = _signed(rows @ sides, sides, sides, run.alone)
+    if isinstance(X, Matrix) and X.halo is not None:
+        axes = axes[X.layout.first : X.layout.first + len(scores)]
     return scores.astype(np.float32), np.ascontiguousarray(axes.T, dtype=np.float32)
 
 

@@ -1,20 +1,20 @@
 """The walk matrix M = (Abar + Abar^2) / 2 of DeepWalk's factorisation, as an operator.
 
 Abar^2 has up to sum_i degree(i)^2 entries, which a single hub makes n^2, so it is not formed: a product
-costs two passes over the edges. Only where the degrees guarantee that the explicit matrix is no more expensive
-(paths, rings, matchings) is it built.
+costs two passes over the edges.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from unseen.engine.sparse import Matrix
+from unseen.linalg.dense import Operator
 
 Dense = npt.NDArray[Any]
 
@@ -39,8 +39,6 @@ class WalkMatrix:
         (n, n).
     run, layout : Run, Layout
         What makes the products, and who has which rows.
-    explicit : bool
-        Whether M itself is stored; decided from the degrees before anything is formed.
 
     Notes
     -----
@@ -48,6 +46,7 @@ class WalkMatrix:
 
     Examples
     --------
+    >>> import scipy.sparse as sp
     >>> from unseen.engine.run import Run
     >>> walk = WalkMatrix(Run().matrix(sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])))
     >>> walk.matmat(np.eye(3)).tolist()
@@ -60,20 +59,12 @@ class WalkMatrix:
         self.run, self.layout = adjacency.run, adjacency.layout
         self.shape: tuple[int, int] = (adjacency.shape[1], adjacency.shape[1])
         counts = np.diff(adjacency.local.indptr).astype(np.float64)
-        n = self.shape[0]
         # sum of squared degrees = multiplications of Abar^2 = bound on its entries; a float cannot overflow.
         self._entries, self._squared_degrees = self.run.total([[adjacency.nnz, float(counts @ counts)]])
-        # Operator: two passes over the entries and two n-row results. Explicit: one pass, one result.
-        self.explicit: bool = self._squared_degrees <= self._entries + 2 * n and adjacency.halo is None
         self._forward, self._backward = adjacency.row_normalized(), adjacency.column_normalized()
-        if self.explicit:
-            abar = self._forward.local
-            self._forward = self.run.matrix(sp.csr_array((abar + abar @ abar) * 0.5).sorted_indices())
-            self._backward = self.run.matrix(self._forward.local.T.tocsr().sorted_indices())
 
     def __repr__(self) -> str:
-        kind = "explicit" if self.explicit else "operator"
-        return f"WalkMatrix({self.shape[0]} nodes, {kind})"
+        return f"WalkMatrix({self.shape[0]} nodes)"
 
     def matmat(self, V: Dense, *, out: Dense | None = None, scratch: Dense | None = None) -> Dense:
         """Return M V, in `out`; getting memory for it, and for a step between, is expensive where V is large."""
@@ -83,9 +74,22 @@ class WalkMatrix:
         """Return M' V, in `out`, like :meth:`matmat`."""
         return self._apply(self._backward, V, out, scratch)
 
-    def alternating(self, V: Dense) -> Alternating:
-        """Return M with products that write into V and a second array in turn, for iterations from V on."""
-        return Alternating(self, V)
+    def alternating(self, V: Dense) -> Operator:
+        """Return M with products that write into V and a second array in turn, for iterations from V on.
+
+        What a product returned is gone after the next but one.
+        """
+        second, between = np.empty_like(V), np.empty_like(V)
+
+        def in_turn(product: Callable[..., Dense]) -> Callable[[Dense], Dense]:
+            def multiply(X: Dense) -> Dense:
+                if (X.shape, X.dtype) != (V.shape, V.dtype):
+                    return product(X)
+                return product(X, out=second if X is V else V, scratch=between)
+
+            return multiply
+
+        return Operator(in_turn(self.matmat), in_turn(self.rmatmat))
 
     def symmetric(self, V: Dense) -> Dense:
         """Return (M + M') V / 2."""
@@ -100,8 +104,6 @@ class WalkMatrix:
         The rows of Abar^2 are made in blocks and forgotten, so memory stays bounded either way.
         """
         abar = self._forward
-        if self.explicit:
-            return float(abar.local.data @ abar.local.data)
         if cheap_only and self._squared_degrees > CHEAP_FACTOR * (self._entries + self.shape[0]):
             return None
         # the work of a row is the entries of all the rows its own entries lead to
@@ -119,8 +121,6 @@ class WalkMatrix:
     def _apply(self, matrix: Matrix, V: Dense, out: Dense | None, scratch: Dense | None) -> Dense:
         if V.dtype not in (np.float32, np.float64):
             V = V.astype(np.float64)
-        if self.explicit:
-            return matrix.times(V, out=out)
         between = matrix.times(V, out=scratch)
 
         def mean(start: int, stop: int) -> None:
@@ -130,28 +130,3 @@ class WalkMatrix:
 
         self.run.each(mean, len(V))
         return matrix.times(between, out=out)  # (Abar + Abar^2) V = Abar (V + Abar V)
-
-
-class Alternating:
-    """A walk matrix, or its transpose, whose products write into two arrays in turn.
-
-    What a product returned is gone after the next but one.
-    """
-
-    def __init__(self, walk: WalkMatrix, V: Dense) -> None:
-        self._walk = walk
-        self._arrays = (V, np.empty_like(V), np.empty_like(V))
-        self._product = walk.matmat
-
-    @property
-    def T(self) -> Alternating:  # noqa: N802  # as in numpy
-        """The transpose, with the same arrays."""
-        other = Alternating.__new__(Alternating)
-        other._walk, other._arrays, other._product = self._walk, self._arrays, self._walk.rmatmat
-        return other
-
-    def __matmul__(self, X: Dense) -> Dense:
-        first, second, between = self._arrays
-        if (X.shape, X.dtype) != (first.shape, first.dtype):
-            return self._product(X)
-        return self._product(X, out=second if X is first else first, scratch=between)
