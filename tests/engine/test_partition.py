@@ -210,7 +210,7 @@ def test_what_was_left_out_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert (meta.n_nodes, meta.n_edges) == (4, 2)
     assert "2 edges of negative weight left out, 1 edge of weight 0 left out" in caplog.text
     assert "4 nodes, 2 edges, 1 repeat, 1 self-loop" in caplog.text
-    assert "2 parts of 2 to 2 rows" in caplog.text
+    assert "2 parts of 2 rows written to" in caplog.text
 
 
 def test_labels_of_several_files_add_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

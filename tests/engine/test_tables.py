@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +13,14 @@ from unseen.engine.database import Database
 from unseen.engine.tables import Tables
 
 
+def _tables(database: Database, folder: Path) -> Tables:
+    intake: Any = SimpleNamespace(features=None)  # nothing is read: rows come from the tests
+    return Tables(database, intake, folder, n_bytes=1)
+
+
 def _order(folder: Path, edges: list[tuple[list[Any], list[Any]]], **ids: list[Any]) -> list[Any]:
     with Database(folder, memory=10**8, threads=1) as database:
-        tables = Tables(database)
+        tables = _tables(database, folder)
         for src, dst in edges:
             tables.add("edges", pa.array(src), pa.array(dst))
         for role, column in ids.items():
@@ -45,7 +51,7 @@ def test_integers_meet_texts_by_their_text(
 
 def test_a_reserved_row_comes_first(tmp_path: Path) -> None:
     with Database(tmp_path, memory=10**8, threads=1) as database:
-        tables = Tables(database)
+        tables = _tables(database, tmp_path)
         row = tables.reserve("edges")
         tables.add("edges", pa.array(["a"]), pa.array(["b"]))
         assert tables.stands("b")

@@ -1,9 +1,7 @@
 """`unseen partition`: cut a graph into row parts on disk, with memory bounded by a number of bytes.
 
-The batches of the one door go into tables of a database, and each row has its place: nodes, edges, features and
-labels, in the order in which :func:`unseen.read_graph` numbers their ids. A node's number is the rank of its first
-place. The entries, sorted by row and column, are the rows of the adjacency; a part is a range of these. Nothing
-depends on the number of threads: every query whose order counts says which.
+The batches of the one door go into tables of a database. The entries, sorted by row and column, are the rows of the
+adjacency; a part is a range of these.
 """
 
 from __future__ import annotations
@@ -11,32 +9,21 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from unseen.data.build import counted, tell_contradiction
+from unseen.data.build import counted
 from unseen.data.files import staged_folder
-from unseen.data.ids import id_column
 from unseen.data.options import Options
-from unseen.data.pieces import several_rows
-from unseen.data.read import Intake, missing_features, numbered_ids, several
-from unseen.data.roles import NodeReader, Reader
-from unseen.data.sources import Role, shown_bytes
-from unseen.data.tables import Table
+from unseen.data.read import Intake, several
+from unseen.data.sources import shown_bytes
 from unseen.engine.database import Database
 from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
-from unseen.engine.rows import BYTES_PER_NODE, FeatureFile
+from unseen.engine.rows import BYTES_PER_NODE
 from unseen.engine.run import default_threads
-from unseen.engine.tables import APART, Tables
+from unseen.engine.tables import Tables
 from unseen.errors import InputError, OutputError, logger
 from unseen.graph import Symmetrize
-from unseen.labels import tell_missing_words
 
 LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
@@ -111,12 +98,21 @@ def partition(
         work = staging / "work"
         work.mkdir()
         with Database(work, memory=memory * 3 // 4, threads=threads or default_threads()) as database:
-            job = _Job(intake, Tables(database), work, n_bytes=min(memory // 24, BATCH))
-            job.read()
-            job.check(parts, memory)
-            rows = job.tables.sorted_rows(work, symmetrize)
+            tables = Tables(database, intake, work, n_bytes=min(memory // 24, BATCH))
+            tables.read()
+            tables.check()
+            n = tables.n_nodes
+            if n < parts:
+                msg = f"`parts` is {parts}, but the graph has only {n} nodes; give at most as many parts"
+                raise InputError(msg)
+            if n * BYTES_PER_NODE > memory:
+                msg = (
+                    f"`memory` is too small for {n:,} nodes; give at least {shown_bytes(n * BYTES_PER_NODE)}"
+                )
+                raise InputError(msg)
+            rows = tables.sorted_rows(symmetrize)
             cuts = rows.cuts(parts)
-            labelled = [job.write(part_folder(staging, k), *cut) for k, cut in enumerate(pairwise(cuts))]
+            labelled = [tables.write(part_folder(staging, k), *cut) for k, cut in enumerate(pairwise(cuts))]
         written = []
         for k, (start, stop) in enumerate(pairwise(cuts)):  # the database is closed: there is room for this
             inside = part_folder(staging, k)
@@ -124,16 +120,11 @@ def partition(
             files = {path.name: checksum(path) for path in sorted(inside.iterdir())}
             written.append(PartMeta(start, stop, entries, halo, labelled[k], files))
         shutil.rmtree(work)
-        meta = job.meta(written)
+        meta = tables.meta(written)
         write_meta(meta, staging)
-    sizes = [part.n_rows for part in meta.parts]
-    logger.info(
-        "%s of %s to %s rows written to %s",
-        counted(parts, "part"),
-        f"{min(sizes):,}",
-        f"{max(sizes):,}",
-        target,
-    )
+    least, most = (pick(part.n_rows for part in meta.parts) for pick in (min, max))
+    rows_each = ("" if least == most else f"{least:,} to ") + counted(most, "row")
+    logger.info("%s of %s written to %s", counted(parts, "part"), rows_each, target)
     return meta
 
 
@@ -151,125 +142,3 @@ def parse_size(text: str, flag: str = "--memory") -> int:
         raise InputError(msg)
     number, unit, binary = size.groups()
     return int(float(number) * (1024 if binary else 1000) ** ["", *"KMGT"].index(unit.upper()))
-
-
-class _Job:
-    """One partition being made: from readers to tables, from tables to the files of parts."""
-
-    def __init__(self, intake: Intake, tables: Tables, work: Path, n_bytes: int) -> None:
-        self._intake, self.tables, self._n_bytes = intake, tables, n_bytes
-        self._features: FeatureFile | None = None
-        if intake.features is not None:
-            self._features = FeatureFile(work / "features", intake.features.name)
-        self._numbered = 0  # rows of features that name no nodes
-        self._starts: dict[Reader[Any], int] = {}
-        self._classes: list[str] = []
-
-    def read(self) -> None:
-        """Fill the tables; first lines wait until all ids are known."""
-        for reader in self._intake.readers:
-            self._starts[reader] = self.tables.reserve(reader.role)
-            for piece in reader.pieces(self._n_bytes):
-                self._add(reader.role, piece)
-        beside = self._intake.edges.source.beside
-        if beside is not None:
-            for piece in NodeReader(beside).pieces(self._n_bytes):
-                self._add("nodes", piece)
-        for reader, row in self._starts.items():
-            strangers = partial(self.tables.strangers, reader.role, row, row + reader.n_rows)
-            first = reader.settle(self.tables.stands, strangers)
-            if first is not None:
-                self._add(reader.role, first, row)
-        if self._numbered:
-            last = APART if self._intake.nodes is None else self._intake.nodes.n_rows
-            ids = numbered_ids(self._numbered, [self.tables.listed_nodes(last)])
-            self.tables.add("features", id_column(ids, "features"))
-        self.tables.number()
-        self._classes = self.tables.number_classes()
-
-    def _add(self, role: Role, piece: Any, row: int | None = None) -> None:
-        if role == "edges":
-            self.tables.add("edges", piece.src, piece.dst, weight=piece.weight, row=row)
-            if piece.nodes is not None:
-                self.tables.add("nodes", piece.nodes)
-            return
-        if role == "features" and self._features is not None:
-            self._features.add(piece.values)
-            if piece.ids is None:
-                self._numbered = piece.values.shape[0]
-                return
-        places = self.tables.add(role, piece.ids, row=row)
-        if role == "labels":
-            self.tables.add_classes(places[piece.rows], piece.names)
-
-    def check(self, parts: int, memory: int) -> None:
-        """Refuse what cannot be cut, and nodes whose features or labels do not fit; say what stands alone."""
-        n, intake = self.tables.n_nodes, self._intake
-        intake.require_nodes(n)
-        if n < parts:
-            msg = f"`parts` is {parts}, but the graph has only {n} nodes; give at most as many parts"
-            raise InputError(msg)
-        if n * BYTES_PER_NODE > memory:
-            msg = f"`memory` is too small for {n:,} nodes; give at least {shown_bytes(n * BYTES_PER_NODE)}"
-            raise InputError(msg)
-        count, node, row = self.tables.label_only()
-        if count:
-            reader = max((r for r in intake.labels if self._starts[r] <= row), key=self._starts.__getitem__)
-            intake.tell_label_only(self._place(reader, row - self._starts[reader]), node, count)
-        odd = (
-            self.tables.contradiction([self._starts[r] for r in intake.labels])
-            if len(intake.labels) > 1
-            else None
-        )
-        if odd is not None:
-            named = {intake.labels[source].name: names for source, names in odd[1].items()}
-            tell_contradiction(odd[0], named, odd[2])
-        if intake.features is None:
-            return
-        node = self.tables.repeated_features()
-        if node is not None:
-            raise several_rows(intake.features.name, node)
-        missing, node = self.tables.without_features()
-        if missing:
-            raise missing_features(intake.features.name, missing, n, node, self._numbered)
-
-    def _place(self, reader: Reader[Any], row: int) -> str:
-        """Return where a row stands, 0 being a first line that waited; the source is read again for it."""
-        if row == 0 and reader.first is not None:
-            return reader.first.place
-        for batch in reader.source.batches(self._n_bytes):
-            if isinstance(batch, Table) and row <= batch.n_rows:
-                return batch.place(row - 1)
-            row -= batch.n_rows if isinstance(batch, Table) else 0
-        return f"{reader.name}, row {row}"
-
-    def write(self, inside: Path, start: int, stop: int) -> int:
-        """Write ids, features and labels of a part, and return how many of its nodes have a label."""
-        inside.mkdir()
-        schema = pa.schema({"node": pa.large_string() if self.tables.text else pa.int64()})
-        with pq.ParquetWriter(inside / "nodes.parquet", schema) as writer:
-            for ids in self.tables.ids(start, stop):
-                writer.write_table(ids)
-        if self._features is not None:
-            self._features.write(inside, self.tables.feature_rows(start, stop), stop - start)
-        if not self._intake.labels:
-            return 0
-        nodes, classes = self.tables.label_rows(start, stop)
-        np.save(inside / "label_rows.npy", nodes)
-        np.save(inside / "label_classes.npy", classes)
-        return len(np.unique(nodes))
-
-    def meta(self, parts: list[PartMeta]) -> Meta:
-        """Return what META.json says, and say what was read and left out."""
-        tables, report = self.tables, self._intake.report
-        tell_missing_words(report.missing_words)
-        counts = [
-            counted(tables.n_nodes, "node"),
-            counted(tables.n_edges, "edge"),
-            counted(tables.repeats, "repeat"),
-            counted(tables.self_loops, "self-loop"),
-            *report.losses(),
-        ]
-        logger.info("partitioned %s: %s", self._intake.edges.name, ", ".join(counts))
-        features = None if self._features is None else self._features.described
-        return Meta(tables.n_nodes, tables.n_edges, not tables.text, parts, features, self._classes)

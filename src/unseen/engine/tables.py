@@ -7,20 +7,29 @@ order counts says which, and weights are added in the order of their places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from unseen.data.ids import is_string, joined
+from unseen.data.build import counted, tell_contradiction
+from unseen.data.ids import id_column, is_string, joined
+from unseen.data.pieces import several_rows
+from unseen.data.read import Intake, missing_features, numbered_ids
+from unseen.data.roles import NodeReader, Reader
 from unseen.data.sources import Role
+from unseen.data.tables import Table
 from unseen.engine.database import Database
-from unseen.engine.rows import RowFiles
-from unseen.errors import InputError
+from unseen.engine.parts import Meta, PartMeta
+from unseen.engine.rows import FeatureFile, RowFiles
+from unseen.errors import InputError, logger
 from unseen.graph import Symmetrize
+from unseen.labels import tell_missing_words
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -32,12 +41,18 @@ APART = 1 << 60
 
 
 class Tables:
-    """The tables of one graph, filled by :meth:`add`, of use after :meth:`number`.
+    """The tables of one graph: filled by :meth:`read`, of use to write parts after that.
 
     Parameters
     ----------
     database : Database
         Holds them.
+    intake : Intake
+        Where they come from.
+    work : Path
+        Folder for what waits on disk.
+    n_bytes : int
+        Bytes of input that are read together.
 
     Attributes
     ----------
@@ -45,15 +60,58 @@ class Tables:
         What was counted.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, intake: Intake, work: Path, n_bytes: int) -> None:
+        self._database, self._intake, self._work, self._n_bytes = database, intake, work, n_bytes
         self._rows = dict.fromkeys(ROLES, 0)
+        self._starts: dict[Reader[Any], int] = {}
         self._text: set[Role] = set()
+        self._numbered = 0  # rows of features that name no nodes
+        self._classes: list[str] = []
+        self._features: FeatureFile | None = None
+        if intake.features is not None:
+            self._features = FeatureFile(work / "features", intake.features.name)
         self.n_nodes = self.n_edges = self.repeats = self.self_loops = 0
         for role in ROLES:
             ids = "src bigint, dst bigint, weight double" if role == "edges" else "id bigint"
             database.run(f"create table {role} ({ids}, place bigint)")
         database.run("create table classes (place bigint, name varchar)")
+
+    def read(self) -> None:
+        """Fill the tables, then number nodes and classes; first lines wait until all ids are known."""
+        for reader in self._intake.readers:
+            self._starts[reader] = self.reserve(reader.role)
+            for piece in reader.pieces(self._n_bytes):
+                self._take(reader.role, piece)
+        beside = self._intake.edges.source.beside
+        if beside is not None:
+            for piece in NodeReader(beside).pieces(self._n_bytes):
+                self._take("nodes", piece)
+        for reader, row in self._starts.items():
+            strangers = partial(self._strangers, reader.role, row, row + reader.n_rows)
+            first = reader.settle(self.stands, strangers)
+            if first is not None:
+                self._take(reader.role, first, row)
+        if self._numbered:
+            last = APART if self._intake.nodes is None else self._intake.nodes.n_rows
+            listed = self._database.table(f"select id from nodes where place <= {last} order by place")["id"]
+            self.add("features", id_column(numbered_ids(self._numbered, [joined(listed)]), "features"))
+        self.number()
+        self._number_classes()
+
+    def _take(self, role: Role, piece: Any, row: int | None = None) -> None:
+        if role == "edges":
+            self.add("edges", piece.src, piece.dst, weight=piece.weight, row=row)
+            if piece.nodes is not None:
+                self.add("nodes", piece.nodes)
+            return
+        if role == "features" and self._features is not None:
+            self._features.add(piece.values)
+            if piece.ids is None:
+                self._numbered = piece.values.shape[0]
+                return
+        places = self.add(role, piece.ids, row=row)
+        if role == "labels":
+            self._database.insert("classes", pa.table({"place": places[piece.rows], "name": piece.names}))
 
     def reserve(self, role: Role) -> int:
         """Return the number of a row that is filled later, if at all: a first line that waits."""
@@ -80,10 +138,6 @@ class Tables:
         self._database.insert(role, pa.table({**columns, "place": places}))
         return places
 
-    def add_classes(self, places: Ints, names: pa.Array) -> None:
-        """Append the names of classes, given the places of the rows of labels that they stand in."""
-        self._database.insert("classes", pa.table({"place": places, "name": names}))
-
     def number(self) -> None:
         """Give nodes their numbers, in the order of first appearance, and edges those of their ends."""
         ids = " union all ".join(self._ids(role) for role in ROLES)
@@ -107,13 +161,9 @@ class Tables:
         self._database.run("drop table edges")
 
     @property
-    def text(self) -> bool:
-        """Whether ids are texts; integers and texts meet as texts."""
-        return bool(self._text)
-
-    @property
     def _kind(self) -> str:
-        return "varchar" if self.text else "bigint"
+        """What ids are; integers and texts meet as texts."""
+        return "varchar" if self._text else "bigint"
 
     def _ids(self, role: Role) -> str:
         """Return the query for all ids of a source and their places."""
@@ -130,7 +180,7 @@ class Tables:
         query = f"select exists (select 1 from ({ids}) where cast(id as varchar) = ?)"
         return bool(self._database.row(query, name)[0])
 
-    def strangers(self, role: Role, first: int, last: int) -> int:
+    def _strangers(self, role: Role, first: int, last: int) -> int:
         """Return how many of these rows of a source name a node that no other source names; labels do not count."""
         others = " union all ".join(self._ids(other) for other in ROLES if other not in (role, "labels"))
         start = ROLES.index(role) * APART
@@ -138,20 +188,59 @@ class Tables:
             where own.place between ? and ?"""
         return int(self._database.row(query, start + first, start + last)[0])
 
-    def listed_nodes(self, last: int) -> pa.Array:
-        """Return the ids of the rows of the node list up to the `last`, in their order."""
-        return joined(
-            self._database.table(f"select id from nodes where place <= {last} order by place")["id"]
-        )
-
-    def label_only(self) -> tuple[int, object, int]:
-        """Return how many nodes stand in labels only, the first of them, and the row it stands in."""
+    def check(self) -> None:
+        """Refuse nodes whose features or labels do not fit; say what stands alone."""
+        intake = self._intake
+        intake.require_nodes(self.n_nodes)
         start = ROLES.index("labels") * APART
         query = "select count(*), arg_min(id, place), coalesce(min(place), 0) from numbers where place >= ?"
         count, node, place = self._database.row(query, start)
-        return int(count), node, int(place) - start
+        if count:
+            row = place - start
+            reader = max((r for r in intake.labels if self._starts[r] <= row), key=self._starts.__getitem__)
+            intake.tell_label_only(self._place(reader, row - self._starts[reader]), node, count)
+        if len(intake.labels) > 1:
+            self._tell_contradiction()
+        if intake.features is None:
+            return
+        several = "select number, min(place) as place from features group by number having count(*) > 1"
+        query = f"select arg_min(id, several.place) from ({several}) several join numbers using (number)"
+        (node,) = self._database.row(query)
+        if node is not None:
+            raise several_rows(intake.features.name, node)
+        query = "select count(*), arg_min(id, number) from numbers anti join features using (number)"
+        missing, node = self._database.row(query)
+        if missing:
+            raise missing_features(intake.features.name, missing, self.n_nodes, node, self._numbered)
 
-    def sorted_rows(self, folder: Path, symmetrize: Symmetrize) -> RowFiles:
+    def _place(self, reader: Reader[Any], row: int) -> str:
+        """Return where a row stands, 0 being a first line that waited; the source is read again for it."""
+        if row == 0 and reader.first is not None:
+            return reader.first.place
+        for batch in reader.source.batches(self._n_bytes):
+            if isinstance(batch, Table) and row <= batch.n_rows:
+                return batch.place(row - 1)
+            row -= batch.n_rows if isinstance(batch, Table) else 0
+        return f"{reader.name}, row {row}"
+
+    def _tell_contradiction(self) -> None:
+        """Name the first node that files label differently, with its labels in each, and how many such nodes are."""
+        readers, start = self._intake.labels, ROLES.index("labels") * APART
+        later = (f"(classes.place >= {start + self._starts[reader]})::int" for reader in readers[1:])
+        labels = self._database.table(
+            f"""with own as (
+                select number, numbers.id, {" + ".join(later)} as source, list_sort(list(distinct name)) as names
+                from classes join ({self._ids("labels")}) listed using (place) join numbers using (id)
+                group by all),
+            odd as (select number from own group by number having count(distinct names) > 1)
+            select id, source, names, (select count(*) from odd) as count from own
+            where number = (select min(number) from odd) order by source"""
+        ).to_pylist()
+        if labels:
+            named = {readers[row["source"]].name: row["names"] for row in labels}
+            tell_contradiction(labels[0]["id"], named, labels[0]["count"])
+
+    def sorted_rows(self, symmetrize: Symmetrize) -> RowFiles:
         """Write the rows of the adjacency, both directions of every edge, repeated pairs combined."""
         if symmetrize == "error":
             self._refuse_repeats()
@@ -160,7 +249,7 @@ class Tables:
         order = "i, j, place" if weighted and symmetrize == "sum" else "i, j"
         query = f"""select i, j{weight}
             from (from pairs union all select j, i, weight, place from pairs where i <> j) order by {order}"""
-        rows = RowFiles(folder, self.n_nodes, weighted=weighted or symmetrize == "sum")
+        rows = RowFiles(self._work, self.n_nodes, weighted=weighted or symmetrize == "sum")
         waiting = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
         for piece in self._database.rows(query):
             new = [column.to_numpy() for column in piece.columns]
@@ -206,27 +295,8 @@ class Tables:
             f"select id as node from numbers where number >= {start} and number < {stop} order by number"
         )
 
-    def feature_rows(self, start: int, stop: int) -> Iterator[Ints]:
-        """Yield where the features of a range of nodes are listed, in pieces; -1 is a first line that waited."""
-        query = f"""select place - {ROLES.index("features") * APART} - 1 as row from features
-            where number >= {start} and number < {stop} order by number"""
-        for piece in self._database.rows(query):
-            yield piece["row"].to_numpy()
-
-    def repeated_features(self) -> Any:
-        """Return the first node that has several rows of features, or None."""
-        several = "select number, min(place) as place from features group by number having count(*) > 1"
-        query = f"select arg_min(id, several.place) from ({several}) several join numbers using (number)"
-        return self._database.row(query)[0]
-
-    def without_features(self) -> tuple[int, object]:
-        """Return how many nodes have no features, and the first of them."""
-        query = "select count(*), arg_min(id, number) from numbers anti join features using (number)"
-        count, first = self._database.row(query)
-        return int(count), first
-
-    def number_classes(self) -> list[str]:
-        """Give classes their numbers and nodes their classes, and return the names of classes, sorted."""
+    def _number_classes(self) -> None:
+        """Give classes their numbers, in the order of their names, and nodes their classes."""
         names = sorted(self._database.table("select distinct name from classes")["name"].to_pylist())
         self._database.run("create table class_numbers (name varchar, class bigint)")
         numbered = {"name": pa.array(names, pa.large_string()), "class": np.arange(len(names))}
@@ -236,29 +306,42 @@ class Tables:
             from classes join class_numbers using (name)
             join ({self._ids("labels")}) own using (place) join numbers using (id)"""
         )
-        return names
+        self._classes = names
 
-    def contradiction(self, starts: Sequence[int]) -> tuple[object, dict[int, list[str]], int] | None:
-        """Return the first node that sources label differently, its labels by source, and how many such nodes are.
-
-        The sources begin at the rows `starts` of the labels.
-        """
-        later = (f"(classes.place >= {ROLES.index('labels') * APART + row})::int" for row in starts[1:])
-        labels = self._database.table(
-            f"""with own as (
-                select number, numbers.id, {" + ".join(later)} as source, list_sort(list(distinct name)) as names
-                from classes join ({self._ids("labels")}) listed using (place) join numbers using (id)
-                group by all),
-            odd as (select number from own group by number having count(distinct names) > 1)
-            select id, source, names, (select count(*) from odd) as count from own
-            where number = (select min(number) from odd) order by source"""
-        ).to_pylist()
-        by_source = {row["source"]: row["names"] for row in labels}
-        return (labels[0]["id"], by_source, labels[0]["count"]) if labels else None
-
-    def label_rows(self, start: int, stop: int) -> tuple[Ints, Ints]:
-        """Return rows and classes of the labels of a range of nodes, each once, in order."""
+    def write(self, inside: Path, start: int, stop: int) -> int:
+        """Write ids, features and labels of a part, and return how many of its nodes have a label."""
+        inside.mkdir()
+        schema = pa.schema({"node": pa.large_string() if self._text else pa.int64()})
+        with pq.ParquetWriter(inside / "nodes.parquet", schema) as writer:
+            for ids in self.ids(start, stop):
+                writer.write_table(ids)
+        if self._features is not None:
+            # -1 is a first line that waited: it stands at the end of the file
+            query = f"""select place - {ROLES.index("features") * APART} - 1 as row from features
+                where number >= {start} and number < {stop} order by number"""
+            pieces = (piece["row"].to_numpy() for piece in self._database.rows(query))
+            self._features.write(inside, pieces, stop - start)
+        if not self._intake.labels:
+            return 0
         labels = self._database.table(
             f"select node, class from labelled where node >= {start} and node < {stop} order by all"
         )
-        return labels["node"].to_numpy() - start, labels["class"].to_numpy()
+        nodes = labels["node"].to_numpy() - start
+        np.save(inside / "label_rows.npy", nodes)
+        np.save(inside / "label_classes.npy", labels["class"].to_numpy())
+        return len(np.unique(nodes))
+
+    def meta(self, parts: list[PartMeta]) -> Meta:
+        """Return what META.json says, and say what was read and left out."""
+        report = self._intake.report
+        tell_missing_words(report.missing_words)
+        counts = [
+            counted(self.n_nodes, "node"),
+            counted(self.n_edges, "edge"),
+            counted(self.repeats, "repeat"),
+            counted(self.self_loops, "self-loop"),
+            *report.losses(),
+        ]
+        logger.info("partitioned %s: %s", self._intake.edges.name, ", ".join(counts))
+        features = None if self._features is None else self._features.described
+        return Meta(self.n_nodes, self.n_edges, not self._text, parts, features, self._classes)
