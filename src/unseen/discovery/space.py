@@ -47,13 +47,6 @@ class Space:
         Sums of squares along the axes.
     clusters : tuple of ndarray
         Cluster numbers of every node, one array per clustering.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> embedding = unseen.Embedding(np.eye(4, 3) + 1, node_ids=list("abcd"))
-    >>> make_space(embedding, np.random.default_rng(0)).centred.shape
-    (4, 3)
     """
 
     vectors: Matrix
