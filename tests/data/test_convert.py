@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import unseen
 from unseen.data.convert import convert_file, kind_of, write_data
 from unseen.data.read import read_features
-from unseen.errors import InputError, OutputError, UnsupportedError
+from unseen.errors import InputError, OutputError
 
 IDS = ["a", "007", "ü"]
 VECTORS = np.array([[0.5, 1.25, -3], [1e-7, 2, 0], [1 / 3, 0, 1]], dtype=np.float32)
@@ -41,7 +41,7 @@ def test_sparse_embedding_stays_one(tmp_path: Path) -> None:
     assert unseen.read_embedding(tmp_path / "v.parquet").method == "nodefeats"
 
 
-FEATURE_FORMATS = ("f.csv", "f.tsv", "f.txt.gz", "f.parquet", "f.svmlight", "f.npz")
+FEATURE_FORMATS = ("f.csv", "f.tsv", "f.txt.gz", "f.parquet", "f.npz")
 
 
 @pytest.mark.parametrize("first", FEATURE_FORMATS)
@@ -57,8 +57,7 @@ def test_features_to_features(tmp_path: Path, first: str, second: str) -> None:
     convert_file(tmp_path / first, tmp_path / f"2{second}", what="features")
     _, read, names = read_features(tmp_path / f"2{second}")
     assert np.array_equal(read.toarray() if sp.issparse(read) else read, matrix)
-    if "f.svmlight" not in (first, second):
-        assert names == ("tall", "old", "wide")
+    assert names == ("tall", "old", "wide")
 
 
 LABEL_FORMATS = ("l.csv", "l.tsv.gz", "l.txt", "l.parquet", "group.txt")
@@ -97,7 +96,6 @@ def test_labels_to_labels(tmp_path: Path, first: str, second: str) -> None:
         ("group.txt", "1 2 3\n", "y.csv", "labels"),
         ("x.csv", "node,x,y\na,1,2\n", "y.npz", "features"),
         ("x.csv", "node;x;y;label\na;1;2;3\n", "y.csv", "features"),
-        ("x.csv", "a,0.5,1\n", "y.svmlight", "features"),
         ("x.csv", "a,0.5,1\n", "-", "graph"),
         ("x.svmlight", "0 1:2\n", "y.csv", "features"),
     ],
@@ -157,9 +155,6 @@ def test_a_graph_is_no_embedding(tmp_path: Path) -> None:
 
 
 def test_what_a_target_cannot_hold(tmp_path: Path) -> None:
-    (tmp_path / "f.csv").write_text("node,x,y\na,0.5,1\n")
-    with pytest.raises(UnsupportedError, match="row number only"):
-        convert_file(tmp_path / "f.csv", tmp_path / "f.svmlight")
     (tmp_path / "l.csv").write_text("node,label\na,x\n")
     with pytest.raises(InputError, match=r"labels are not written with the suffix"):
         convert_file(tmp_path / "l.csv", tmp_path / "l.npz")

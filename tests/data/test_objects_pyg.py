@@ -31,7 +31,6 @@ def test_pyg_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:
     assert label_sets(back) == label_sets(labels)
     assert back.classes == labels.classes
     assert back.node_ids.tolist() == graph.node_ids.tolist()
-    assert label_sets(labels_from_pyg(data, mask="train_mask")) == label_sets(labels)
 
 
 EDGE_INDEX = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 2]])
@@ -102,11 +101,9 @@ def test_pyg_at_fault() -> None:
 
 def test_labels_from_pyg() -> None:
     y = torch.tensor([2, -1, 0, 2])
-    mask = torch.tensor([True, True, True, False])
-    labels = labels_from_pyg(Data(y=y, train_mask=mask))
+    labels = labels_from_pyg(Data(y=y))
     assert (labels.classes, labels.codes.tolist()) == (("0", "2"), [1, -1, 0, 1])
-    assert labels_from_pyg(Data(y=y, train_mask=mask), mask="train_mask").codes.tolist() == [1, -1, 0, -1]
-    named = labels_from_pyg(Data(y=y), classes=["zero", "one", "two"])
+    named = labels_from_pyg(Data(y=y, class_names=["zero", "one", "two"]))
     assert (named.classes, named.codes.tolist()) == (("zero", "one", "two"), [2, -1, 0, 2])
     floats = labels_from_pyg(Data(y=torch.tensor([[1.0], [float("nan")]])))
     assert floats.codes.tolist() == [0, -1]
@@ -117,12 +114,10 @@ def test_labels_from_pyg() -> None:
 def test_labels_from_pyg_at_fault() -> None:
     with pytest.raises(unseen.InputError, match=r"the data has no `y`"):
         labels_from_pyg(Data())
-    with pytest.raises(unseen.InputError, match=r"the data has no mask 'val_mask'"):
+    with pytest.raises(unseen.InputError, match=r"no parameter 'mask': set `y` to -1 where a node"):
         labels_from_pyg(Data(y=torch.tensor([0])), mask="val_mask")
-    with pytest.raises(unseen.InputError, match=r"the mask 'm' has shape \(2,\) .* expected 1 booleans"):
-        labels_from_pyg(Data(y=torch.tensor([0]), m=torch.tensor([True, False])), mask="m")
-    with pytest.raises(unseen.InputError, match=r"`classes` has 1 names but `y` has the class number 3"):
-        labels_from_pyg(Data(y=torch.tensor([3])), classes=["a"])
+    with pytest.raises(unseen.InputError, match=r"`class_names` has 1 names but `y` has the class number 3"):
+        labels_from_pyg(Data(y=torch.tensor([3]), class_names=["a"]))
     with pytest.raises(unseen.InputError, match=r"`y` holds 0\.5; class numbers must be whole"):
         labels_from_pyg(Data(y=torch.tensor([0.5])))
     with pytest.raises(unseen.InputError, match=r"`y` holds -2; class numbers start at 0"):

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 
 import unseen
@@ -71,15 +70,6 @@ def test_npz_is_scipys(tmp_path: Path) -> None:
     assert (sp.load_npz(tmp_path / "g.npz") != graph.adjacency).nnz == 0
 
 
-def test_mat_is_the_blogcatalog_layout(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    graph, _ = example()
-    write_graph(graph, tmp_path / "g.mat", labels=unseen.Labels.from_values(["red", None, "blue", "red"]))
-    found = scipy.io.loadmat(tmp_path / "g.mat")
-    assert found["network"].shape == (4, 4)
-    assert found["group"].toarray().tolist() == [[0, 1], [0, 0], [1, 0], [0, 1]]
-    assert "holds classes as column numbers: 0 = blue, 1 = red" in caplog.text
-
-
 def test_authors_folder(tmp_path: Path) -> None:
     graph = unseen.Graph.from_edges([0, 2], [1, 1], nodes=range(4))
     write_graph(graph, tmp_path / "out", labels=unseen.Labels.from_values([["1", "2"], None, "2", "1"]))
@@ -113,12 +103,6 @@ def test_gz_is_gzip(tmp_path: Path) -> None:
         ("g.tsv", ["a\0", "c"], "has a line break or a zero character"),
         ("g.csv", ["", "c"], "one node has an empty id, which no reader takes; give it a name"),
         ("g.parquet", ["\ud800", "c"], "is not valid Unicode text, so no file can hold it"),
-        (
-            "g.mat",
-            ["a", "c"],
-            r"row number only, and the ids here are not 0 \.\.\. 1 \(the first is 'a'\); use \.parquet",
-        ),
-        ("g.mat", [1, 0], "row number only"),
         ("folder", ["a b", "c"], "authors' format cannot hold the id 'a b', .*use .csv or .parquet"),
         ("folder", ["#a", "c"], "authors' format cannot hold the id '#a'"),
         ("folder", ["src", "dst"], "cannot hold a first edge that looks like a header"),
@@ -153,12 +137,12 @@ def test_unknown_suffixes_list_the_known(tmp_path: Path) -> None:
     ):
         write_part(labels, "labels", tmp_path / "l.xlsx")
     with pytest.raises(
-        InputError, match=r"features are not written with the suffix '\.xlsx'; use one of .*\.svmlight"
+        InputError, match=r"features are not written with the suffix '\.xlsx'; use one of .*\.npz"
     ):
         write_part(graph, "features", tmp_path / "f.xlsx")
 
 
-@pytest.mark.parametrize("name", ["g.parquet.gz", "g.npz.gz", "g.mat.gz"])
+@pytest.mark.parametrize("name", ["g.parquet.gz", "g.npz.gz"])
 def test_only_text_is_packed(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnsupportedError, match=r"is not packed as \.gz; leave \.gz out"):
         write_graph(example()[0], tmp_path / name)

@@ -37,7 +37,7 @@ def targets(role: str) -> list[str]:
     ]
     return [
         *names,
-        *(f"{name}.gz" for name in names if name in ("x.csv", "x.txt", "x.w2v.txt", "x.svmlight")),
+        *(f"{name}.gz" for name in names if name in ("x.csv", "x.txt", "x.w2v.txt")),
     ]
 
 
@@ -71,12 +71,9 @@ def dense(matrix: Any) -> Any:
 
 
 @st.composite
-def graphs(draw: Callable[..., Any], *, numbered: bool) -> unseen.Graph:
-    if numbered:
-        ids: list[Any] = list(range(draw(st.integers(1, 6))))
-    else:
-        several = {"min_size": 1, "max_size": 6, "unique": True}
-        ids = draw(st.lists(IDS, **several) | st.lists(NUMBERS, **several))
+def graphs(draw: Callable[..., Any]) -> unseen.Graph:
+    several = {"min_size": 1, "max_size": 6, "unique": True}
+    ids: list[Any] = draw(st.lists(IDS, **several) | st.lists(NUMBERS, **several))
     matrix = np.zeros((len(ids), len(ids)))
     for i in range(len(ids)):
         for j in range(i, len(ids)):
@@ -85,11 +82,11 @@ def graphs(draw: Callable[..., Any], *, numbered: bool) -> unseen.Graph:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*targets("edges"), *targets("graph"), "folder"])
+@pytest.mark.parametrize("name", [*targets("edges"), "folder"])
 @ROUNDS
 @given(data=st.data())
 def test_any_graph(name: str, data: st.DataObject) -> None:
-    graph = data.draw(graphs(numbered=name.endswith(".mat")))
+    graph = data.draw(graphs())
     with tempfile.TemporaryDirectory() as folder:
         path = written(lambda target: write_graph(graph, target), folder, name)
         if path is None:
@@ -125,7 +122,7 @@ def test_any_features(name: str, data: st.DataObject) -> None:
     numbers = st.sampled_from([0.0, 1.0, 0.1]) | st.floats(allow_nan=False, allow_infinity=False)
     matrix = np.array(data.draw(st.lists(numbers, min_size=n * width, max_size=n * width))).reshape(n, width)
     ids: Any = list(range(n))
-    if "svm" not in name and data.draw(st.booleans()):
+    if data.draw(st.booleans()):
         ids = data.draw(st.lists(IDS, min_size=n, max_size=n, unique=True))
     names = data.draw(st.none() | st.lists(IDS, min_size=width, max_size=width))
     values = sp.csr_array(matrix) if data.draw(st.booleans()) else matrix
@@ -136,13 +133,12 @@ def test_any_features(name: str, data: st.DataObject) -> None:
             return
         back_ids, back, back_names = read_features(path)
         np.testing.assert_array_equal(dense(back), matrix)
-        if "svm" not in name:
-            assert back_ids is not None
-            assert [str(value) for value in back_ids] == [str(value) for value in ids]
-            text = not name.endswith((".npz", ".parquet", ".pq"))
-            assert back_names == (
-                tuple(f"feature_{k}" for k in range(width)) if text and names is None else graph.feature_names
-            )
+        assert back_ids is not None
+        assert [str(value) for value in back_ids] == [str(value) for value in ids]
+        text = not name.endswith((".npz", ".parquet", ".pq"))
+        assert back_names == (
+            tuple(f"feature_{k}" for k in range(width)) if text and names is None else graph.feature_names
+        )
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ Nothing is renumbered: row i stays row i, and ids travel with the graph. PyTorch
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def graph_from_networkx(
     """Make a graph from a networkx graph; see :meth:`unseen.Graph.from_networkx`.
 
     Node names that are neither all strings nor all integers become strings by ``str``, with a notice.
-    A node attribute of features holds a number, a vector, or a dict of the features that are not zero.
+    A node attribute of features holds a number or a vector.
 
     Examples
     --------
@@ -69,8 +69,8 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     labels : Labels, optional
         Become the node attribute ``label``: a class, or a list of classes; unlabelled nodes have none.
     features : str or None
-        Node attribute for the features: an array, or for sparse features a dict of those that are not
-        zero, by name or column number. None leaves them out.
+        Node attribute for the features, an array; None leaves them out. Their names, if there are any, are
+        the graph attribute ``feature_names``.
 
     Examples
     --------
@@ -93,10 +93,10 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
         for i, j, w in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
     )
     if graph.features is not None and features is not None:
-        columns: tuple[Any, ...] = graph.feature_names or tuple(range(graph.features.shape[1]))
-        theirs.graph["feature_names"] = columns
-        for k, node in enumerate(ids):
-            theirs.nodes[node][features] = _row(graph.features, k, columns)
+        if graph.feature_names is not None:
+            theirs.graph["feature_names"] = graph.feature_names
+        for node, row in zip(ids, _dense(graph), strict=True):
+            theirs.nodes[node][features] = row.copy()
     if labels is not None:
         indicator = labels.aligned(graph).indicator
         numbers, ends = indicator.indices.tolist(), indicator.indptr.tolist()
@@ -145,7 +145,7 @@ def features_to_arrow(graph: Graph) -> pa.Table:
     names = graph.feature_names
     if names is not None and len({"node", *names}) > len(names):
         return feature_columns(graph, names)
-    dense = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
+    dense = _dense(graph)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), dense.shape[1])
     metadata = None if names is None else {"unseen.feature_names": json.dumps(names)}
     return pa.table({"node": id_array(graph.node_ids), "features": lists}, metadata=metadata)
@@ -153,9 +153,7 @@ def features_to_arrow(graph: Graph) -> pa.Table:
 
 def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
     """Return the features as an Arrow table with a column of each of these names, which all differ."""
-    dense = (
-        graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features).toarray()
-    )
+    dense = _dense(graph)
     columns = {name: np.ascontiguousarray(dense[:, k]) for k, name in enumerate(names)}
     return pa.table({"node": id_array(graph.node_ids), **columns})
 
@@ -203,50 +201,19 @@ def _features(graph: Any, names: list[Any], features: Any) -> tuple[Features, tu
     if missing:
         msg = f"{len(missing)} of {len(names)} nodes have no attribute {features!r}, the first is {missing[0]!r}"
         raise InputError(msg)
-    columns = graph.graph.get("feature_names")
-    if values and all(isinstance(value, Mapping) for value in values):
-        return _from_mappings(values, columns)
-    matrix = _dense(names, values, features)
-    fits = columns is not None and len(columns) == matrix.shape[1] and not _are_numbers(columns)
-    return matrix, tuple(map(str, columns)) if fits else None
-
-
-def _dense(names: list[Any], values: list[Any], attribute: str) -> npt.NDArray[Any]:
     rows: list[npt.NDArray[Any]] = []
     for name, value in zip(names, values, strict=True):
         row = np.atleast_1d(np.asarray(value))
         if row.ndim != 1 or row.dtype.kind not in "fiub" or (rows and row.shape != rows[0].shape):
-            msg = f"the attribute {attribute!r} of node {name!r} is no number or vector like those of the other nodes"
+            msg = f"the attribute {features!r} of node {name!r} is no number or vector like those of the other nodes"
             raise InputError(msg)
         rows.append(row)
-    return np.stack(rows) if rows else np.zeros((0, 0))
+    matrix = np.stack(rows) if rows else np.zeros((0, 0))
+    columns = graph.graph.get("feature_names", ())
+    return matrix, tuple(map(str, columns)) if columns and len(columns) == matrix.shape[1] else None
 
 
-def _from_mappings(values: list[Mapping[Any, Any]], columns: Any) -> tuple[Features, tuple[str, ...] | None]:
-    if columns is None:
-        columns = list(dict.fromkeys(key for value in values for key in value))
-    number = {key: k for k, key in enumerate(columns)}
-    try:
-        indices = [number[key] for value in values for key in value]
-        data = np.array([float(x) for value in values for x in value.values()])
-    except KeyError as error:
-        msg = f"the feature {error} is not among the graph's 'feature_names'"
-        raise InputError(msg) from None
-    except (TypeError, ValueError):
-        msg = "features given as a dict must have numbers as values"
-        raise InputError(msg) from None
-    indptr = np.cumsum([0, *map(len, values)])
-    matrix = sp.csr_array((data, indices, indptr), shape=(len(values), len(columns)))
-    return matrix, None if _are_numbers(columns) else tuple(map(str, columns))
-
-
-def _are_numbers(columns: Any) -> bool:
-    return list(columns) == list(range(len(columns)))
-
-
-def _row(matrix: Features, k: int, columns: tuple[Any, ...]) -> Any:
-    if isinstance(matrix, np.ndarray):
-        return matrix[k].copy()
-    part = slice(matrix.indptr[k], matrix.indptr[k + 1])
-    values = zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True)
-    return {columns[j]: value for j, value in values}
+def _dense(graph: Graph) -> npt.NDArray[Any]:
+    return (
+        graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features).toarray()
+    )

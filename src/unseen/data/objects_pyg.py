@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,17 +40,14 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     return Graph(adjacency, features, ids, None if names is None else tuple(names))
 
 
-def labels_from_pyg(data: Any, *, mask: str | None = None, classes: Sequence[str] | None = None) -> Labels:
+def labels_from_pyg(data: Any, **removed: object) -> Labels:
     """Make labels from the ``y`` of a PyTorch Geometric ``Data``.
 
     Parameters
     ----------
     data : torch_geometric.data.Data
         With ``y``: a class number per node (-1 or NaN: unlabelled), or a nodes x classes matrix of 0 and 1.
-    mask : str, optional
-        Name of a mask, such as ``"train_mask"``: nodes outside it count as unlabelled.
-    classes : sequence of str, optional
-        Name of each class number; ``data.class_names`` when there, else the numbers.
+        Classes are called as ``class_names`` says, if there is such a list, else by their numbers.
 
     Examples
     --------
@@ -60,6 +56,12 @@ def labels_from_pyg(data: Any, *, mask: str | None = None, classes: Sequence[str
     >>> labels_from_pyg(Data(y=torch.tensor([1, -1, 0]), num_nodes=3))
     Labels(3 nodes, 2 labelled, 2 classes, single-label)
     """
+    if removed:
+        msg = (
+            f"labels_from_pyg has no parameter {next(iter(removed))!r}: set `y` to -1 where a node is to have "
+            "no label, and data.class_names to the names of the classes"
+        )
+        raise InputError(msg)
     if data.get("y") is None:
         msg = "the data has no `y` to take labels from"
         raise InputError(msg)
@@ -70,17 +72,14 @@ def labels_from_pyg(data: Any, *, mask: str | None = None, classes: Sequence[str
         msg = f"`y` has shape {y.shape}; expected a class number per node, or a nodes x classes matrix"
         raise InputError(msg)
     rows, columns = _class_numbers(y) if y.ndim == 1 else np.nonzero(np.nan_to_num(y) > 0)
-    if mask is not None:
-        inside = _mask(data, mask, len(y))[rows]
-        rows, columns = rows[inside], columns[inside]
-    names = classes if classes is not None else data.get("class_names")
+    names = data.get("class_names")
     width = y.shape[1] if y.ndim == 2 else int(columns.max(initial=-1)) + 1
     if names is None:
         numbers = np.arange(width) if y.ndim == 2 else np.unique(columns)
         columns = np.searchsorted(numbers, columns)
         names = [str(number) for number in numbers.tolist()]
     elif len(names) < width:
-        msg = f"`classes` has {len(names)} names but `y` has the class number {width - 1}"
+        msg = f"`class_names` has {len(names)} names but `y` has the class number {width - 1}"
         raise InputError(msg)
     ones = np.ones(len(rows), dtype=np.int64)
     indicator = sp.coo_array((ones, (rows, columns)), shape=(len(y), len(names))).tocsr()
@@ -216,17 +215,6 @@ def _class_numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDAr
         raise InputError(msg)
     rows = np.flatnonzero(numbers >= 0).astype(np.int64)
     return rows, numbers[rows]
-
-
-def _mask(data: Any, name: str, n: int) -> npt.NDArray[np.bool_]:
-    if data.get(name) is None:
-        msg = f"the data has no mask {name!r}"
-        raise InputError(msg)
-    mask = _array(data[name], name)
-    if mask.shape != (n,) or mask.dtype != bool:
-        msg = f"the mask {name!r} has shape {mask.shape} and type {mask.dtype}; expected {n} booleans"
-        raise InputError(msg)
-    return mask
 
 
 def _array(value: Any, name: str) -> npt.NDArray[Any]:

@@ -54,7 +54,7 @@ class Format:
         A `Reader`, or where it stands as ``module:function`` (imported when it is needed; a module without dots
         is one of this package).
     writers : mapping
-        From what is written (a role, or ``"graph"``) to the function that writes it, given in the same way.
+        From the role that is written to the function that writes it, given in the same way.
     """
 
     name: str
@@ -109,20 +109,8 @@ FORMATS: list[Format] = [
     ),
     Format("numpy", (".npz",), _ARRAYS, "arrays:read_npz", dict.fromkeys(_ARRAYS, "writers:as_npz")),
     Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_npy"),
-    Format(
-        "Matlab",
-        (".mat",),
-        ("edges", "features", "labels"),
-        "arrays:read_mat",
-        {"graph": "writers:as_matlab"},
-    ),
-    Format(
-        "svmlight",
-        (".svmlight", ".svm", ".libsvm"),
-        ("features",),
-        "arrays:read_svmlight",
-        {"features": "writers:as_svmlight"},
-    ),
+    Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat"),
+    Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "arrays:read_svmlight"),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""
 

@@ -6,7 +6,6 @@ The suffix of the target names the format, as for reading; `FORMATS` has them al
   ``name.csv`` come, where there is something to put there, ``name.nodes.csv`` (when some nodes have no
   edge), ``name.labels.csv`` and ``name.features.csv`` (``.npz`` where the features are sparse).
 - ``.npz`` holds the adjacency as scipy reads it, with an array ``ids``; labels and features beside it.
-- ``.mat`` holds ``network``, ``group`` and ``attributes`` in one file, for nodes 0 ... n - 1.
 - A folder (a name without suffix) gets the authors' ``graph.txt`` and ``group.txt``, and ``features.npz``.
 - Vectors: ``.parquet`` (columns `node` and `vector`; method, parameters, seed and version in the file's
   metadata), ``.npz``, ``.w2v.txt`` (word2vec text) and ``.tsv`` (projector pair with ``name.metadata.tsv``).
@@ -31,7 +30,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.files import AnyPath, atomic_paths, new_folder, refuse_overwriting
-from unseen.data.sources import Role, data_suffix, find_format, resolve, written_format
+from unseen.data.sources import Role, data_suffix, resolve, written_format
 from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
@@ -74,16 +73,17 @@ def write_graph(
     check_graph_target(path)
     labels = None if labels is None else labels.aligned(graph)
     _require_names(graph if labels is None else labels, path)
-    whole = find_format(path, "graph", written=True)
     if is_folder(path):
-        files = as_folder(graph, labels, path)
-    elif whole is not None:
-        files = cast(Files, resolve(whole.writers["graph"])(graph, labels, path))
-    else:
-        files = _separate_files(graph, labels, _paths_beside(graph, path))
-    _write_all(files, inputs, folder=path if is_folder(path) else None)
-    _warn_of_losses(labels, list(files), whole=whole is not None)
-    return list(files)
+        return _write_all(as_folder(graph, labels, path), inputs, folder=path)
+    beside = _paths_beside(graph, path)
+    files = _write_all(_separate_files(graph, labels, beside), inputs)
+    if beside.get("nodes") in files:
+        logger.warning(
+            "%s cannot say that a node has no edge, so all nodes are listed in %s; read it with nodes=... (--nodes)",
+            path,
+            beside["nodes"],
+        )
+    return files
 
 
 def write_tables(
@@ -176,7 +176,7 @@ def check_vectors(path: AnyPath, node_ids: IdArray) -> None:
 
 def check_graph_target(path: Path) -> None:
     """Raise the error that a graph's file of this name would end in."""
-    if not is_folder(path) and find_format(path, "graph", written=True) is None:
+    if not is_folder(path):
         written_format(path, "edges")
 
 
@@ -237,19 +237,6 @@ def _write_all(files: Files, inputs: Iterable[object], *, folder: Path | None = 
         for fill, temporary in zip(files.values(), temporaries, strict=True):
             fill(temporary)
     return paths
-
-
-def _warn_of_losses(labels: Labels | None, files: list[Path], *, whole: bool) -> None:
-    nodes = _beside(files[0], "nodes")
-    if nodes in files:
-        logger.warning(
-            "%s cannot say that a node has no edge, so all nodes are listed in %s; read it with nodes=... (--nodes)",
-            files[0],
-            nodes,
-        )
-    if whole and labels is not None and labels.classes != tuple(map(str, range(len(labels.classes)))):
-        numbered = ", ".join(f"{k} = {name}" for k, name in enumerate(labels.classes))
-        logger.warning("%s holds classes as column numbers: %s", files[0], numbered)
 
 
 def _warn_of_one_table(graph: Graph, labels: Labels | None) -> None:

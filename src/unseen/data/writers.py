@@ -28,7 +28,6 @@ from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix, metad
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph
-from unseen.ids import IdArray, default_ids, match_ids
 from unseen.labels import Labels
 
 Fill = Callable[[Path], None]
@@ -129,41 +128,6 @@ def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
             save(file, **arrays)
 
     return {path: fill}
-
-
-def as_svmlight(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
-    """Write features as svmlight text: target 0, columns counted from 1."""
-    _require_numbered(graph.node_ids, path)
-    csr = sp.csr_array(graph.features)
-    csr.sort_indices()
-    width = csr.shape[1]
-
-    def lines() -> Iterator[bytes]:
-        for row in range(csr.shape[0]):
-            part = slice(csr.indptr[row], csr.indptr[row + 1])
-            entries = zip(csr.indices[part].tolist(), csr.data[part].tolist(), strict=True)
-            cells = [f"{k + 1}:{v!r}" for k, v in entries]
-            if row == 0 and width - 1 not in csr.indices[part]:
-                cells.append(f"{width}:0")  # the last column must be named once, or the reader makes fewer
-            yield (" ".join(["0", *cells]) + "\n").encode()
-
-    return {path: _text_fill(path, lines)}
-
-
-def as_matlab(graph: Graph, labels: Labels | None, path: Path) -> Files:
-    """Write ``network``, ``group`` and ``attributes`` into one Matlab file; rows have no ids there."""
-    _require_unpacked(path, "Matlab")
-    _require_numbered(graph.node_ids, path)
-    variables: dict[str, Any] = {"network": sp.csc_matrix(graph.adjacency)}
-    if labels is not None:
-        variables["group"] = sp.csc_matrix(labels.indicator.astype(np.float64))
-    if graph.features is not None:
-        sparse = sp.issparse(graph.features)
-        variables["attributes"] = sp.csc_matrix(graph.features) if sparse else graph.features
-
-    from scipy.io import savemat
-
-    return {path: lambda temporary: savemat(temporary, variables, appendmat=False, do_compression=True)}
 
 
 def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
@@ -343,17 +307,6 @@ def _require_unpacked(path: Path, what: str) -> None:
     if path.name.lower().endswith(".gz"):
         msg = f"{path}: {what} is not packed as .gz; leave .gz out"
         raise UnsupportedError(msg)
-
-
-def _require_numbered(ids: IdArray, path: Path) -> None:
-    """Refuse ids other than 0 ... n - 1 in a format that has row numbers only."""
-    if np.array_equal(match_ids(ids, default_ids(len(ids))), np.arange(len(ids))):
-        return
-    msg = (
-        f"{path}: this format knows nodes by row number only, and the ids here are not 0 ... {len(ids) - 1} "
-        f"(the first is {str(ids[0])!r}); use .parquet, .csv or .npz, which keep ids"
-    )
-    raise UnsupportedError(msg)
 
 
 def _require_dense(embedding: Embedding, path: Path) -> None:
