@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from unseen.data import download
-from unseen.data.datasets import Counts, ListedGraph
+from unseen.data.datasets import Counts
 from unseen.data.published import Entry, Source
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -117,9 +116,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def published(mirror: Mirror) -> Entry:
     """A graph of four nodes, published in the way PPI is."""
     mirror.files |= {"PPI.ungraph": b"0\t1\n2\t2\n1\t3", "PPI.cmty": b"0\t2\n1\t0\n"}
-    listed = ListedGraph(np.array([[0, 1], [2, 2], [1, 3]]), np.array([[0, 0], [0, 1], [1, 1], [2, 0]]))
     sources = tuple(source(name, mirror.files[name]) for name in ("PPI.ungraph", "PPI.cmty"))
-    return Entry("ppi", Counts(nodes=4, edges=3, classes=2, features=0), sources, listed.digest)
+    return Entry("ppi", Counts(nodes=4, edges=3, classes=2, features=0), sources)
 
 
 def source(file: str, content: bytes) -> Source:

@@ -1,7 +1,6 @@
 """Data sets by name: the bundled graph, folders of the user's, and the graphs of the paper.
 
-Folders in the authors' format and the published sources both give a `ListedGraph`, so that both are held to
-the same counts and the same digest.
+Folders in the authors' format come in through :func:`unseen.read`, like any other file.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ import os
 import re
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,15 +26,15 @@ import scipy.sparse as sp
 from unseen.data.sources import FEATURE_FILE, GRAPH_FILE, GROUP_FILE
 from unseen.errors import DatasetError, logger, unknown_name
 from unseen.graph import Graph
+from unseen.ids import IdArray
 from unseen.labels import Labels
 
 if TYPE_CHECKING:
     from unseen.data.published import Entry
 
-Pairs = npt.NDArray[np.int64]
-"""Two columns of numbers: an edge's two nodes, or a node and one of its classes."""
 _UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 _COUNTED = ("nodes", "edges", "classes")
+_NUMBER = re.compile("0|[1-9][0-9]{0,17}")  # as numbers are written; what fits into 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,49 +95,6 @@ class Counts:
             raise DatasetError(msg)
 
 
-@dataclass(frozen=True, eq=False)
-class ListedGraph:
-    """Edges and labels in the order listed, features by node number, and names where there are any."""
-
-    edges: Pairs
-    labels: Pairs
-    features: sp.csr_array | None = None
-    class_names: tuple[str, ...] | None = None
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def counts(self) -> Counts:
-        """What is there: nodes and classes are numbered from 0, so the largest number tells."""
-        rows, columns = (0, 0) if self.features is None else self.features.shape
-        largest_node = max((int(a.max(initial=-1)) for a in (self.edges, self.labels[:, 0])), default=-1)
-        classes = int(self.labels[:, 1].max(initial=-1)) + 1
-        return Counts(max(largest_node + 1, rows), len(self.edges), classes, columns)
-
-    @property
-    def digest(self) -> str:
-        """sha256 of the content, independent of the file format it came from."""
-        order = np.lexsort((self.labels[:, 1], self.labels[:, 0]))
-        parts: list[npt.NDArray[np.generic]] = [self.edges, self.labels[order]]
-        if self.features is not None:
-            f = self.features
-            parts += [f.indptr.astype(np.int64), f.indices.astype(np.int64), f.data.astype(np.float32)]
-        together = hashlib.sha256()
-        for part in parts:
-            together.update(f"{part.dtype.kind}{part.shape}".encode())
-            together.update(np.ascontiguousarray(part, dtype=part.dtype.newbyteorder("<")).data)
-        return together.hexdigest()
-
-    def dataset(self, name: str, counts: Counts) -> Dataset:
-        """Return the data set, made undirected."""
-        n, c = counts.nodes, counts.classes
-        adjacency = unweighted_adjacency(self.edges[:, 0], self.edges[:, 1], n)
-        graph = Graph(adjacency, self.features, feature_names=self.feature_names)
-        marks = np.ones(len(self.labels), dtype=bool)
-        indicator = sp.coo_array((marks, (self.labels[:, 0], self.labels[:, 1])), shape=(n, c))
-        classes = self.class_names or tuple(str(k) for k in range(c))
-        return Dataset(name, graph, Labels(indicator.tocsr(), classes, graph.node_ids))
-
-
 DEBIAN_FILE = Path(__file__).with_name("debian.npz")
 DEBIAN_SHA256 = "1fe3a7bde3dc075e45c5fa48206392852f748f7be954fce471d794fe2ce5ad80"
 DEBIAN_COUNTS = Counts(nodes=4852, edges=6928, classes=12, features=1659)
@@ -195,7 +152,7 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
     ``meta.json``) in `data_dir` or the folder that the environment variable ``UNSEEN_DATA`` names. The
     five graphs of the paper are else taken from the cache (``UNSEEN_CACHE``, or ``unseen`` in the user's
     cache folder) or downloaded from their public sources, checked, and kept in the cache. Node ids are
-    package names for ``debian`` and the numbers 0 ... n - 1 for the others.
+    package names for ``debian``, the numbers 0 ... n - 1 for the paper's graphs, and those of the files for others.
 
     Parameters
     ----------
@@ -230,16 +187,13 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
 
 def find_dataset(name: str, entry: Entry | None, data_dir: str | PathLike[str] | None = None) -> Dataset:
     """Return a data set from the user's folder, or by the registry's `entry` from the cache or the network."""
-    from unseen.data.published import fetch_graph
-
     parent = _user_folder(data_dir)
     if entry is not None and (parent is None or not (parent / name).is_dir()):
+        from unseen.data.published import fetch_graph
+
         return fetch_graph(entry)
     place = Path(name) if parent is None else parent / name
-    listed, counts = read_folder(place, None if entry is None else entry.counts)
-    if entry is not None and listed.digest != entry.content_sha256:
-        logger.warning("the data set %r in %s counts right but differs from the published one", name, place)
-    return listed.dataset(name, counts)
+    return read_folder(place, None if entry is None else entry.counts)
 
 
 def load_debian(path: Path = DEBIAN_FILE) -> Dataset:
@@ -271,8 +225,10 @@ def load_debian(path: Path = DEBIAN_FILE) -> Dataset:
     return Dataset("debian", graph, labels)
 
 
-def read_folder(folder: Path, counts: Counts | None = None) -> tuple[ListedGraph, Counts]:
-    """Return what a folder in the authors' format holds and its counts, once they are right.
+def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
+    """Return the data set of a folder in the authors' format, once its counts are right.
+
+    Its files are read by :func:`unseen.read`. Nodes and classes that are called 0, 1, 2, ... come in that order.
 
     Parameters
     ----------
@@ -282,50 +238,74 @@ def read_folder(folder: Path, counts: Counts | None = None) -> tuple[ListedGraph
     counts : Counts, optional
         What the data set is known to count; else what ``meta.json`` says.
     """
-    name = folder.name
+    from unseen.data.read import read
+
+    name, words, features = folder.name, folder / "feature_names.txt", folder / FEATURE_FILE
     required = (GRAPH_FILE, GROUP_FILE) if counts is None else counts.files
     missing = [file for file in required if not (folder / file).is_file()]
     if missing:
         msg = f"the data set {name!r} in {folder} lacks {' and '.join(missing)}; put the file there"
         raise DatasetError(msg)
+    has_features = features.is_file() and (counts is None or counts.features > 0)
     try:
-        edges = parse_pairs((folder / GRAPH_FILE).read_text(encoding="utf-8"), str(folder / GRAPH_FILE))
-        labels = parse_groups((folder / GROUP_FILE).read_text(encoding="utf-8"), str(folder / GROUP_FILE))
-        features = None
-        if (folder / FEATURE_FILE).is_file() and (counts is None or counts.features):
-            features = feature_matrix(sp.load_npz(io.BytesIO((folder / FEATURE_FILE).read_bytes())))
         meta = _read_meta(folder / "meta.json")
-        words = folder / "feature_names.txt"
         feature_names = tuple(words.read_text(encoding="utf-8").splitlines()) if words.is_file() else None
-    except _UNREADABLE as error:
+        data = read(
+            folder / GRAPH_FILE,
+            features=features if has_features else None,
+            labels=folder / GROUP_FILE,
+            header=False,
+        )
+    except (OSError, ValueError) as error:
         msg = f"the data set {name!r} in {folder} cannot be read: {error}"
         raise DatasetError(msg) from error
-    listed = ListedGraph(edges, labels, features)
-    counted = listed.counts
-    right = counts
-    if right is None:
-        right = replace(counted, **{key: meta[key] for key in _COUNTED if isinstance(meta.get(key), int)})
-        # The last nodes and classes may have no line of their own.
-        nodes, classes = max(counted.nodes, right.nodes), max(counted.classes, right.classes)
-        counted = replace(counted, nodes=nodes, classes=classes)
-    right.require(counted, name, str(folder))
-    names = meta.get("class_names")
-    class_names = None if names is None else tuple(str(each) for each in names)
-    if class_names is not None and len(class_names) != right.classes:
-        msg = f"{folder / 'meta.json'} has {len(class_names)} class names, but there are {right.classes} classes"
+    graph, labels, class_names = data.graph, cast(Labels, data.labels), meta.get("class_names")
+    stated = _counts_of(meta) if counts is None else asdict(counts)
+    n, rows, ids = _by_number(graph.node_ids, stated.get("nodes"))
+    n_classes = stated.get("classes", None if class_names is None else len(class_names))
+    c, columns, classes = _by_number(labels.classes, n_classes)
+    if counts is None:  # the last nodes and classes may have no line of their own
+        n, c = max(n, rows.shape[0]), max(c, columns.shape[0])
+    width = 0 if graph.features is None else graph.features.shape[1]
+    counted = Counts(n, graph.n_edges + data.report.repeats, c, width)
+    replace(counted, **stated).require(counted, name, str(folder))
+    if class_names is not None and len(class_names) != c:
+        msg = f"{folder / 'meta.json'} has {len(class_names)} class names, but there are {c} classes"
         raise DatasetError(msg)
-    if feature_names is not None and len(feature_names) != right.features:
-        msg = f"{words} has {len(feature_names)} lines, but there are {right.features} features; one per line is needed"
+    if feature_names is not None and len(feature_names) != width:
+        msg = (
+            f"{words} has {len(feature_names)} lines, but there are {width} features; one per line is needed"
+        )
         raise DatasetError(msg)
-    return replace(listed, class_names=class_names, feature_names=feature_names), right
+    graph = Graph(
+        rows @ graph.adjacency @ rows.T,
+        None if graph.features is None else sp.csr_array(rows @ graph.features).astype(np.float32),
+        ids,
+        feature_names or graph.feature_names,
+    )
+    classes = classes or class_names or map(str, range(c))
+    return Dataset(name, graph, Labels(rows @ labels.indicator @ columns.T, tuple(classes), graph.node_ids))
+
+
+def _by_number(names: Sequence[str] | IdArray, stated: int | None) -> tuple[int, sp.csr_array, Any]:
+    """Return how many there are, the matrix that brings them into order, and their names.
+
+    If they are called 0 ... n - 1, that is their order, and None stands for the names; `stated` is n if it is known.
+    """
+    numbers = np.array([int(name) for name in names if _NUMBER.fullmatch(str(name))], dtype=np.int64)
+    n, top = stated or len(names), int(numbers.max(initial=-1)) + 1
+    if len(numbers) < len(names) or top > n:
+        count = len(names) if len(numbers) < len(names) or stated is None else top
+        return count, sp.eye_array(len(names), format="csr"), names
+    ones = np.ones(len(names), dtype=np.float32)
+    return top, sp.csr_array((ones, (numbers, np.arange(len(names)))), shape=(n, len(names))), None
 
 
 def stated_counts(folder: Path) -> dict[str, int | None]:
     """Return what a folder says of itself, without reading it: None where it says nothing."""
     counts: dict[str, int | None] = dict.fromkeys((*_COUNTED, "features"))
     with contextlib.suppress(OSError, ValueError):
-        meta = _read_meta(folder / "meta.json")
-        counts |= {key: meta[key] for key in _COUNTED if isinstance(meta.get(key), int)}
+        counts |= _counts_of(_read_meta(folder / "meta.json"))
     if not (folder / FEATURE_FILE).is_file():
         return counts | {"features": 0}
     with contextlib.suppress(*_UNREADABLE), np.load(folder / FEATURE_FILE, allow_pickle=False) as arrays:
@@ -333,52 +313,8 @@ def stated_counts(folder: Path) -> dict[str, int | None]:
     return counts
 
 
-def feature_matrix(matrix: Any) -> sp.csr_array:
-    """Return features as float32 CSR with sorted columns, the form whose digest is known."""
-    csr = sp.csr_array(matrix).astype(np.float32)
-    csr.sum_duplicates()
-    return csr
-
-
-def parse_pairs(text: str, where: str) -> Pairs:
-    r"""Return the two numbers of each line.
-
-    Examples
-    --------
-    >>> parse_pairs("0 1\n1 2\n", "graph.txt").tolist()
-    [[0, 1], [1, 2]]
-    """
-    _require_lines(text, _PAIR, where, "two node numbers")
-    if not text.strip():
-        return np.zeros((0, 2), dtype=np.int64)
-    return np.loadtxt(io.StringIO(text), dtype=np.int64, comments=None, ndmin=2)
-
-
-def parse_groups(text: str, where: str) -> Pairs:
-    r"""Return a pair for each class of each line ``node class [class ...]``.
-
-    Examples
-    --------
-    >>> parse_groups("0\t3\n1\t0 2\n", "group.txt").tolist()
-    [[0, 3], [1, 0], [1, 2]]
-    """
-    _require_lines(text, _GROUP, where, "a node number and its class numbers")
-    lines = filter(None, (line.split() for line in text.splitlines()))
-    pairs = [(int(node), int(name)) for node, *classes in lines for name in classes]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
-_NUMBER = "[0-9]{1,18}"  # what fits into 64 bits
-_PAIR = re.compile(rf"^(?![ \t]*(?:{_NUMBER}[ \t]+{_NUMBER})?[ \t\r]*$).*", re.MULTILINE)
-_GROUP = re.compile(rf"^(?![ \t]*(?:{_NUMBER}(?:[ \t]+{_NUMBER})*)?[ \t\r]*$).*", re.MULTILINE)
-
-
-def _require_lines(text: str, odd_line: re.Pattern[str], where: str, what: str) -> None:
-    odd = odd_line.search(text)
-    if odd:
-        line = text.count("\n", 0, odd.start()) + 1
-        msg = f"{where}, line {line}: {what} are expected (0, 1, 2, ...), found {odd.group().strip()[:60]!r}"
-        raise DatasetError(msg)
+def _counts_of(meta: dict[str, Any]) -> dict[str, int]:
+    return {key: meta[key] for key in _COUNTED if isinstance(meta.get(key), int)}
 
 
 def _read_meta(path: Path) -> dict[str, Any]:

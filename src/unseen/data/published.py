@@ -22,26 +22,21 @@ import io
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.data.datasets import (
-    Counts,
-    Dataset,
-    ListedGraph,
-    Pairs,
-    feature_matrix,
-    parse_groups,
-    parse_pairs,
-)
+from unseen.data.datasets import Counts, Dataset, unweighted_adjacency
 from unseen.data.files import atomic_path
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.errors import DatasetError, OutputError, logger
+from unseen.graph import Graph
+from unseen.labels import Labels
 
 PUBLIC_BASE = "https://raw.githubusercontent.com"
 
@@ -68,12 +63,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Entry:
-    """One graph of the paper: what it must count, what it is made of, and the digest of its content."""
+    """One graph of the paper: what it must count, and what it is made of."""
 
     name: str
     counts: Counts
     sources: tuple[Source, ...]
-    content_sha256: str
     class_names: tuple[str, ...] | None = None
 
 
@@ -115,14 +109,12 @@ PAPER_GRAPHS = {
             "citeseer",
             Counts(nodes=3312, edges=4732, classes=6, features=3703),
             (RSDNE_ZIP, CITESEER_MAT),
-            "7e9d642fd3ca49ac3185cddbf75eb80577684df8fb879d08f5a8622cdc67cc43",
             ("Agents", "IR", "DB", "AI", "HCI", "ML"),
         ),
         Entry(
             "cora",
             Counts(nodes=2708, edges=5429, classes=7, features=1433),
             (RSDNE_ZIP, CORA_MAT),
-            "057f28bf95c3f999673b59eac56c71d60ef6c7dbf96dcfe4ae20f4c4245c4459",
             (
                 "Neural_Networks",
                 "Rule_Learning",
@@ -137,19 +129,16 @@ PAPER_GRAPHS = {
             "wiki",
             Counts(nodes=2405, edges=17981, classes=17, features=4973),
             (RSDNE_ZIP, WIKI_MAT),
-            "3a1737daa4058689d880bcbbdf7ee764826b99c952dd827604533a674a880428",
         ),
         Entry(
             "ppi",
             Counts(nodes=3890, edges=38739, classes=50, features=0),
             (PPI_EDGES, PPI_GROUPS),
-            "fe5cffe96ca0f8d62fac8b839afbd13b8adcf009d8839e2126c192f401b74664",
         ),
         Entry(
             "blogcatalog",
             Counts(nodes=10312, edges=333983, classes=39, features=0),
             (BLOGCATALOG_MAT,),
-            "c886ec4eb467c890c44331e1f228ee21cd3cccbb68528405fd9c96df3c4571cf",
         ),
     )
 }
@@ -157,11 +146,12 @@ PAPER_GRAPHS = {
 
 def fetch_graph(entry: Entry) -> Dataset:
     """Return the data set of `entry` from its published files, which are kept in the cache."""
-    listed = convert(entry.name, _contents(entry))
-    if listed.digest != entry.content_sha256:
-        msg = f"the published files of {entry.name!r} did not give the known graph; please report this"
-        raise DatasetError(msg)
-    return replace(listed, class_names=entry.class_names).dataset(entry.name, entry.counts)
+    edges, labels, features = _CONVERTERS[entry.name](_contents(entry))
+    n, c = entry.counts.nodes, entry.counts.classes
+    graph = Graph(unweighted_adjacency(edges[:, 0], edges[:, 1], n), features)
+    indicator = sp.coo_array((np.ones(len(labels), dtype=bool), labels.T), shape=(n, c))
+    classes = entry.class_names or tuple(str(k) for k in range(c))
+    return Dataset(entry.name, graph, Labels(indicator.tocsr(), classes, graph.node_ids))
 
 
 def cache_folder() -> Path:
@@ -180,11 +170,9 @@ def cache_folder() -> Path:
 
 Contents = Mapping[str, bytes]
 """Content of each published file by its name; checksums have been compared before."""
-
-
-def convert(name: str, contents: Contents) -> ListedGraph:
-    """Return the graph `name` as its published files list it; node and edge order as published."""
-    return _CONVERTERS[name](contents)
+Pairs = npt.NDArray[np.int64]
+Listed = tuple[Pairs, Pairs, sp.csr_array | None]
+"""Pairs of nodes, pairs of a node and one of its classes, and features, as published."""
 
 
 def _contents(entry: Entry) -> dict[str, bytes]:
@@ -246,36 +234,35 @@ def _keep(content: bytes, path: Path) -> None:
         )
 
 
-def _linked_pages(name: str, key: str, contents: Contents) -> ListedGraph:
+def _linked_pages(name: str, key: str, contents: Contents) -> Listed:
     # The checksum of the archive was compared: it is the published one, whose members are known.
     with zipfile.ZipFile(io.BytesIO(contents[RSDNE_ZIP.file])) as members:
-        files = [
-            members.read(f"{name}/{file}").decode("ascii", "replace") for file in (GRAPH_FILE, GROUP_FILE)
-        ]
-    return ListedGraph(
-        parse_pairs(files[0], f"{RSDNE_ZIP.file}/{name}/{GRAPH_FILE}"),
-        parse_groups(files[1], f"{RSDNE_ZIP.file}/{name}/{GROUP_FILE}"),
-        feature_matrix(_matrices(contents[f"{name}.mat"], key)[0]),
-    )
+        edges, groups = (members.read(f"{name}/{file}") for file in (GRAPH_FILE, GROUP_FILE))
+    features = _matrices(contents[f"{name}.mat"], key)[0].astype(np.float32)
+    return _pairs(edges), _members(groups), features
 
 
-def _ppi(contents: Contents) -> ListedGraph:
-    edges, groups = PPI_EDGES.file, PPI_GROUPS.file
-    return ListedGraph(
-        parse_pairs(contents[edges].decode("ascii", "replace"), edges),
-        _communities(contents[groups].decode("ascii", "replace"), groups),
-    )
+def _ppi(contents: Contents) -> Listed:
+    """Line c of the second file lists the nodes of class c."""
+    lines = contents[PPI_GROUPS.file].splitlines()
+    groups = _members(b"".join(b"%d %s\n" % (c, line) for c, line in enumerate(lines)))
+    return _pairs(contents[PPI_EDGES.file]), groups[:, ::-1], None
 
 
-def _communities(text: str, where: str) -> Pairs:
-    """Return a (node, class) pair for each number, sorted, where line c lists the nodes of class c."""
-    members = parse_groups("".join(f"{c} {line}\n" for c, line in enumerate(text.splitlines())), where)
-    return np.array(sorted((node, c) for c, node in members.tolist()), dtype=np.int64).reshape(-1, 2)
+def _pairs(content: bytes) -> Pairs:
+    return np.loadtxt(io.BytesIO(content), dtype=np.int64, ndmin=2)
 
 
-def _blogcatalog(contents: Contents) -> ListedGraph:
+def _members(content: bytes) -> Pairs:
+    """Return a pair for each further number of each line: its first number, and that one."""
+    lines = filter(None, (line.split() for line in content.splitlines()))
+    pairs = [(int(first), int(other)) for first, *others in lines for other in others]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _blogcatalog(contents: Contents) -> Listed:
     network, group = _matrices(contents[BLOGCATALOG_MAT.file], "network", "group")
-    return ListedGraph(_positions(sp.triu(network, format="csr")), _positions(group))
+    return _positions(sp.triu(network, format="csr")), _positions(group), None
 
 
 def _matrices(content: bytes, *keys: str) -> list[sp.csr_array]:
@@ -292,7 +279,7 @@ def _positions(matrix: Any) -> Pairs:
     return np.column_stack([entries.row, entries.col]).astype(np.int64)
 
 
-_CONVERTERS: dict[str, Callable[[Contents], ListedGraph]] = {
+_CONVERTERS: dict[str, Callable[[Contents], Listed]] = {
     "citeseer": partial(_linked_pages, "citeseer", "attributes"),
     "cora": partial(_linked_pages, "cora", "attributes"),
     "wiki": partial(_linked_pages, "wiki", "feature"),
