@@ -73,6 +73,24 @@ class UnsupportedError(UnseenError):
     """
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun, as every notice says it.
+
+    Examples
+    --------
+    >>> counted(1, "node"), counted(2000, "edge"), counted(0, "class")
+    ('1 node', '2,000 edges', '0 classes')
+    """
+    ending = "" if n == 1 else "es" if noun.endswith("s") else "s"
+    return f"{n:,} {noun}{ending}"
+
+
+def tell_written(method: str, n_nodes: int, n_columns: int, seconds: float, output: object) -> None:
+    """Say which vectors were learned, and where they are."""
+    size = f"{counted(n_nodes, 'vector')} of {counted(n_columns, 'column')}"
+    logger.info("%s: %s in %.1f s, written to %s", method, size, seconds, output)
+
+
 def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:
     """Return the error for a name that is not in `names`, with the nearest names suggested.
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, logger, unknown_name
+from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph, lock
 from unseen.ids import IdArray, as_ids, match_ids, row_ids
 
@@ -241,9 +241,8 @@ def tell_missing_words(count: int) -> None:
     """Say that so many labels are words such as ``NA``, which count as no label."""
     if count:
         logger.warning(
-            "%d label%s taken as missing: they say %s or %s; rename a class that is really called so",
-            count,
-            "" if count == 1 else "s",
+            "%s taken as missing: they say %s or %s; rename a class that is really called so",
+            counted(count, "label"),
             ", ".join(MISSING_WORDS[:-1]),
             MISSING_WORDS[-1],
         )

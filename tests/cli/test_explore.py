@@ -99,7 +99,7 @@ def test_vectors_of_any_tool(cli: Callable, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert held(page)["ids"] == ["n0", "n1", "n2"]
     assert "27 nodes are not in the graph" in ran.err
-    assert "1 nodes are not in the embedding" in ran.err
+    assert "1 node is not in the embedding" in ran.err
 
 
 def test_what_cannot_be_is_said_before_any_work(cli: Callable, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_nodes_that_only_the_graph_or_only_the_embedding_has(caplog: pytest.LogC
     page = build_page(Subject(two_columns(3, ["d", "b", "x"]), graph), title="t")
     assert page["ids"] == ["d", "b"]
     assert numbers(page["edges"]["counts"], "<u4").tolist() == [0, 0]
-    assert "1 nodes are not in the graph" in caplog.text
+    assert "1 node is not in the graph" in caplog.text
     assert "2 nodes are not in the embedding" in caplog.text
     with pytest.raises(unseen.InputError, match="no node of the embedding is in the graph"):
         build_page(Subject(two_columns(2, ["x", "y"]), graph), title="t")

@@ -182,7 +182,7 @@ def test_an_interrupt_keeps_the_last_whole_round(caplog: pytest.LogCaptureFixtur
     assert history.stopped_by == "interrupt"
     assert history.losses[-1] == factors.state.cost
     assert len(history.losses) == 2
-    assert "interrupted after 1 steps; the last whole round is kept" in caplog.text
+    assert "interrupted after 1 step; the last whole round is kept" in caplog.text
 
 
 def test_float32_reaches_the_same_cost() -> None:

@@ -11,7 +11,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, Hiding, VectorSource
 from unseen.cli.output import print_json, progress
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
@@ -75,7 +75,7 @@ def _comparison(truth: Truth, result: Discovery) -> str:
     """Return how right the result was, in words: the labels were hidden and not missing."""
     lines = [
         f"The truth, which was hidden: {truth.n_hidden:,} of {truth.n_nodes:,} nodes are of "
-        f"{truth.n_classes} new {'class' if truth.n_classes == 1 else 'classes'}."
+        f"{counted(truth.n_classes, 'new class')}."
     ]
     figures: dict[str, Any] = {
         "AUROC of the probabilities": truth.auroc,
@@ -89,7 +89,7 @@ def _comparison(truth: Truth, result: Discovery) -> str:
     lines += [f"  {what}: {value:.3f}" for what, value in figures.items() if value is not None]
     sizes = {each.name: each.size for each in result.classes}
     lines += [
-        f"  {group} is matched with {name}: {n:,} of its {sizes[group]:,} nodes"
+        f"  {group} is matched with {name}: {n:,} of its {counted(sizes[group], 'node')}"
         for group, name, n in truth.matches
     ]
     return "\n".join(lines) + "\n"

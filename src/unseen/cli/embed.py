@@ -12,7 +12,7 @@ import unseen
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, Hiding, Input, fingerprint
 from unseen.cli.output import print_json, progress
-from unseen.errors import UsageError, logger
+from unseen.errors import UsageError, logger, tell_written
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
@@ -122,10 +122,9 @@ def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:
 def _report(estimator: Method, embedding: Embedding, seconds: float, output: Path, *, json: bool) -> None:
     rows, columns = embedding.vectors.shape
     words = _class_words(estimator)
-    name, sentence = estimator.name, "%s: %d vectors of %d columns in %.1f s, written to %s"
-    logger.info(sentence, name, rows, columns, seconds, output)
+    tell_written(estimator.name, rows, columns, seconds, output)
     if json:
-        report = {"method": name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
+        report = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
         print_json({**report, "output": str(output), "class_descriptions": words})
 
 

@@ -10,7 +10,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, fingerprint, is_dataset, read_vectors
 from unseen.cli.output import print_json, print_table, progress
-from unseen.errors import InputError, UsageError, logger
+from unseen.errors import InputError, UsageError, counted, logger
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
@@ -87,7 +87,7 @@ def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         if report[name] is not None
     ]
     rows += [[f"F1 of {name}", f"{value:.4f}", ""] for name, value in report["per_class"].items()]
-    return [f"{report['n_splits']} splits, {report['classifier']} SVM", "mean", "std"], rows
+    return [f"{counted(report['n_splits'], 'split')}, {report['classifier']} SVM", "mean", "std"], rows
 
 
 def _labels(

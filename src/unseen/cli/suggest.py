@@ -10,7 +10,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, Hiding, VectorSource
 from unseen.cli.output import print_json, print_table
-from unseen.errors import logger
+from unseen.errors import counted, logger
 
 
 @options.grouped
@@ -44,7 +44,7 @@ def suggest(
     suggestions = choose(data.graph, labels, budget=budget, method=method, random_state=common.seed)
     if output is not None:
         save_suggestions(suggestions, output)
-        logger.info("%d nodes written to %s", len(suggestions), output)
+        logger.info("%s written to %s", counted(len(suggestions), "node"), output)
     listed = [each.to_dict() for each in suggestions]
     if common.json:
         print_json({"source": data.name, "seed": common.seed, "suggestions": listed})

@@ -15,7 +15,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, id_column, number_ids
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize, check_symmetrize
 from unseen.ids import IdArray
 from unseen.labels import Labels
@@ -58,17 +58,6 @@ class Report:
             (self.comments, "comment line", "below the first line of data"),
         ]
         return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "node"), counted(2000, "edge")
-    ('1 node', '2,000 edges')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def graph_from_edges(

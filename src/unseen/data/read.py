@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.build import Report, combined, counted, labels_of, refuse_unknown
+from unseen.data.build import Report, combined, labels_of, refuse_unknown
 from unseen.data.ids import Ints, Numbering, id_column, number_ids, stacked
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Piece, Reader
 from unseen.data.sources import is_path
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.data.sources import shown_bytes
 from unseen.engine.run import default_threads
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 
 if TYPE_CHECKING:
     from unseen.methods.base import Method
@@ -206,18 +206,19 @@ def check_fits(
     needed = job.n_bytes - (job.movable if scratch else 0.0)
     if job.seconds > REPORTED_SECONDS or needed > REPORTED_BYTES:
         logger.info(
-            "%s on %s nodes, %s columns: about %s of memory%s and %s",
+            "%s on %s, %s: about %s of memory%s and %s",
             method.name,
-            f"{sizes.nodes:,}",
-            sizes.columns,
+            counted(sizes.nodes, "node"),
+            counted(sizes.columns, "column"),
             shown_bytes(needed),
             "" if free is None else f" ({shown_bytes(free)} are there)",
             shown_time(job.seconds),
         )
     if free is not None and needed > free and not force:
         msg = (
-            f"{method.name} with {sizes.columns} columns needs about {shown_bytes(needed)} of memory and there are "
-            f"{shown_bytes(free)}; cheaper: {_cheaper(method, sizes, scratch, free)}; --force begins all the same"
+            f"{method.name} with {counted(sizes.columns, 'column')} needs about {shown_bytes(needed)} of memory and "
+            f"there are {shown_bytes(free)}; cheaper: {_cheaper(method, sizes, scratch, free)}; --force begins all "
+            "the same"
         )
         raise InputError(msg)
     return job

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from unseen.data.build import counted
 from unseen.data.files import staged_folder
 from unseen.data.options import Options
 from unseen.data.read import Intake, several
@@ -22,7 +21,7 @@ from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, wri
 from unseen.engine.rows import BYTES_PER_NODE
 from unseen.engine.run import default_threads
 from unseen.engine.tables import Tables
-from unseen.errors import InputError, OutputError, logger
+from unseen.errors import InputError, OutputError, counted, logger
 from unseen.graph import Symmetrize
 
 LEAST_MEMORY = 256_000_000
@@ -103,12 +102,10 @@ def partition(
             tables.check()
             n = tables.n_nodes
             if n < parts:
-                msg = f"`parts` is {parts}, but the graph has only {n} nodes; give at most as many parts"
+                msg = f"`parts` is {parts}, but the graph has only {counted(n, 'node')}; give at most as many parts"
                 raise InputError(msg)
             if n * BYTES_PER_NODE > memory:
-                msg = (
-                    f"`memory` is too small for {n:,} nodes; give at least {shown_bytes(n * BYTES_PER_NODE)}"
-                )
+                msg = f"`memory` is too small for {counted(n, 'node')}; give at least {shown_bytes(n * BYTES_PER_NODE)}"
                 raise InputError(msg)
             rows = tables.sorted_rows(symmetrize)
             cuts = rows.cuts(parts)

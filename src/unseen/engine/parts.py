@@ -23,7 +23,7 @@ from unseen.data.files import atomic_path
 from unseen.engine.comm import Comm, Layout
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart, spread_matrix
-from unseen.errors import InputError
+from unseen.errors import InputError, counted
 from unseen.graph import Features, Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import Labels
@@ -197,7 +197,7 @@ def shares(meta: Meta, folder: Path, size: int) -> list[Array]:
     """Return which parts each of `size` processes gets."""
     if size > len(meta.parts):
         msg = (
-            f"{str(folder)!r} has {len(meta.parts)} parts and {size} processes were started; "
+            f"{str(folder)!r} has {counted(len(meta.parts), 'part')} and {size} processes were started; "
             f"start at most {len(meta.parts)}, or partition again with --parts {size}"
         )
         raise InputError(msg)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.errors import InputError, UnseenError, logger
+from unseen.errors import InputError, UnseenError, counted, logger
 
 if TYPE_CHECKING:
     from unseen.engine.checkpoints import Checkpoints
@@ -186,13 +186,15 @@ def take_steps(
             if any(answers) or training.stop():
                 return History(losses, "callback")
             if training.counts() and settled(losses, tol, window):
-                logger.info("%s: stopped after %d steps, the loss hardly falls any more", stage, number)
+                steps = counted(number, "step")
+                logger.info("%s: stopped after %s, the loss hardly falls any more", stage, steps)
                 return History(losses, "tol")
     except KeyboardInterrupt:
         if training.interrupted is None or len(losses) == begun == 0:
             raise
         kept = training.interrupted()
-        logger.warning("%s: interrupted after %d steps; %s is kept", stage, len(losses) - begun, kept)
+        steps = counted(len(losses) - begun, "step")
+        logger.warning("%s: interrupted after %s; %s is kept", stage, steps, kept)
         return History(losses, "interrupt")
     return History(losses, "")
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unseen.data.build import counted, tell_contradiction
+from unseen.data.build import tell_contradiction
 from unseen.data.ids import id_column, is_string, joined
 from unseen.data.pieces import several_rows
 from unseen.data.read import Intake, missing_features, numbered_ids
@@ -27,7 +27,7 @@ from unseen.data.tables import Table
 from unseen.engine.database import Database
 from unseen.engine.parts import Meta, PartMeta
 from unseen.engine.rows import FeatureFile, RowFiles
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Symmetrize
 from unseen.labels import tell_missing_words
 

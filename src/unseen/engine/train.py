@@ -31,7 +31,7 @@ from unseen.engine.comm import Comm
 from unseen.engine.estimate import Sizes, check_fits, free_memory, peak_bytes, sizes_of
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
-from unseen.errors import InputError, OutputError, UnseenError, logger
+from unseen.errors import InputError, OutputError, UnseenError, counted, logger, tell_written
 from unseen.ids import as_ids
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ def train(
     graph, labels, _ = load_parts(folder, comm, verify=False)
     if comm.rank == 0:
         logger.info(
-            "%s: %s nodes, %s edges, loaded in %.1f s; %s",
+            "%s: %s, %s, loaded in %.1f s; %s",
             folder,
-            f"{meta.n_nodes:,}",
-            f"{meta.n_edges:,}",
+            counted(meta.n_nodes, "node"),
+            counted(meta.n_edges, "edge"),
             time.monotonic() - start,
-            "one process" if comm.size == 1 else f"{comm.size} processes",
+            counted(comm.size, "process"),
         )
     checkpoints = Checkpoints(
         output / CHECKPOINTS, comm, _job(meta, method, params, seed, comm), checkpoint_every
@@ -122,14 +122,7 @@ def train(
     seconds = time.monotonic() - start
     if comm.rank == 0:
         shutil.rmtree(output / CHECKPOINTS, ignore_errors=True)
-        logger.info(
-            "%s: %s vectors of %d columns in %.1f s, written to %s",
-            method,
-            f"{meta.n_nodes:,}",
-            embedding.vectors.shape[1],
-            seconds,
-            output,
-        )
+        tell_written(method, meta.n_nodes, embedding.vectors.shape[1], seconds, output)
         memory = f"at most {shown_bytes(peak)} of memory per process, and " if peak else ""
         logger.info("%s%s of rows sent to others", memory, shown_bytes(sent))
         if on_end is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.explorer import palette
 from unseen.explorer.colourings import by_label, by_name, by_probability
 from unseen.explorer.content import (
@@ -173,7 +173,8 @@ def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: li
         n, rows = len(rows), common_rows(embedding, graph)
         for missing, where in ((n - len(rows), "graph"), (graph.n_nodes - len(rows), "embedding")):
             if missing:
-                notes.append(f"{missing:,} nodes are not in the {where} and so not on the map.")
+                are = "is" if missing == 1 else "are"
+                notes.append(f"{counted(missing, 'node')} {are} not in the {where} and so not on the map.")
                 logger.warning("%s", notes[-1])
     if len(rows) <= max_nodes:
         return rows
@@ -263,7 +264,7 @@ def _colourings(
 
 def _subtitle(subject: Subject, drawn: int) -> str:
     graph, method = subject.graph, subject.embedding.method
-    edges = "" if graph is None else f", {graph.n_edges:,} edges"
+    edges = "" if graph is None else f", {counted(graph.n_edges, 'edge')}"
     total = len(subject.embedding.node_ids) if graph is None else graph.n_nodes
-    shown = "" if drawn == total else f" ({drawn:,} of them drawn)"
-    return f"{total:,} nodes{shown}{edges}. Vectors by {method or 'another tool'}, map by t-SNE: near means alike."
+    nodes = counted(total, "node") + ("" if drawn == total else f" ({drawn:,} of them drawn)")
+    return f"{nodes}{edges}. Vectors by {method or 'another tool'}, map by t-SNE: near means alike."

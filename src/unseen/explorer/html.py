@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from unseen.data.files import AnyPath, atomic_path
-from unseen.errors import logger
+from unseen.errors import counted, logger
 from unseen.explorer.build import MAX_NODES, Subject, build_page
 from unseen.explorer.content import Content, as_json
 from unseen.randomness import RandomState
@@ -51,7 +51,8 @@ def write_explorer(
     target = Path(path)
     with atomic_path(target) as temporary:
         temporary.write_bytes(content)
-    logger.info("%s: %d nodes, %.1f MB, opens in any browser", target, len(page["ids"]), len(content) / 1e6)
+    nodes = counted(len(page["ids"]), "node")
+    logger.info("%s: %s, %.1f MB, opens in any browser", target, nodes, len(content) / 1e6)
     return target
 
 

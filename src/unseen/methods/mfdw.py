@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import match_ids
 from unseen.labels import Labels
@@ -143,9 +143,9 @@ class MFDW(Method):
         self.converged_ = history.stopped_by == "tol"
         self.smoothing_alpha_ = 0.0 if objective.inter is None else objective.alpha
         logger.info(
-            "%s: %d rounds, J from %.6g to %.6g",
+            "%s: %s, J from %.6g to %.6g",
             self.name,
-            self.n_iter_,
+            counted(self.n_iter_, "round"),
             *np.array(history.losses)[[0, -1]],
         )
         return factors.state.U

@@ -12,7 +12,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.errors import InputError, UnseenError, UnsupportedError, logger, unknown_name
+from unseen.errors import InputError, UnseenError, UnsupportedError, counted, logger, unknown_name
 from unseen_paper.cli import numbers
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def reproduce(
             runs = EXPERIMENTS[name].runs(choice)
             _tell_left_out(name, choice, [(run.dataset, run.method) for run in runs], alone)
             left = len(table.missing(runs))
-            logger.info("%s: %d runs, %d of them done before", name, len(runs), len(runs) - left)
+            logger.info("%s: %s, %d done before", name, counted(len(runs), "run"), len(runs) - left)
             results = run_all(runs, table, n_jobs=jobs, on_progress=_teller(move))
         _tell_failed(name, [result.error for result in results], table.path, alone)
         kind = "f1, best of grid" if name == "f1" and grid == "best" else name
