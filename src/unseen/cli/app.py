@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,13 @@ from unseen.errors import UnseenError, UsageError, logger
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; the last one is what typer and shells make of Ctrl-C."""
 
+LOOKS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+"""What our programs have in common."""
 COMMANDS = (
     "demo",
     "embed",
@@ -35,15 +42,8 @@ COMMANDS = (
 
 def make_app(word: str | None) -> typer.Typer:
     """Return the command line; commands of other distributions are looked for unless `word` is one of our own."""
-    app = typer.Typer(
-        name="unseen",
-        help="Node embeddings for graphs whose labels miss whole classes.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+    about = "Node embeddings for graphs whose labels miss whole classes."
+    app = typer.Typer(name="unseen", help=about, no_args_is_help=True, **LOOKS)
     app.callback()(_common)
     for name in [word] if word in COMMANDS else COMMANDS:
         app.command(name)(getattr(importlib.import_module(f"unseen.cli.{name}"), str(name)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, Hiding, VectorSource
+from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, progress
 from unseen.errors import InputError, counted, logger
 
@@ -32,21 +32,12 @@ def discover(
     ] = None,
     classes: Annotated[
         int | None,
-        typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),
+        typer.Option(help="Number of new classes to sort nodes into; estimated if not search.", min=0),
     ] = None,
-    files: GraphFiles,
-    hiding: Hiding,
-    vectors: VectorSource,
-    common: options.Common,
+    search: Search,
 ) -> None:
     """Find the nodes of classes that nobody labelled, sort them into groups and say what these are about."""
-    from unseen.discovery.save import check_target
-
-    for path in output or []:
-        check_target(path, files.paths(source))
-    method = vectors.choose(common.seed)
-    data = files.load(source)
-    labels, _ = hiding.apply(data, common.seed)
+    data, labels, method = search.begin(source, *output or [])
     if labels is None:
         msg = "discovery needs labels of at least one class; give them with --labels"
         raise InputError(msg)
@@ -56,14 +47,14 @@ def discover(
 
     with progress("hiding every class in turn") as move:
         result = find(
-            data.graph, labels, method=method, n_classes=classes, random_state=common.seed, on_step=move
+            data.graph, labels, method=method, n_classes=classes, random_state=search.seed, on_step=move
         )
-    truth = compare(result, data.labels) if hiding.is_given and data.labels is not None else None
+    truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:
         result.save(path)
         logger.info("written to %s", path)
-    if common.json:
-        report = {"source": data.name, "seed": common.seed, **result.to_json()}
+    if search.json:
+        report = {"source": data.name, "seed": search.seed, **result.to_json()}
         print_json(report if truth is None else {**report, "truth": truth.to_dict()})
         return
     sys.stdout.write(result.summary())

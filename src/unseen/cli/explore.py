@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, Hiding, VectorSource
+from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, progress
 from unseen.errors import OutputError, UsageError, logger
 
@@ -37,26 +37,23 @@ def explore(
         int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
     ] = 50_000,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    files: GraphFiles,
-    hiding: Hiding,
-    vectors: VectorSource,
-    common: options.Common,
+    search: Search,
 ) -> None:
     """Write a page to look at: the map of all nodes, classes that nobody labelled, and what to label next."""
-    if source is None and vectors.embedding is None:
+    if source is None and search.embedding is None:
         msg = "name a data set or an edge file to explore, or give vectors with --embedding"
         raise UsageError(msg)
-    check_page(output, [*files.paths(source), vectors.embedding])
-    method = vectors.choose(common.seed)
+    check_page(output, [*search.paths(source), search.embedding])
+    method = search.choose(search.seed)
 
     from unseen.embedding import Embedding
     from unseen.explorer import explore as prepare
     from unseen.explorer import write_explorer
 
     embedding: Any = method if isinstance(method, Embedding) else None
-    path: Any = vectors.embedding  # there is one, or a source
-    data = files.load(source) if source is not None else files.of_vectors(path, embedding)
-    labels, _ = hiding.apply(data, common.seed)
+    path: Any = search.embedding  # there is one, or a source
+    data = search.load(source) if source is not None else search.of_vectors(path, embedding)
+    labels, _ = search.apply(data, search.seed)
     with progress("looking for missing classes") as move:
         subject = prepare(
             None if source is None else data.graph,
@@ -65,17 +62,17 @@ def explore(
             method=None if isinstance(method, Embedding) else method,
             truth=None if labels is data.labels else data.labels,
             budget=budget,
-            random_state=common.seed,
+            random_state=search.seed,
             on_step=move,
         )
     about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"
     heading = title or f"{data.name}: {about}"
     with progress("drawing the map") as move:
         page = write_explorer(
-            subject, output, title=heading, max_nodes=max_nodes, random_state=common.seed, on_progress=move
+            subject, output, title=heading, max_nodes=max_nodes, random_state=search.seed, on_progress=move
         )
     logger.info("open it with a double click, or: xdg-open %s (open on a Mac, start on Windows)", page)
-    if common.json:
+    if search.json:
         print_json(_as_json(page, subject))
 
 

@@ -108,7 +108,7 @@ class Hiding:
     ] = None
 
     @property
-    def is_given(self) -> bool:
+    def hides(self) -> bool:
         """Whether anything is hidden."""
         return self.unseen is not None or self.label_rate is not None
 
@@ -118,7 +118,7 @@ class Hiding:
         A label rate draws a split, whose other labels are kept for the test. Without one, all labels of the
         classes that are not hidden stay.
         """
-        if not self.is_given:
+        if not self.hides:
             return data.labels, None
         if data.labels is None:
             msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
@@ -173,6 +173,21 @@ class VectorSource:
 
         method = self.method or "smoothfeats"
         return make_method(method, **options.parse_parameters(self.param, method), random_state=seed)
+
+
+@dataclass(frozen=True)
+class Search(options.Common, VectorSource, Hiding, GraphFiles):
+    """All options of the commands that look for missing classes."""
+
+    def begin(self, source: str, *outputs: Path) -> tuple[Input, Labels | None, Method | Embedding | None]:
+        """Return the data, the labels that may be seen, and where vectors come from; outputs are looked at first."""
+        from unseen.discovery.save import check_target
+
+        for path in outputs:
+            check_target(path, self.paths(source))
+        method = self.choose(self.seed)
+        data = self.load(source)
+        return data, self.apply(data, self.seed)[0], method
 
 
 def read_vectors(path: Path) -> Embedding:

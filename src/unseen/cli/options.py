@@ -83,14 +83,11 @@ class Messages:
 
 
 @dataclass(frozen=True)
-class Common:
+class Common(Messages):
     """The options of every command that computes."""
 
     seed: Seed = 0
     threads: Threads = None
-    json: Json = False
-    verbose: Verbose = False
-    quiet: Quiet = False
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

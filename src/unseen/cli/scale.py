@@ -10,15 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
+from unseen.cli.app import LOOKS, run
 from unseen.cli.output import print_json
 
-app = typer.Typer(
-    name="unseen.scale",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = typer.Typer(name="unseen.scale", **LOOKS)
 
 
 @app.command()
@@ -76,8 +71,6 @@ def scale(
 
 def main(argv: list[str]) -> int:
     """Run the command and return its exit code; a message names the process it comes from."""
-    from unseen.cli.app import run
-
     if not {"-v", "--verbose"} & set(argv):
         # pages of C++ names around every lost connection
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")

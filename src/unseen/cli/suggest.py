@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, Hiding, VectorSource
+from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, print_table
 from unseen.errors import counted, logger
 
@@ -21,33 +21,21 @@ def suggest(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write: .csv, .tsv, .parquet or .json.")
     ] = None,
-    files: GraphFiles,
-    hiding: Hiding,
-    vectors: VectorSource,
-    common: options.Common,
+    search: Search,
 ) -> None:
     """Say which nodes to label next, so that missing classes are found with few questions."""
-    from unseen.discovery.save import check_target
-
-    if output is not None:
-        check_target(output, files.paths(source))
-    method = vectors.choose(common.seed)
-    data = files.load(source)
+    data, labels, method = search.begin(source, *([] if output is None else [output]))
 
     from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
-    from unseen.labels import Labels
 
-    labels, _ = hiding.apply(data, common.seed)
-    if labels is None:
-        labels = Labels.from_values([None] * data.graph.n_nodes, data.graph.node_ids)
-    suggestions = choose(data.graph, labels, budget=budget, method=method, random_state=common.seed)
+    suggestions = choose(data.graph, labels, budget=budget, method=method, random_state=search.seed)
     if output is not None:
         save_suggestions(suggestions, output)
         logger.info("%s written to %s", counted(len(suggestions), "node"), output)
     listed = [each.to_dict() for each in suggestions]
-    if common.json:
-        print_json({"source": data.name, "seed": common.seed, "suggestions": listed})
+    if search.json:
+        print_json({"source": data.name, "seed": search.seed, "suggestions": listed})
     elif output is None:
         words = ["node", "group", "likely_class", "reason"]
         rows = [

@@ -61,7 +61,7 @@ class Suggestion:
 
 def suggest(
     graph: Graph,
-    labels: Labels,
+    labels: Labels | None,
     *,
     budget: int = 20,
     discovery: Discovery | None = None,
@@ -78,7 +78,7 @@ def suggest(
     ----------
     graph : Graph
         The nodes.
-    labels : Labels
+    labels : Labels or None
         What is known so far, which may be nothing.
     budget : int
         How many nodes.
@@ -99,9 +99,9 @@ def suggest(
     if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 1:
         msg = f"`budget` must be an integer of at least 1, got {budget!r}"
         raise InputError(msg)
-    if discovery is None and isinstance(labels, Labels) and not len(labels.aligned(graph).labelled):
-        return _from_nothing(graph, int(budget), method, as_generator(random_state))
     if discovery is None:
+        if labels is None or (isinstance(labels, Labels) and not len(labels.aligned(graph).labelled)):
+            return _from_nothing(graph, int(budget), method, as_generator(random_state))
         discovery = discover(graph, labels, method=method, random_state=random_state)
     return suggest_from(discovery, int(budget))
 

@@ -143,7 +143,7 @@ def verify_part(folder: Path, number: int, part: PartMeta) -> None:
 def load_parts(
     folder: Path, comm: Comm, *, verify: bool = True
 ) -> tuple[Graph | GraphPart, Labels | None, Meta]:
-    r"""Load what process ``comm.rank`` of ``comm.size`` trains on.
+    """Load what process ``comm.rank`` of ``comm.size`` trains on.
 
     Neighbouring parts go to the same process where there are more parts than processes.
 
@@ -155,17 +155,6 @@ def load_parts(
         The processes; one alone gets the whole graph.
     verify : bool
         Whether to compare every file with its checksum first.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from unseen.engine.comm import SOLO
-    >>> from unseen.engine.partition import partition
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "edges.csv").write_text("src,dst\na,b\nb,c\n")
-    >>> _ = partition(folder / "edges.csv", folder / "parts", parts=2)
-    >>> load_parts(folder / "parts", SOLO)[0]
-    Graph(3 nodes, 2 edges, no features)
     """
     meta = read_meta(folder)
     split = shares(meta, folder, comm.size)

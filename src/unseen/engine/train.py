@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 import unseen
 from unseen.data.files import atomic_path, explained, make_folder
 from unseen.data.sources import shown_bytes
+from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
 from unseen.engine.checkpoints import Checkpoints, together
@@ -32,7 +31,6 @@ from unseen.engine.estimate import Sizes, check_fits, free_memory, peak_bytes, s
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
 from unseen.errors import InputError, OutputError, UnseenError, counted, logger, tell_written
-from unseen.ids import as_ids
 
 if TYPE_CHECKING:
     from unseen.methods.base import Method
@@ -271,9 +269,4 @@ def read_vectors(folder: Path) -> Embedding:
     if not (folder / SUCCESS).is_file():
         msg = f"{str(folder)!r} has no {SUCCESS}: the vectors are not there or not whole; run the job again"
         raise InputError(msg)
-    table = pa.concat_tables(pq.read_table(path) for path in sorted(folder.glob("part-*-of-*.parquet")))
-    about = json.loads((folder / SUCCESS).read_text(encoding="utf-8"))
-    flat = table.column("vector").combine_chunks()
-    values = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
-    vectors = values.flatten().to_numpy().reshape(table.num_rows, about["columns"])
-    return Embedding(vectors, as_ids(table.column("node").to_numpy()), about["method"])
+    return read_embedding(folder)

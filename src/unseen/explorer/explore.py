@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import scipy.sparse as sp
 
@@ -16,9 +15,6 @@ from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import make_method
 from unseen.randomness import RandomState, as_generator, child_seed
-
-if TYPE_CHECKING:
-    from unseen.discovery.suggest import Suggestion
 
 METHOD = "smoothfeats"
 """Where vectors come from when there is nothing to discover and no method was named."""
@@ -63,12 +59,15 @@ def explore(
     >>> subject.embedding
     Embedding(40 nodes, 40 columns, by smoothfeats)
     """
+    from unseen.discovery.discover import discover
+    from unseen.discovery.suggest import suggest, suggest_from
+
     if graph is None and embedding is None:
         msg = "there is nothing to explore: give a graph, an embedding or both"
         raise InputError(msg)
     rng = as_generator(random_state)
     if graph is None or embedding is None:
-        common = whole = graph or edgeless(embedding.node_ids)  # type: ignore[union-attr]
+        common = whole = graph or _edgeless(embedding.node_ids)  # type: ignore[union-attr]
     else:
         ids = embedding.node_ids[common_rows(embedding, graph)]
         whole, common = graph, graph.subgraph(match_ids(ids, graph.node_ids))
@@ -84,27 +83,15 @@ def explore(
                 n_labelled,
             )
             return Subject(vectors, graph, labels, truth)
-        first = _first_labels(common, vectors, budget, child_seed(rng))
+        seed = child_seed(rng)
+        first = suggest(common, None, budget=budget, method=vectors, random_state=seed) if budget else None
         return Subject(vectors, graph, labels, truth, None, first)
-    from unseen.discovery.discover import discover
-    from unseen.discovery.suggest import suggest_from
-
     discovery = discover(common, common_labels, method=embedding or method, random_state=rng, on_step=on_step)
     suggestions = suggest_from(discovery, budget) if budget else None
     return Subject(embedding or discovery.embedding, graph, labels, truth, discovery, suggestions)
 
 
-def _first_labels(graph: Graph, vectors: Embedding, budget: int, seed: int) -> list[Suggestion] | None:
-    """Return what to label first where nothing is labelled at all."""
-    from unseen.discovery.suggest import suggest
-
-    if not budget:
-        return None
-    nothing = Labels(sp.csr_array((graph.n_nodes, 0), dtype=bool), (), graph.node_ids)
-    return suggest(graph, nothing, budget=budget, method=vectors, random_state=seed)
-
-
-def edgeless(node_ids: IdArray) -> Graph:
+def _edgeless(node_ids: IdArray) -> Graph:
     """Return a graph of nodes alone."""
     n = len(node_ids)
     return Graph(sp.csr_array((n, n)), node_ids=node_ids)
