@@ -32,7 +32,7 @@ def discover(
     ] = None,
     classes: Annotated[
         int | None,
-        typer.Option(help="Number of new classes to sort nodes into; estimated if not search.", min=0),
+        typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),
     ] = None,
     search: Search,
 ) -> None:
