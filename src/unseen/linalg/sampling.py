@@ -94,7 +94,6 @@ class Batch:
     """The edges and noise nodes of one update, and where in the training it stands."""
 
     epoch: int
-    last_of_epoch: bool
     share: float
     """Share of the learning rate, which falls linearly from 1 to 0 over the training."""
     src: Rows
@@ -123,7 +122,7 @@ def batches(sampler: EdgeSampler, epochs: int, rng: np.random.Generator) -> Iter
             part = slice(update * count, (update + 1) * count)
             share = 1 - (UPDATES * epoch + update) / (UPDATES * epochs)
             noise = sampler.noise(NOISE_NODES, rng)
-            yield Batch(epoch, update == UPDATES - 1, share, src[part], dst[part], noise)
+            yield Batch(epoch, share, src[part], dst[part], noise)
 
 
 @dataclass(frozen=True)

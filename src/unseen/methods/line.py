@@ -12,7 +12,8 @@ step falls linearly as there); self-loops are not drawn; a node without an edge 
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +22,12 @@ from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.sampling import UPDATES, Adam, EdgeSampler, batches, link_gradient
+from unseen.linalg.sampling import UPDATES, Adam, Batch, EdgeSampler, batches, link_gradient
 from unseen.methods.base import Method, Vectors, warn_no_edges
 from unseen.methods.vocabulary import Columns, Epochs, FallingRate, Negatives
 from unseen.params import Limits
+
+Table = npt.NDArray[np.floating[Any]]
 
 
 class LINE(Method):
@@ -37,13 +40,6 @@ class LINE(Method):
     ----------
     loss_history_ : list of float
         Mean loss of an edge in every epoch, first order and second order added.
-
-    Notes
-    -----
-    Step and epochs were chosen by micro F1 in three folds of the seen labels of one split (30 % labels; no test node,
-    no unseen class). Steps of 0.002, 0.005 and 0.02 gave a mean over Citeseer, Wiki and PPI of .479, .473 and .455
-    with 400 epochs, .459, .473 and .433 with 200, .470, .467 and .439 with 100. 0.002 is not better by more than
-    chance, and leaves small graphs (300 nodes) half trained.
     """
 
     name: ClassVar[str] = "line"
@@ -55,33 +51,59 @@ class LINE(Method):
     learning_rate: FallingRate = 0.005
     n_negatives: Negatives = 5
 
-    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         columns = self.default_components if self.n_components is None else self.n_components
         if graph.isolated.all():
             warn_no_edges(self.name)
+            self.loss_history_: list[float] = []
+            return np.zeros((len(graph.node_ids), columns), dtype=np.float32)
         # Nodes are taken in the order of their ids, so that permuting the graph permutes the rows and nothing else.
         order = np.argsort(graph.node_ids, kind="stable")
         sampler = EdgeSampler(graph.adjacency[order][:, order])
         self.loss_history_ = [0.0] * self.epochs
-        ordered = np.hstack(
-            [
-                l2_rows(self._half(sampler, columns - columns // 2, run.rng, second_order=False)),
-                l2_rows(self._half(sampler, columns // 2, run.rng, second_order=True)),
-            ]
-        )
-        return np.asarray(ordered[np.argsort(order)])
+        return np.asarray(self._ordered(sampler, labels, order, columns, run.rng)[np.argsort(order)])
+
+    def _ordered(
+        self,
+        sampler: EdgeSampler,
+        labels: Labels,  # noqa: ARG002  # LDE needs them
+        order: npt.NDArray[np.int64],  # noqa: ARG002
+        columns: int,
+        rng: np.random.Generator,
+    ) -> Table:
+        """Return the vectors of all nodes in the order of their ids."""
+        first = self._half(sampler, columns - columns // 2, rng, second_order=False)
+        return np.hstack([l2_rows(first), l2_rows(self._half(sampler, columns // 2, rng, second_order=True))])
 
     def _half(
         self, sampler: EdgeSampler, columns: int, rng: np.random.Generator, *, second_order: bool
-    ) -> npt.NDArray[np.float32]:
-        n = len(sampler.degree)
-        start = (rng.random((n, columns)) - 0.5) / columns
-        nodes = (start * (sampler.degree > 0)[:, None]).astype(np.float32)
+    ) -> Table:
+        nodes = start_table(sampler.degree > 0, columns, rng)
         contexts = np.zeros_like(nodes) if second_order else nodes
-        adam = Adam([nodes, contexts] if second_order else [nodes], self.learning_rate)
-        for batch in batches(sampler, self.epochs, rng):
+
+        def gradient(batch: Batch) -> tuple[float, list[Table]]:
             link = link_gradient(nodes, contexts, batch.src, batch.dst, batch.noise, self.n_negatives)
-            gradients = [link.nodes, link.contexts] if second_order else [link.nodes + link.contexts]
+            return link.loss, [link.nodes, link.contexts] if second_order else [link.nodes + link.contexts]
+
+        return self._train(sampler, [nodes, contexts] if second_order else [nodes], gradient, rng)
+
+    def _train(
+        self,
+        sampler: EdgeSampler,
+        tables: list[Table],
+        gradient: Callable[[Batch], tuple[float, list[Table]]],
+        rng: np.random.Generator,
+    ) -> Table:
+        """Train all tables with Adam, batch by batch, and return the first."""
+        adam = Adam(tables, self.learning_rate)
+        for batch in batches(sampler, self.epochs, rng):
+            loss, gradients = gradient(batch)
             adam.step(gradients, batch.share)
-            self.loss_history_[batch.epoch] += link.loss / (UPDATES * len(batch.src))
-        return nodes
+            self.loss_history_[batch.epoch] += loss / (UPDATES * len(batch.src))
+        return tables[0]
+
+
+def start_table(linked: npt.NDArray[np.bool_], columns: int, rng: np.random.Generator) -> Table:
+    """Return small random vectors, zeros for nodes that nothing is linked to."""
+    start = (rng.random((len(linked), columns)) - 0.5) / columns
+    return (start * linked[:, None]).astype(np.float32)
