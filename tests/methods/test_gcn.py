@@ -317,7 +317,7 @@ def test_early_stopping_keeps_the_best_weights() -> None:
         assert not stopping.over
     stopping.see(9.0, 0.1)
     assert stopping.over
-    stopping.restore()
+    stopping.go_back()
     assert float(kept.detach()) == 5.0  # accuracy .8, of these the lowest loss
 
 

@@ -1,16 +1,22 @@
-"""Adam on torch tensors whose gradients are handed over, in blocks, with its moments on disk where the run says so."""
+"""Adam on torch tensors whose gradients are handed over, and the methods whose weights it trains.
+
+It works in blocks, with its moments on disk where the run says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.scratch import on_disk, rest
-from unseen.engine.steps import Arrays
+from unseen.engine.steps import Arrays, History, Training
+from unseen.methods.base import Method
 from unseen.methods.neural import torch
+from unseen.methods.vocabulary import Callbacks, Columns, Device, Epochs, LearningRate
 
 BLOCK = 262_144
 """Numbers that one call of the kernel moves."""
@@ -30,8 +36,7 @@ class Adam:
 
     def __init__(self, weights: Sequence[torch.Tensor], learning_rate: float, run: Run) -> None:
         self.run, self.learning_rate, self.steps = run, learning_rate, 0
-        self.weights = [weight.view(-1) for weight in weights]
-        self._best: list[torch.Tensor] = []
+        self.weights = [weight.detach().view(-1) for weight in weights]
         self._moments = [[run.zeros((len(weight),)) for _ in range(2)] for weight in self.weights]
         self.first, self.second = ([torch.from_numpy(pair[k]) for pair in self._moments] for k in range(2))
         if any(weight.is_cuda for weight in weights):
@@ -86,19 +91,6 @@ class Adam:
 
         self.run.each(move, [(k, k + 1) for k in range(len(groups))])
 
-    def remember(self) -> None:
-        """Remember the weights as the best so far."""
-        if not self._best:
-            self._best = [weight.clone() for weight in self.weights]
-        for best, weight in zip(self._best, self.weights, strict=True):
-            best.copy_(weight)
-
-    def go_back(self) -> str:
-        """Put the best weights back, and return in words what they are."""
-        for best, weight in zip(self._best, self.weights, strict=True):
-            weight.copy_(best)
-        return "the best state"
-
     def _tensors(self) -> dict[str, torch.Tensor]:
         named = (("weight", self.weights), ("first", self.first), ("second", self.second))
         return {f"{name}{k}": tensor for name, tensors in named for k, tensor in enumerate(tensors)}
@@ -128,3 +120,76 @@ def _grouped(tensors: Sequence[tuple[torch.Tensor, ...]]) -> list[list[tuple[tor
             groups[-1].append(tuple(part[start : start + size] for part in parts))
             room -= min(size, n - start)
     return groups
+
+
+class _Learnt:
+    """What all of them learn."""
+
+    loss_history_: Any
+
+
+class NeuralMethod(_Learnt, Method):
+    """Base of methods whose weights Adam trains."""
+
+    extra: ClassVar[str] = "neural"
+    uses_features: ClassVar[bool] = True
+
+    n_components: Columns = None
+    epochs: Epochs = 100
+    learning_rate: LearningRate = 0.001
+    device: Device = "auto"
+    callbacks: Callbacks = None
+
+    def _take_steps(
+        self,
+        gradients: Callable[[], tuple[float, Sequence[torch.Tensor]]],
+        vectors: Callable[[], npt.NDArray[np.float32]],
+        weights: Sequence[torch.Tensor],
+        run: Run,
+        *,
+        tol: float = 0.0,
+        stop: Callable[[], bool] = bool,
+        best: Best | None = None,
+        resumes: bool = True,
+    ) -> History:
+        """Train `weights`; `gradients` gives the loss, and its gradients in their order.
+
+        `best` makes Ctrl-C end the training with the best weights. `resumes` says whether weights and moments are all
+        that changes from epoch to epoch, so that a training goes on from them.
+        """
+        adam = Adam(weights, self.learning_rate, run)
+        slopes: Sequence[torch.Tensor] = []
+
+        def evaluate() -> float:
+            nonlocal slopes
+            loss, slopes = gradients()
+            return loss
+
+        training = Training(evaluate, lambda: adam.step(slopes), vectors=vectors, stop=stop)
+        if resumes:
+            training.state, training.restore = adam.state, adam.restore
+        if best is not None:
+            training.improved, training.interrupted = best.remember, best.go_back
+        history = run.steps(self.name, self.epochs, training, callbacks=self.callbacks, tol=tol)
+        self.loss_history_ = history.losses
+        return history
+
+
+class Best:
+    """The best of some weights so far."""
+
+    def __init__(self, weights: Sequence[torch.Tensor]) -> None:
+        self.weights = [weight.detach() for weight in weights]
+        self.kept: list[torch.Tensor] = []
+
+    def remember(self) -> None:
+        """Remember the weights as they are now."""
+        self.kept = self.kept or [torch.empty_like(weight) for weight in self.weights]
+        for kept, weight in zip(self.kept, self.weights, strict=True):
+            kept.copy_(weight)
+
+    def go_back(self) -> str:
+        """Put the remembered weights back, if there are any, and return in words what they are."""
+        for kept, weight in zip(self.kept, self.weights, strict=False):
+            weight.copy_(kept)
+        return "the best state"

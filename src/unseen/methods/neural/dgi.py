@@ -74,7 +74,7 @@ class DGI(NetworkMethod):
             direction = form @ z.mean(dim=0).sigmoid()
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
-        self._run(evaluate, [*self.network_, form], inputs, run, stopping, stopping.see)
+        self._learn_weights(evaluate, [*self.network_, form], inputs, run, stopping, stopping.see)
 
     def _layer(self, xw: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         """Return PReLU(Ahat (X W) + b), of which shuffling commutes with the linear map alone."""

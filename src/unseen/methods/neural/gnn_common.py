@@ -15,26 +15,17 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
-from unseen.engine.steps import Training
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import gcn_normalized, l1_rows
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
+from unseen.methods.neural.adam import Best, NeuralMethod
 from unseen.methods.neural.gcn_encoder import input_weights, pick_device, xavier
 from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix, dropout
-from unseen.methods.vocabulary import (
-    Callbacks,
-    Columns,
-    Device,
-    Dropout,
-    Epochs,
-    LearningRate,
-    RowNormalize,
-    WeightDecay,
-)
+from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, RowNormalize, WeightDecay
 from unseen.randomness import child_seed
 
 if TYPE_CHECKING:
@@ -97,24 +88,17 @@ class _Learnt:
     """What the networks learn."""
 
     network_: list[Tensor]
-    loss_history_: list[float]
 
 
-class NetworkMethod(_Learnt, Method):
+class NetworkMethod(_Learnt, NeuralMethod):
     """A network over features and graph: what it reads, and how a fitted one reads a new graph.
 
-    A subclass sets `network_` in ``_fit``, trains it through ``_run`` and says in ``_vectors`` what comes out.
+    A subclass sets `network_` in ``_fit``, trains it by ``_learn_weights`` and says in ``_vectors`` what comes out.
     """
 
-    uses_features: ClassVar[bool] = True
-    extra: ClassVar[str] = "neural"
-
-    n_components: Columns = None
     epochs: Epochs = 10_000
     learning_rate: LearningRate = 0.01
     row_normalize: RowNormalize = True
-    device: Device = "auto"
-    callbacks: Callbacks = None
 
     def _read(self, graph: Graph, seed: int) -> Inputs:
         """Return what the network reads of a graph."""
@@ -140,39 +124,35 @@ class NetworkMethod(_Learnt, Method):
         self._new_features(graph)
         return self._embed(self._read(graph, 0))
 
-    def _run(
+    def _learn_weights(
         self,
         evaluate: Callable[[], Tensor],
-        groups: Any,
+        weights: Sequence[Tensor],
         inputs: Inputs,
         run: Run,
         stopping: EarlyStopping | None = None,
         judge: Callable[[float], float] = float,
+        decay: float = 0.0,
     ) -> None:
-        """Train the weights in `groups` with Adam.
+        """Train the weights; `decay` is the weight of the squared norm of the first.
 
-        `evaluate` returns the loss, `judge` what is reported of it, and `stopping` ends the training and has the best
-        weights.
+        `evaluate` returns the loss without it, `judge` what is reported of that, and `stopping` ends the training and
+        has the best weights.
         """
-        # one kernel per tensor, which is twenty times as fast as the default on a CPU
-        optimizer = torch.optim.Adam(groups, lr=self.learning_rate, fused=True)
 
-        def gradients() -> float:
-            optimizer.zero_grad()
+        def gradients() -> tuple[float, list[Tensor]]:
             loss = evaluate()
-            loss.backward()  # type: ignore[no-untyped-call]
+            slopes = list(torch.autograd.grad(loss, weights))
+            if decay:
+                slopes[0] = slopes[0].add(weights[0].detach(), alpha=decay)
             with torch.no_grad():
-                return judge(float(loss.detach()))
+                return judge(float(loss)), slopes
 
-        training = Training(
-            gradients,
-            optimizer.step,
-            vectors=lambda: self._embed(inputs),
-            stop=lambda: stopping is not None and stopping.over,
-        )
-        self.loss_history_ = run.steps(self.name, self.epochs, training, callbacks=self.callbacks).losses
+        # states without what dropout draws next, and how long it has waited, would not do to go on from
+        stop = bool if stopping is None else lambda: stopping.over
+        self._take_steps(gradients, lambda: self._embed(inputs), weights, run, stop=stop, resumes=False)
         if stopping is not None:
-            stopping.restore()
+            stopping.go_back()
 
 
 class LabelNetwork(NetworkMethod):
@@ -218,8 +198,7 @@ class LabelNetwork(NetworkMethod):
             hidden = dropout(self._hidden(x, inputs), self.dropout, of_hidden)
             return targets.loss(self._scores(hidden @ second, inputs, of_edges))
 
-        groups = [{"params": [first], "weight_decay": self.weight_decay}, {"params": [second]}]
-        self._run(evaluate, groups, inputs, run, stopping, judge)
+        self._learn_weights(evaluate, [first, second], inputs, run, stopping, judge, self.weight_decay)
 
     def _hidden(self, x: Features, inputs: Inputs) -> Tensor:
         """Return the hidden layer."""
@@ -285,7 +264,7 @@ class Targets:
         return float((logits[self.rows].argmax(dim=1) == self.values).double().mean())
 
 
-class EarlyStopping:
+class EarlyStopping(Best):
     """Wait for the loss to fall or the accuracy to rise, and keep the weights that were best.
 
     Best means the highest accuracy, then the lowest loss; without accuracy the lowest loss. Only a strict improvement
@@ -300,8 +279,7 @@ class EarlyStopping:
     """
 
     def __init__(self, weights: Sequence[Tensor], patience: int) -> None:
-        self.weights = [weight.data for weight in weights]
-        self.kept: list[Tensor] = []
+        super().__init__(weights)
         self.patience = patience
         self.waited = 0
         self.loss = self.at_kept = float("inf")
@@ -316,13 +294,8 @@ class EarlyStopping:
         """Take note of how good the present weights are, and return the loss."""
         if accuracy > self.accuracy or (accuracy == self.accuracy and loss < self.at_kept):
             self.at_kept = loss
-            self.kept = [weight.clone() for weight in self.weights]
+            self.remember()
         better = loss < self.loss or accuracy > self.accuracy
         self.waited = 0 if better else self.waited + 1
         self.loss, self.accuracy = min(loss, self.loss), max(accuracy, self.accuracy)
         return loss
-
-    def restore(self) -> None:
-        """Put the best weights back."""
-        for weight, kept in zip(self.weights, self.kept, strict=False):
-            weight.copy_(kept)

@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.engine.steps import Training
 from unseen.errors import UnsupportedError
 from unseen.graph import Features, Graph
 from unseen.linalg.normalize import l1_rows
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.adam import Adam
+from unseen.methods.neural.adam import Best, NeuralMethod
 from unseen.methods.neural.gcn_encoder import (
     Encoder,
     Input,
@@ -25,17 +24,7 @@ from unseen.methods.neural.gcn_encoder import (
     pick_device,
     xavier,
 )
-from unseen.methods.vocabulary import (
-    Callbacks,
-    Columns,
-    Device,
-    Epochs,
-    EpochTolerance,
-    FeatureSource,
-    Hidden,
-    KeepOnInterrupt,
-    LearningRate,
-)
+from unseen.methods.vocabulary import EpochTolerance, FeatureSource, Hidden, KeepOnInterrupt
 
 REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
 
@@ -46,28 +35,20 @@ class _Learnt:
     source_: str
     unit_rows_: bool = False  # a model file of an earlier version does not have it
     encoder_: Encoder
-    loss_history_: Any
     stopped_by_: str
 
 
-class RectMethod(_Learnt, Method):
+class RectMethod(_Learnt, NeuralMethod):
     """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
     reference: ClassVar[str] = REFERENCE
-    extra: ClassVar[str] = "neural"
-    uses_features: ClassVar[bool] = True
     can_be_saved: ClassVar[bool] = True
     renamed: ClassVar[dict[str, str]] = {"keep_best": "keep_on_interrupt"}
 
-    n_components: Columns = None
     features: FeatureSource = "auto"
     hidden: Hidden = ()
-    epochs: Epochs = 100
-    learning_rate: LearningRate = 0.001
     tol: EpochTolerance = 0.0
     keep_on_interrupt: KeepOnInterrupt = False
-    device: Device = "auto"
-    callbacks: Callbacks = None
 
     def _source(self, graph: Graph) -> str:
         """Return where the features come from: "features", "adjacency" or "identity"."""
@@ -105,25 +86,9 @@ class RectMethod(_Learnt, Method):
         run: Run,
     ) -> npt.NDArray[np.float32]:
         """Train `weights` with Adam and return the vectors at the end."""
-        adam = Adam(weights, self.learning_rate, run)
-        slopes: list[torch.Tensor] = []
-
-        def evaluate() -> float:
-            nonlocal slopes
-            loss, slopes = gradients()
-            return loss
-
-        training = Training(
-            evaluate,
-            lambda: adam.step(slopes),
-            vectors=lambda: vectors().copy(),  # the encoder uses its memory again in the next epoch
-            state=adam.state,
-            restore=adam.restore,
-        )
-        if self.keep_on_interrupt:
-            training.improved, training.interrupted = adam.remember, adam.go_back
-        history = run.steps(self.name, self.epochs, training, callbacks=self.callbacks, tol=self.tol)
-        self.loss_history_ = history.losses
+        best = Best(weights) if self.keep_on_interrupt else None
+        # copied, because the encoder uses its memory again in the next epoch
+        history = self._take_steps(gradients, lambda: vectors().copy(), weights, run, tol=self.tol, best=best)
         self.stopped_by_ = history.stopped_by
         final = vectors()
         self.encoder_.release()
