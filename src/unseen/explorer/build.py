@@ -25,10 +25,10 @@ from unseen.explorer.content import (
 from unseen.explorer.findings import (
     TYPICAL,
     Verdicts,
+    as_content,
     audit_of,
     found_classes,
     rows_of,
-    self_test_of,
     suggested,
 )
 from unseen.explorer.layout import FEW, has_open_tsne, map_of
@@ -150,7 +150,7 @@ def build_page(
         "evidence": None if verdicts is None else verdicts.evidence,
         "found": None if discovery is None else found_classes(discovery, ids),
         "audit": audit_of(discovery, subject.labels),
-        "selfTest": None if discovery is None else self_test_of(discovery),
+        "selfTest": None if discovery is None else as_content(discovery.self_test),
         "suggestions": None if subject.suggestions is None else suggested(subject.suggestions, ids),
         "palette": {
             "classes": palette.CLASSES,

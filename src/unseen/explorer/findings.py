@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,72 +71,41 @@ def found_classes(discovery: Discovery, ids: IdArray) -> Content:
     classes = []
     for each in discovery.classes:
         rows = rows_of(each.members[:TYPICAL], ids)
-        classes.append(
-            {
-                "name": each.name,
-                "size": each.size,
-                "caption": list(each.caption),
-                "captionKind": each.caption_kind,
-                "members": rows[rows >= 0].tolist(),
-                "nearest": each.nearest_seen,
-                "edgeRatio": _number(each.edge_ratio),
-                "probability": _number(each.probability),
-            }
-        )
-    count = discovery.count
-    curve = [[int(k), float(score)] for k, score in count.curve if np.isfinite(score)]
-    return {
-        "count": {"best": count.best, "low": count.low, "high": count.high, "curve": curve},
-        "classes": classes,
-    }
+        classes.append({**as_content(replace(each, members=())), "members": rows[rows >= 0].tolist()})
+    curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
+    return {"count": as_content(replace(discovery.count, curve=curve)), "classes": classes}
 
 
 def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | None:
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
-        audit = discovery.audit
-    elif labels is None:
+        return as_content(discovery.audit)
+    if labels is None:
         return None
-    else:
-        counts = tuple(zip(labels.classes, labels.counts.tolist(), strict=True))
-        audit = LabelAudit(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ())
-    return {
-        "classes": [[name, int(count)] for name, count in audit.classes],
-        "nodes": audit.n_nodes,
-        "labelled": audit.n_labelled,
-        "homophily": _number(audit.homophily),
-        "expectedHomophily": _number(audit.expected_homophily),
-        "expectedUnseen": _number(audit.expected_unseen),
-        "warnings": list(audit.warnings),
-    }
-
-
-def self_test_of(discovery: Discovery) -> Content:
-    """Return how far the probabilities can be trusted."""
-    test = discovery.self_test
-    classes = [
-        {"name": c.name, "labels": c.n_labels, "auroc": float(c.auroc)}
-        for c in test.classes
-        if np.isfinite(c.auroc)
-    ]
-    return {"verdict": test.verdict, "classes": classes}
+    counts = tuple(zip(labels.classes, labels.counts.tolist(), strict=True))
+    return as_content(LabelAudit(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ()))
 
 
 def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[Content]:
-    """Return the suggestions, each with its row of the page."""
+    """Return the suggestions, each with its row of the page, None where it is not drawn."""
     rows = rows_of([s.node for s in suggestions], ids).tolist()
     return [
-        {
-            "node": str(s.node),
-            "row": row if row >= 0 else None,
-            "reason": s.reason,
-            "probability": _number(s.unseen_probability) or 0.0,
-            "likely": s.likely_class,
-            "group": s.group,
-        }
+        {**as_content(s), "node": str(s.node), "row": row if row >= 0 else None}
         for s, row in zip(suggestions, rows, strict=True)
     ]
 
 
-def _number(value: float | None) -> float | None:
-    return round(float(value), 4) if value is not None and np.isfinite(value) else None
+def as_content(result: Any) -> Content:
+    """Return the fields of a result under their own names; a number that is not finite is none."""
+    content: Content = _plain(asdict(result))
+    return content
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return round(float(value), 4) if np.isfinite(value) else None
+    return value

@@ -110,11 +110,11 @@ function fillFound() {
 function card(group) {
   const code = byKey.group.categories.findIndex((of) => !of.quiet && of.name === group.name), of = byKey.group.categories[code];
   const facts = [count(group.size, "node", "nodes"), `mean probability ${percent(group.probability)}`];
-  if (group.nearest) facts.push(`most like ${group.nearest}`);
-  if (group.edgeRatio !== null) facts.push(`${percent(group.edgeRatio)} of its edges stay inside`);
+  if (group.nearest_seen) facts.push(`most like ${group.nearest_seen}`);
+  if (group.edge_ratio !== null) facts.push(`${percent(group.edge_ratio)} of its edges stay inside`);
   const show = make("button", { type: "button", class: "link", onclick: () => { colourBy("group"); byKey.group.hidden.clear(); byKey.group.categories.forEach((other, k) => { if (k !== code) byKey.group.hidden.add(k); }); refresh(); } }, "Show only these");
   return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, group.name),
-    make("div", { class: "chips", "aria-label": group.captionKind, role: "group" }, ...group.caption.map((word) => make("span", { class: "chip id" }, word))),
+    make("div", { class: "chips", "aria-label": group.caption_kind, role: "group" }, ...group.caption.map((word) => make("span", { class: "chip id" }, word))),
     make("p", { class: "small soft" }, facts.join(" · ")),
     make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...group.members.map((i) => link(i)), show));
 }
@@ -133,15 +133,16 @@ function curve({ best, curve: whole }) {
 }
 
 function fillAudit() {
-  const { audit, selfTest } = page, panel = panelOf("labels"), share = audit.nodes ? audit.labelled / audit.nodes : 0;
-  const parts = [make("h2", { class: "lead" }, `${audit.labelled.toLocaleString("en")} of ${count(audit.nodes, "node has", "nodes have")} a label (${percent(share)}), in ${count(audit.classes.length, "class", "classes")}.`), bar(share)];
-  if (audit.expectedUnseen !== null) parts.push(make("p", { class: "small" }, `About ${count(Math.round(audit.expectedUnseen), "unlabelled node belongs", "unlabelled nodes belong")} to a class nobody labelled.`));
+  const { audit, selfTest } = page, panel = panelOf("labels"), share = audit.n_nodes ? audit.n_labelled / audit.n_nodes : 0;
+  const parts = [make("h2", { class: "lead" }, `${audit.n_labelled.toLocaleString("en")} of ${count(audit.n_nodes, "node has", "nodes have")} a label (${percent(share)}), in ${count(audit.classes.length, "class", "classes")}.`), bar(share)];
+  if (audit.expected_unseen !== null) parts.push(make("p", { class: "small" }, `About ${count(Math.round(audit.expected_unseen), "unlabelled node belongs", "unlabelled nodes belong")} to a class nobody labelled.`));
   parts.push(...audit.warnings.map((text) => make("p", { class: "warning" }, text)));
-  parts.push(tableOf("Labelled classes", ["Class", "Labels", "Share"], audit.classes.map(([name, labels]) => [make("span", { class: "id" }, name), labels.toLocaleString("en"), percent(audit.labelled ? labels / audit.labelled : 0)]), [1, 2]));
-  if (audit.homophily !== null) parts.push(make("p", { class: "small soft" }, `${percent(audit.homophily)} of the edges between labelled nodes join the same class${audit.expectedHomophily === null ? "" : `; by chance it would be ${percent(audit.expectedHomophily)}`}.`));
+  parts.push(tableOf("Labelled classes", ["Class", "Labels", "Share"], audit.classes.map(([name, labels]) => [make("span", { class: "id" }, name), labels.toLocaleString("en"), percent(audit.n_labelled ? labels / audit.n_labelled : 0)]), [1, 2]));
+  if (audit.homophily !== null) parts.push(make("p", { class: "small soft" }, `${percent(audit.homophily)} of the edges between labelled nodes join the same class${audit.expected_homophily === null ? "" : `; by chance it would be ${percent(audit.expected_homophily)}`}.`));
   if (selfTest) {
     parts.push(make("h3", {}, "How far to trust it"), make("p", {}, selfTest.verdict));
-    if (selfTest.classes.length) parts.push(tableOf("Each labelled class hidden in turn (AUROC: 1 is perfect, 0.5 is chance)", ["Hidden class", "Labels", "AUROC"], selfTest.classes.map((c) => [make("span", { class: "id" }, c.name), c.labels, c.auroc.toFixed(2)]), [1, 2]));
+    const tested = selfTest.classes.filter((c) => c.auroc !== null);
+    if (tested.length) parts.push(tableOf("Each labelled class hidden in turn (AUROC: 1 is perfect, 0.5 is chance)", ["Hidden class", "Labels", "AUROC"], tested.map((c) => [make("span", { class: "id" }, c.name), c.n_labels, c.auroc.toFixed(2)]), [1, 2]));
   }
   panel.replaceChildren(...parts);
 }
@@ -151,12 +152,12 @@ function fillSuggestions() {
   panel.replaceChildren(make("h2", { class: "lead" }, rows.length ? `Label these ${rows.length} first: each tells most about what is missing.` : "There is nothing left to suggest."),
     make("button", { type: "button", id: "export", class: "primary", disabled: !rows.length, onclick: exportSuggestions }, "Save as CSV"),
     make("ul", {}, ...rows.map((row, k) => make("li", { class: "card" }, make("div", {}, `${k + 1}. `, row.row === null ? make("span", { class: "id" }, row.node) : link(row.row)),
-      make("p", { class: "small" }, row.reason), make("p", { class: "small soft" }, [`hidden class: ${percent(row.probability)}`, row.likely ? `otherwise ${row.likely}` : ""].filter(Boolean).join(" · "))))));
+      make("p", { class: "small" }, row.reason), make("p", { class: "small soft" }, [`hidden class: ${percent(row.unseen_probability ?? 0)}`, row.likely_class ? `otherwise ${row.likely_class}` : ""].filter(Boolean).join(" · "))))));
 }
 
 function exportSuggestions() {
   const header = ["node", "label", "reason", "unseen_probability", "likely_class", "group"];
-  const rows = page.suggestions.map((row) => [row.node, "", row.reason, row.probability.toFixed(4), row.likely, row.group]);
+  const rows = page.suggestions.map((row) => [row.node, "", row.reason, (row.unseen_probability ?? 0).toFixed(4), row.likely_class, row.group]);
   // The mark at the start tells spreadsheets that the text is UTF-8.
   const address = URL.createObjectURL(new Blob(["\ufeff", csv([header, ...rows])], { type: "text/csv" }));
   const anchor = make("a", { href: address, download: "suggested-nodes.csv" });
