@@ -110,6 +110,7 @@ def test_several_labels_a_node() -> None:
     held = json.loads(as_json(build_page(Subject(two_columns(3), labels=labels), title="t")))
     assert numbers(held["labels"]["counts"], "<u4").tolist() == [2, 0, 1]
     assert numbers(held["colourings"][0]["codes"], "<u2").tolist() == [1, 0, 2]
+    assert [each["name"] for each in held["colourings"][0]["categories"]] == ["no label", "a", "b"]
     assert "several" in held["colourings"][0]["name"]
 
 

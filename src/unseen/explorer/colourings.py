@@ -16,14 +16,7 @@ STEP_NAMES = ("below 10 %", "10 to 25 %", "25 to 50 %", "50 to 75 %", "75 to 90 
 
 
 def by_label(key: str, name: str, labels: Labels, number: Mapping[str, int]) -> Content:
-    """Colour by label; the first one of a node that has several.
-
-    Examples
-    --------
-    >>> labels = Labels.from_values(["a", None, "b"])
-    >>> [each["name"] for each in by_label("label", "Label", labels, {"a": 0, "b": 1})["categories"]]
-    ['no label', 'a', 'b']
-    """
+    """Colour by label; the first one of a node that has several."""
     first = np.zeros(labels.n_nodes, dtype=np.int64)
     starts = labels.indicator.indptr[labels.labelled]
     first[labels.labelled] = labels.indicator.indices[starts] + 1

@@ -22,14 +22,7 @@ TYPICAL = 10
 
 
 def rows_of(nodes: Sequence[Any], ids: IdArray) -> Ints:
-    """Return the row of each node among `ids`, -1 where it is not there.
-
-    Examples
-    --------
-    >>> from unseen.ids import as_ids
-    >>> rows_of([3, 9], as_ids([1, 3])).tolist()
-    [1, -1]
-    """
+    """Return the row of each node among `ids`, -1 where it is not there."""
     texts = np.empty(len(nodes), dtype=object)
     texts[:] = [str(node) for node in nodes]
     return match_ids(texts, ids)

@@ -32,12 +32,6 @@ def feature_words(features: Features, names: Sequence[str] | None) -> Content:
         Sparse ones, and dense ones that are half zeros or more, tell what a node has; others what is unusual.
     names : sequence of str or None
         One per column; columns are numbered where they have no names.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> feature_words(np.array([[1.0, 0.0], [1.0, 1.0]]), ["common", "rare"])["names"]
-    ('common', 'rare')
     """
     called = [f"feature {k}" for k in range(features.shape[1])] if names is None else list(names)
     mostly_zero = sp.issparse(features) or 2 * np.count_nonzero(features) <= features.size
