@@ -9,7 +9,6 @@ machine, or a busy one, they are orders of size.
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -258,27 +257,23 @@ def free_memory(processes: int = 1) -> float | None:
     `processes` says how many on this machine share that.
     """
     left = _left()
-    return None if left is None else left / processes + _held()
+    return None if left is None else left / processes + (_kept("self/status", "VmRSS") or 0.0)
 
 
 def _left() -> float | None:
     """Return the bytes that nobody holds."""
-    sizes = []
-    about = Path("/proc/meminfo")
-    if about.is_file():
-        lines = dict(line.split(":", 1) for line in about.read_text().splitlines())
-        if "MemAvailable" in lines:
-            sizes.append(int(lines["MemAvailable"].split()[0]) * 1024.0)
+    sizes = [_kept("meminfo", "MemAvailable")]
     most, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
     if most.is_file() and used.is_file() and (limit := most.read_text().strip()).isdecimal():
         sizes.append(float(limit) - float(used.read_text()))
-    return min(sizes, default=None)
+    return min((size for size in sizes if size is not None), default=None)
 
 
-def _held() -> float:
-    """Return the bytes that this process holds now (Linux)."""
-    pages = Path("/proc/self/statm")
-    return int(pages.read_text().split()[1]) * float(os.sysconf("SC_PAGE_SIZE")) if pages.is_file() else 0.0
+def _kept(file: str, key: str) -> float | None:
+    """Return the bytes that Linux lists under a key in a file of /proc, None on other systems."""
+    path = Path("/proc", file)
+    lines = path.read_text().splitlines() if path.is_file() else ()
+    return next((int(line.split()[1]) * 1024.0 for line in lines if line.startswith(f"{key}:")), None)
 
 
 def peak_bytes() -> float:
@@ -289,10 +284,9 @@ def peak_bytes() -> float:
     >>> peak_bytes() >= 0
     True
     """
-    status = Path("/proc/self/status")
-    if status.is_file():  # getrusage would count the parent's memory too: it survives the start of a program
-        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(peak.split()[1]) * 1024.0
+    peak = _kept("self/status", "VmHWM")
+    if peak is not None:  # getrusage would count the parent's memory too: it survives the start of a program
+        return peak
     try:
         import resource  # not on Windows
     except ImportError:

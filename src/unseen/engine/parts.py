@@ -75,13 +75,7 @@ class Meta:
 
 
 def part_folder(folder: Path, part: int) -> Path:
-    """Return the folder of a part.
-
-    Examples
-    --------
-    >>> part_folder(Path("parts"), 3).name
-    'part-00003'
-    """
+    """Return the folder of a part."""
     return folder / f"part-{part:05d}"
 
 

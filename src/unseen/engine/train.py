@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
 from unseen.engine.checkpoints import Checkpoints, together
 from unseen.engine.comm import Comm
-from unseen.engine.estimate import Sizes, check_fits, free_memory, peak_bytes, sizes_of
+from unseen.engine.estimate import check_fits, free_memory, peak_bytes, sizes_of
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
 from unseen.errors import InputError, OutputError, UnseenError, counted, logger, tell_written
@@ -179,28 +179,20 @@ def _check_fits(
     estimator: Method, meta: Meta, folder: Path, comm: Comm, *, scratch: bool, force: bool
 ) -> None:
     """Estimate the share of the process that has most; processes on one machine share its memory."""
-    sizes = [_sizes(estimator, meta, share.tolist()) for share in shares(meta, folder, comm.size)]
+    sizes = []
+    for share in shares(meta, folder, comm.size):
+        parts = [meta.parts[k] for k in share.tolist()]
+        rows, entries, labelled, halo = (
+            sum(getattr(part, name) for part in parts) for name in ("n_rows", "entries", "labelled", "halo")
+        )
+        columns = 0 if meta.features is None else int(meta.features["columns"])
+        features = {"columns": columns, "entries": columns * rows} if meta.features else None
+        # parts of one process may need the same rows, or each other's: it is this much at most
+        halo = min(halo, meta.n_nodes - rows)
+        sizes.append(sizes_of(estimator, rows, entries, features, labelled=labelled, halo=halo))
     largest = max(sizes, key=lambda s: s.entries + 4 * s.nodes)
     free = free_memory(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     check_fits(estimator, largest, scratch=scratch, force=force, free=free)
-
-
-def _sizes(estimator: Method, meta: Meta, share: Sequence[int]) -> Sizes:
-    parts = [meta.parts[k] for k in share]
-    rows = sum(part.n_rows for part in parts)
-    features = None
-    if meta.features is not None:
-        columns = int(meta.features["columns"])
-        features = {"columns": columns, "entries": columns * rows}
-    return sizes_of(
-        estimator,
-        rows,
-        sum(part.entries for part in parts),
-        features,
-        labelled=sum(part.labelled for part in parts),
-        # parts of one process may need the same rows, or each other's: it is this much at most
-        halo=min(sum(part.halo for part in parts), meta.n_nodes - rows),
-    )
 
 
 def _job(meta: Meta, method: str, params: dict[str, Any], seed: int, comm: Comm) -> str:

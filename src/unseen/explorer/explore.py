@@ -10,7 +10,7 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.explorer.build import Subject, common_rows
 from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
+from unseen.ids import match_ids
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import make_method
@@ -66,8 +66,11 @@ def explore(
         msg = "there is nothing to explore: give a graph, an embedding or both"
         raise InputError(msg)
     rng = as_generator(random_state)
-    if graph is None or embedding is None:
-        common = whole = graph or _edgeless(embedding.node_ids)  # type: ignore[union-attr]
+    if graph is None:
+        ids = embedding.node_ids  # type: ignore[union-attr]  # there is one of the two
+        common = whole = Graph(sp.csr_array((len(ids), len(ids))), node_ids=ids)
+    elif embedding is None:
+        common = whole = graph
     else:
         ids = embedding.node_ids[common_rows(embedding, graph)]
         whole, common = graph, graph.subgraph(match_ids(ids, graph.node_ids))
@@ -89,9 +92,3 @@ def explore(
     discovery = discover(common, common_labels, method=embedding or method, random_state=rng, on_step=on_step)
     suggestions = suggest_from(discovery, budget) if budget else None
     return Subject(embedding or discovery.embedding, graph, labels, truth, discovery, suggestions)
-
-
-def _edgeless(node_ids: IdArray) -> Graph:
-    """Return a graph of nodes alone."""
-    n = len(node_ids)
-    return Graph(sp.csr_array((n, n)), node_ids=node_ids)

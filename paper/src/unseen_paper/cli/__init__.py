@@ -1,7 +1,22 @@
 """The commands that this distribution adds to `unseen`."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
 from unseen.cli import options
 from unseen.errors import InputError
+
+
+@dataclass(frozen=True)
+class Output(options.Messages):
+    """How tables are printed, and how many threads make them."""
+
+    style: Annotated[str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")] = (
+        "text"
+    )
+    threads: options.Threads = None
 
 
 def numbers(text: str, flag: str) -> list[float]:

@@ -12,7 +12,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.output import print_json
 from unseen.errors import InputError, logger, unknown_name
-from unseen_paper.cli import numbers
+from unseen_paper.cli import Output, numbers
 from unseen_paper.report.tables import render
 
 BENCHMARKS = {
@@ -29,8 +29,10 @@ BENCHMARKS = {
 }
 
 
+@options.grouped
 def bench(
     name: Annotated[str, typer.Argument(help=f"One of: {', '.join(BENCHMARKS)}.")],
+    *,
     repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
     sizes: Annotated[
         str | None, typer.Option(help="Numbers of nodes, separated by commas (scale, discover).")
@@ -43,13 +45,7 @@ def bench(
     before: Annotated[
         str | None, typer.Option(help="Python of the environment with the other version (versions).")
     ] = None,
-    style: Annotated[
-        str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")
-    ] = "text",
-    threads: options.Threads = None,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    output: Output,
 ) -> None:
     """Measure speed and memory, and print the ratios with the machine they come from."""
     if name not in BENCHMARKS:
@@ -71,7 +67,7 @@ def bench(
             raise InputError(msg)
     logger.info("%s; this takes minutes", BENCHMARKS[name])
     tables = run(**arguments)
-    if json:
+    if output.json:
         rows = [
             {"title": t.title, "rows": [dict(zip(t.header, row, strict=True)) for row in t.rows]}
             for t in tables
@@ -79,6 +75,6 @@ def bench(
         print_json({"benchmark": name, "machine": machine(), "tables": rows})
         return
     for table in tables:
-        sys.stdout.write(f"{table.title}\n\n{render(table.header, table.rows, style=style)}\n")
+        sys.stdout.write(f"{table.title}\n\n{render(table.header, table.rows, style=output.style)}\n")
         sys.stdout.writelines(f"{note}\n" for note in table.notes)
     sys.stdout.write(f"\nMeasured on: {machine()}\n")

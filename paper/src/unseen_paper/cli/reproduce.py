@@ -13,7 +13,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
 from unseen.errors import InputError, UnseenError, UnsupportedError, counted, logger, unknown_name
-from unseen_paper.cli import numbers
+from unseen_paper.cli import Output, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,8 +33,10 @@ TITLE_LINES = {"text": "{}", "markdown": "## {}\n", "csv": "# {}", "latex": "% {
 """What stands above each table of `all`."""
 
 
+@options.grouped
 def reproduce(
     experiment: Annotated[str, typer.Argument(help=f"One of: {', '.join(NAMES)}.")],
+    *,
     dataset: Annotated[
         str | None, typer.Option(help="Data sets, separated by commas; the paper's if not given.")
     ] = None,
@@ -65,16 +67,10 @@ def reproduce(
         str | None,
         typer.Option(help="Dask scheduler whose workers do the runs: tcp://host:8786.", metavar="ADDRESS"),
     ] = None,
-    threads: options.Threads = None,
     out: Annotated[Path, typer.Option(help="Folder of results; a second start continues there.")] = Path(
         "unseen-results"
     ),
-    style: Annotated[
-        str, typer.Option("--format", help="text, markdown, csv or latex.", metavar="STYLE")
-    ] = "text",
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-    quiet: options.Quiet = False,
+    output: Output,
 ) -> None:
     """Run an experiment of the paper; print its table beside the paper's figures, write csv and figures."""
     if experiment not in NAMES:
@@ -96,8 +92,8 @@ def reproduce(
 
     if grid not in GRID_CHOICES:
         raise unknown_name("way to choose from a grid", grid, GRID_CHOICES)
-    if style not in STYLES:
-        raise unknown_name("style", style, STYLES)
+    if output.style not in STYLES:
+        raise unknown_name("style", output.style, STYLES)
     choice = Choice(
         _checked(dataset, "data set", dataset_names()),
         _checked(methods, "method", method_names()),
@@ -120,13 +116,13 @@ def reproduce(
             if name in ("layouts", "scalability"):
                 if name == "layouts":
                     rows, text = write_layouts(
-                        choice, out, style=style, n_jobs=jobs, on_progress=move or _tell
+                        choice, out, style=output.style, n_jobs=jobs, on_progress=move or _tell
                     )
                     _tell_left_out(name, choice, [(row["dataset"], row["method"]) for row in rows], alone)
                 else:  # of all experiments, this one has its own methods
                     own = choice if alone else Choice()
                     rows, text = write_scalability(
-                        own, out, sizes=nodes, style=style, on_progress=move or _tell
+                        own, out, sizes=nodes, style=output.style, on_progress=move or _tell
                     )
                 _tell_failed(name, [row["error"] for row in rows], out, alone)
                 return rows, text
@@ -139,17 +135,17 @@ def reproduce(
         kind = "f1, best of grid" if name == "f1" and grid == "best" else name
         all_so_far = collected(name, table, choice) if kind in COLLECTED else []
         write_report(kind, all_so_far or results, out)
-        return tabulated(kind, results, style=style)
+        return tabulated(kind, results, style=output.style)
 
     rows_of = {}
     for name in [name for name in NAMES if name != "all"] if experiment == "all" else [experiment]:
         rows_of[name], text = report(name)
-        if not json:
+        if not output.json:
             if experiment == "all":
                 title = EXPERIMENTS[name].title if name in EXPERIMENTS else name
-                sys.stdout.write(TITLE_LINES[style].format(title) + "\n")
+                sys.stdout.write(TITLE_LINES[output.style].format(title) + "\n")
             sys.stdout.write(text)
-    if json:
+    if output.json:
         print_json(rows_of if experiment == "all" else rows_of[experiment])
     try:
         logger.info("%s", write_claims(table, choice, out))
