@@ -139,6 +139,7 @@ OVERWRITING = [
     ["discover", "edges.csv", *INPUTS, "-o", "edges.csv"],
     ["discover", "edges.csv", *INPUTS, "-o", "found.json", "-o", "features.csv"],
     ["suggest", "edges.csv", *INPUTS, "-o", "labels.csv"],
+    ["discover", "edges.csv", *INPUTS, "--embedding", "v.parquet", "-o", "v.parquet"],
     ["suggest", "edges.csv", *INPUTS, "-o", "linked.csv"],
     ["explore", "--embedding", "v.html", "-o", "v.html"],
 ]
@@ -149,7 +150,7 @@ def test_an_output_that_is_an_input_is_refused(
     cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.chdir(files)
-    for name in ("edges.parquet", "f.npz", "v.npz", "m.npz", "v.html"):
+    for name in ("edges.parquet", "f.npz", "v.npz", "v.parquet", "m.npz", "v.html"):
         (files / name).write_text("as it was")
     (files / "linked.csv").symlink_to("labels.csv")
     before = {path.name: path.read_bytes() for path in files.iterdir()}

@@ -184,7 +184,7 @@ class Search(options.Common, VectorSource, Hiding, GraphFiles):
         from unseen.discovery.save import check_target
 
         for path in outputs:
-            check_target(path, self.paths(source))
+            check_target(path, [*self.paths(source), self.embedding])
         method = self.choose(self.seed)
         data = self.load(source)
         return data, self.apply(data, self.seed)[0], method
