@@ -68,6 +68,12 @@ def test_a_quote_that_is_never_closed_is_refused_with_its_line(tmp_path: Path, r
         unseen.read(**sources)
 
 
+def test_a_quote_inside_a_cell_joins_no_lines(tmp_path: Path) -> None:
+    graph = unseen.read_graph(write(tmp_path / "e.csv", '5 "inch,b\nb , c\n6 "inch ,d\n'))
+    assert graph.node_ids.tolist() == ['5 "inch', "b", "c", '6 "inch', "d"]
+    assert graph.n_edges == 3
+
+
 @pytest.mark.parametrize("blanks", [" " * 1_000_000, "\t" * 1_000_000])
 def test_a_million_blanks_are_one_look(tmp_path: Path, blanks: str) -> None:
     assert unseen.read_graph(write(tmp_path / "e.txt", f"a b\nc{blanks}d\n")).n_edges == 2

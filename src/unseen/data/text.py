@@ -126,6 +126,20 @@ def _unclosed(source: str, line: int) -> InputError:
     return InputError(msg)
 
 
+def _refuse_stray_quotes(data: bytes, delimiter: str | None, source: str, line: int) -> None:
+    """Refuse a quoted cell over several lines with text behind it: two stray quotes; `data` begins in `line`."""
+    more = rb"(?P<more>[^\n" + re.escape((delimiter or NEVER).encode()) + rb"]?)"
+    pattern = _field(delimiter) + rb"(?P<quoted>" + _QUOTED.pattern + rb")" + more
+    for match in re.finditer(pattern, data, re.MULTILINE):
+        if match["more"] and b"\n" in match["quoted"]:
+            opens = line + data.count(b"\n", 0, match.start("quoted"))
+            msg = (
+                f"{source}, line {opens}: a quote opens there and closes in a later line with more text behind it; "
+                "close it where its cell ends, or write a quote inside a quoted cell twice"
+            )
+            raise InputError(msg)
+
+
 def _blocks(file: File, n_bytes: int | None) -> Iterator[tuple[bytes, bool]]:
     """Yield whole lines of UTF-8 with plain line ends, about `n_bytes` at a time, and whether they are the last."""
     if n_bytes is None:
@@ -194,11 +208,16 @@ def _layout(
         if delimiter is None or (role != "edges" and not cuts_all(sample, delimiter)):
             delimiter = sniff_delimiter(sample, role, file.suffix, file.name)
     width = len(split_line(sample[0], delimiter))
-    start, text = next(
-        (at, t) for at, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width
-    )
-    cells = tuple(split_line(text, delimiter))
+    start = next(at for at, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width)
     line = data.count(b"\n", 0, start) + 1
+    record = data[start : _record_end(data, start, _field(delimiter))].strip(b" \t")
+    quote = _scan(record, Layout(delimiter, width, None, None, start))[2]
+    if quote is not None:
+        if not last:
+            return None
+        raise _unclosed(file.name, line + record.count(b"\n", 0, quote))
+    _refuse_stray_quotes(_tidy(record, delimiter), delimiter, file.name, line)
+    cells = tuple(split_line(record.decode("utf-8"), delimiter))
     place = f"{file.name}, line {line}"
     kind = judge(role, cells, options.header, place)
     return Layout(
@@ -227,21 +246,23 @@ def _records(data: bytes, size: int) -> list[tuple[int, str]]:
         end = head.find(b"\n", at)
         end = len(head) if end < 0 else end
         if head[at:end].strip(b" \t") and not _SURE_COMMENT.match(head[at:end]):
-            end = _record_end(head, at, end)
+            end = _record_end(head, at)
             records.append((at, head[at:end].decode("utf-8").strip(" \t")))
         at = end + 1
     return records
 
 
-_OPENING = re.compile(rb'(?:^|(?<=[,;\t |]))"', re.MULTILINE)
+_ANY_FIELD = rb"(?:^|(?<=[,;\t |]))"
 _QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
 
 
-def _record_end(data: bytes, start: int, end: int) -> int:
-    """Return where a record ends that begins at `start`; its first line ends at `end`."""
-    at = start
-    while (opening := _OPENING.search(data, at, end)) is not None:
-        quoted = _QUOTED.match(data, opening.start())
+def _record_end(data: bytes, start: int, field: bytes = _ANY_FIELD) -> int:
+    """Return where a record ends that begins at `start`; `field` is the pattern of where a cell begins."""
+    pattern = re.compile(field + rb'"', re.MULTILINE)
+    at, end = start, data.find(b"\n", start)
+    end = len(data) if end < 0 else end
+    while (opening := pattern.search(data, at, end)) is not None:
+        quoted = _QUOTED.match(data, opening.end() - 1)
         at = opening.end() if quoted is None else quoted.end()
         if at > end:
             end = data.find(b"\n", at)
@@ -249,14 +270,18 @@ def _record_end(data: bytes, start: int, end: int) -> int:
     return end
 
 
+def _field(delimiter: str | None) -> bytes:
+    """Return the pattern of where a cell begins, the blanks before it included."""
+    if delimiter == BLANK:
+        return rb"(?:^|(?<=[ \t]))"
+    blanks = rb"[ ]" if delimiter == "\t" else rb"[ \t]"
+    return rb"(?:^|(?<=" + re.escape((delimiter or NEVER).encode()) + rb"))" + blanks + rb"*+"
+
+
 @lru_cache(maxsize=32)
 def _tokens(delimiter: str | None) -> re.Pattern[bytes]:
     """Return the pattern of what is no plain cell: a line that begins with ``#``, or a quoted cell."""
-    if delimiter == BLANK:
-        field = rb"(?:^|(?<=[ \t]))"
-    else:
-        blanks = rb"[ ]" if delimiter == "\t" else rb"[ \t]"
-        field = rb"(?:^|(?<=" + re.escape((delimiter or NEVER).encode()) + rb"))" + blanks + rb"*+"
+    field = _field(delimiter)
     quoted = rb'"[^"]*+(?:""[^"]*+)*+(?P<close>"?)'
     return re.compile(rb"(?P<hash>^[ \t]*+#[^\n]*)|" + field + rb"(?P<quoted>" + quoted + rb")", re.MULTILINE)
 
@@ -316,14 +341,12 @@ def _tidy(data: bytes, delimiter: str | None) -> bytes:
         between = rb"(?<!" + blank + rb")" + blank + rb"*+" + re.escape(mark) + blank + rb"*+"
     if b'"' not in data:
         return re.sub(between, mark, re.sub(edge, b"", data, flags=re.MULTILINE))
-    start = rb"(?:^|(?<=[ \t" + re.escape(mark) + rb"]))"
-    quoted = rb"(?P<quoted>" + start + rb'"[^"]*+(?:""[^"]*+)*+"?)'
+    quoted = rb"(?:(?P<start>^" + blank + rb"*+)|" + between + rb')(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'
     pattern = re.compile(quoted + rb"|(?P<edge>" + edge + rb")|" + between, re.MULTILINE)
 
     def replaced(match: re.Match[bytes]) -> bytes:
-        if match["quoted"] is not None:
-            return match["quoted"]
-        return mark if match["edge"] is None else b""
+        lead = mark if match["edge"] is None and match["start"] is None else b""
+        return lead + (match["quoted"] or b"")
 
     return pattern.sub(replaced, data)
 
@@ -348,8 +371,7 @@ def _text(data: bytes, source: str, layout: Layout, before: int, *, started: boo
     if not started:
         start = layout.start
         if layout.names is not None or layout.first is not None:
-            line_end = data.find(b"\n", start)
-            start = _record_end(data, start, len(data) if line_end < 0 else line_end)
+            start = _record_end(data, start, _field(layout.delimiter))
         before += data.count(b"\n", 0, start)
         data = data[start:]
     data, comments = _without_comments(data, layout)
@@ -418,6 +440,9 @@ class Text:
         rows = len(columns[node]) - 1
         if columns[node][rows].as_py() != _END.decode() or rows < 0:
             return None
+        texts = (column for column in columns if column.type == pa.large_string())
+        if any(pc.any(pc.match_substring(text, "\n")).as_py() for text in texts):
+            _refuse_stray_quotes(self.data, self.layout.delimiter, self.source, self.before + 1)
         return tuple(column.slice(0, rows) for column in columns)
 
     def _arrow(self, data: bytes, types: list[Any]) -> tuple[pa.ChunkedArray, ...]:
