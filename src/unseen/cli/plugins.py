@@ -35,11 +35,6 @@ def commands(word: str | None, own: Container[str]) -> dict[str, tuple[Callable[
         What the command line calls.
     own : container of str
         Names that no plug-in may take.
-
-    Examples
-    --------
-    >>> sorted(commands(None, own=()))[:2]
-    ['bench', 'reproduce']
     """
     entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
     if word in PAPER_COMMANDS and word not in entries:

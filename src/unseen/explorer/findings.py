@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from unseen.discovery.result import SENTENCES, LabelAudit
 from unseen.explorer.content import Content, Ints, packed
@@ -32,27 +33,22 @@ class Verdicts:
     """What discovery says of the nodes drawn, in their order."""
 
     def __init__(self, discovery: Discovery, ids: IdArray, labels: Labels | None) -> None:
-        rows = match_ids(ids, discovery.nodes.column("node").to_numpy(zero_copy_only=False))
-        inside = rows >= 0
+        rows = match_ids(ids, discovery.nodes.column("node").to_numpy(zero_copy_only=False)).tolist()
 
-        def column(name: str) -> list[Any]:
-            values = discovery.nodes.column(name).to_pylist()
-            return [values[row] if row >= 0 else None for row in rows.tolist()]
+        def column(table: pa.Table, name: str) -> list[Any]:
+            values = table.column(name).to_pylist()
+            return [values[row] if row >= 0 else None for row in rows]
 
         self.classes = discovery.classes
-        self.probability = np.array([np.nan if p is None else p for p in column("unseen_probability")])
-        self.likely: list[str | None] = column("likely_class")
-        self.group: list[str | None] = column("group")
+        # in numbers, None becomes NaN
+        self.probability = np.array(column(discovery.nodes, "unseen_probability"), dtype=np.float64)
+        self.likely: list[str | None] = column(discovery.nodes, "likely_class")
+        self.group: list[str | None] = column(discovery.nodes, "group")
         if labels is not None:
             for row in labels.labelled.tolist():  # what is known needs no guess
                 self.likely[row] = labels.classes[labels.indicator.indices[labels.indicator.indptr[row]]]
         parts = [part for part in SENTENCES if part in discovery.evidence.column_names]
-        ranks = np.full((len(ids), len(parts)), np.nan)
-        for k, part in enumerate(parts):
-            values = np.array(
-                [np.nan if v is None else v for v in discovery.evidence.column(part).to_pylist()]
-            )
-            ranks[inside, k] = values[rows[inside]]
+        ranks = np.array([column(discovery.evidence, part) for part in parts], dtype=np.float64).T
         self.evidence: Content = {  # why nodes got their probabilities; ranks run from 0 to 254, 255 is none
             "parts": [dict(zip(("strong", "weak"), SENTENCES[part], strict=True)) for part in parts],
             "ranks": packed(np.where(np.isnan(ranks), 255, ranks * 254), "<u1"),
