@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -122,6 +123,35 @@ def completely_imbalanced_split(
     train, test = _draw(labels, label_rate, rng)
     ordered = tuple(name for name in labels.classes if name in hidden)
     return Split(train, test, ordered, labels.keep(train, without=ordered), seed_of(random_state))
+
+
+def split_record(split: Split, label_rate: float) -> dict[str, Any]:
+    """Return what it takes to draw a split again and to know it: vectors that saw its labels are saved with that."""
+    listed = "\0".join(str(node) for node in split.seen_labels.node_ids[split.train])
+    labelled = hashlib.sha256(listed.encode()).hexdigest()[:16]
+    return {
+        "unseen": list(split.unseen),
+        "label_rate": label_rate,
+        "seed": split.random_state,
+        "labelled": labelled,
+    }
+
+
+def recorded_split(labels: Labels, record: Mapping[str, Any]) -> Split:
+    """Return the split of a record, drawn again; labels that give another one are refused."""
+    types = {"unseen": list, "label_rate": float, "seed": int, "labelled": str}
+    if not all(isinstance(record.get(key), kind) for key, kind in types.items()):
+        msg = "the file says that its vectors were learned for a split, but not for which; embed the graph again"
+        raise InputError(msg)
+    rate, hidden = record["label_rate"], record["unseen"]
+    split = completely_imbalanced_split(labels, label_rate=rate, unseen=hidden, random_state=record["seed"])
+    if split_record(split, rate)["labelled"] != record["labelled"]:
+        msg = (
+            "these vectors were learned with the labels of one split, and these labels give another one: test nodes "
+            "would be among those the embedding learned from; give the labels that it was made with"
+        )
+        raise InputError(msg)
+    return split
 
 
 def balanced_split(labels: Labels, *, label_rate: float, random_state: RandomState = None) -> Split:

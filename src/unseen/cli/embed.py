@@ -10,7 +10,7 @@ import typer
 
 import unseen
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, Hiding, Input, fingerprint
+from unseen.cli.inputs import GraphFiles, Hiding, Input
 from unseen.cli.output import print_json, progress
 from unseen.errors import UsageError, logger, tell_written
 
@@ -132,19 +132,13 @@ def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch:
     from unseen.embedding import Embedding
     from unseen.engine.run import Run
 
-    labels, split = hiding.apply(data, seed)
+    labels, record = hiding.apply(data, seed)
     with progress(estimator.name) as move:
         if move and "callbacks" in estimator.parameters:
             estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
         embedding = estimator.fit_run(data.graph, labels, Run(scratch=scratch)).embedding_
-    if split is None or not estimator.uses_labels or data.labels is None:
+    if record is None or not estimator.uses_labels:
         return embedding
-    record = {
-        "unseen": list(split.unseen),
-        "label_rate": hiding.label_rate,
-        "seed": seed,
-        "labelled": fingerprint(data.labels, split),
-    }
     params = {**embedding.params, "split": record}
     return Embedding(embedding.vectors, embedding.node_ids, embedding.method, params)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, fingerprint, is_dataset, read_vectors
+from unseen.cli.inputs import GraphFiles, is_dataset, read_vectors
 from unseen.cli.output import print_json, print_table, progress
 from unseen.errors import InputError, UsageError, counted, logger
 
@@ -110,11 +110,21 @@ def _splits(
 ) -> list[Split]:
     """Draw the splits asked for; vectors that have seen labels are tested on the split they were made for."""
     from unseen.methods.registry import find_method
-    from unseen.splits import completely_imbalanced_split
+    from unseen.splits import completely_imbalanced_split, recorded_split
 
-    recorded = vectors.params.get("split")
-    if isinstance(recorded, dict):
-        return [_own_split(truth, recorded, any_given=(unseen, label_rate, n) != (None, None, None))]
+    record = vectors.params.get("split")
+    if isinstance(record, dict):
+        split = recorded_split(truth, record)
+        if (unseen, label_rate, n) != (None, None, None):
+            classes = ", ".join(split.unseen) or "none"
+            msg = (
+                f"these vectors were learned with the labels of one split (unseen: {classes}, "
+                f"label rate {record['label_rate']:g}) and can only be tested on that one; leave out --unseen, "
+                "--label-rate and --splits"
+            )
+            raise InputError(msg)
+        logger.info("tested on the split the vectors were learned for, so that no test label was seen")
+        return [split]
     cls = find_method(vectors.method)
     if cls is not None and cls.uses_labels:
         logger.warning(
@@ -128,32 +138,3 @@ def _splits(
         completely_imbalanced_split(truth, label_rate=rate, unseen=hidden, random_state=seed + k)
         for k in range(SPLITS if n is None else n)
     ]
-
-
-def _own_split(truth: Labels, recorded: dict[str, Any], *, any_given: bool) -> Split:
-    """Return the split that vectors were learned for, drawn again and known by its fingerprint."""
-    from unseen.splits import completely_imbalanced_split
-
-    types = {"unseen": list, "label_rate": float, "seed": int, "labelled": str}
-    if not all(isinstance(recorded.get(key), kind) for key, kind in types.items()):
-        msg = "the file says that its vectors were learned for a split, but not for which; embed the graph again"
-        raise InputError(msg)
-    hidden = ", ".join(recorded["unseen"]) or "none"
-    if any_given:
-        msg = (
-            f"these vectors were learned with the labels of one split (unseen: {hidden}, label rate "
-            f"{recorded['label_rate']:g}) and can only be tested on that one; leave out --unseen, --label-rate "
-            "and --splits"
-        )
-        raise InputError(msg)
-    split = completely_imbalanced_split(
-        truth, label_rate=recorded["label_rate"], unseen=recorded["unseen"], random_state=recorded["seed"]
-    )
-    if fingerprint(truth, split) != recorded["labelled"]:
-        msg = (
-            "these vectors were learned with the labels of one split, and these labels give another one: test nodes "
-            "would be among those the embedding learned from; give the labels that it was made with"
-        )
-        raise InputError(msg)
-    logger.info("tested on the split the vectors were learned for, so that no test label was seen")
-    return split

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from unseen.graph import Graph
     from unseen.labels import Labels
     from unseen.methods.base import Method
-    from unseen.splits import Split
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,8 @@ class Hiding:
         """Whether anything is hidden."""
         return self.unseen is not None or self.label_rate is not None
 
-    def apply(self, data: Input, seed: int) -> tuple[Labels | None, Split | None]:
-        """Return the labels that an embedding may see, and the split they came from where there is one.
+    def apply(self, data: Input, seed: int) -> tuple[Labels | None, dict[str, Any] | None]:
+        """Return the labels that an embedding may see, and the record of the split they came from where there is one.
 
         A label rate draws a split, whose other labels are kept for the test. Without one, all labels of the
         classes that are not hidden stay.
@@ -123,9 +121,9 @@ class Hiding:
         if data.labels is None:
             msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
             raise UsageError(msg)
-        from unseen.splits import completely_imbalanced_split
+        from unseen.splits import completely_imbalanced_split, split_record
 
-        hidden, split = options.names(self.unseen), None
+        hidden, record = options.names(self.unseen), None
         if self.label_rate is None:
             if set(data.labels.classes) <= set(hidden):
                 msg = f"all {len(data.labels.classes)} classes are unseen; leave at least one to learn from"
@@ -135,14 +133,14 @@ class Hiding:
             split = completely_imbalanced_split(
                 data.labels, label_rate=self.label_rate, unseen=hidden, random_state=seed
             )
-            visible = split.seen_labels
+            visible, record = split.seen_labels, split_record(split, self.label_rate)
         logger.info(
             "hidden from the embedding: %s; %d of %d labelled nodes are left to learn from",
             ", ".join(hidden) or "no class",
             len(visible.labelled),
             len(data.labels.labelled),
         )
-        return visible, split
+        return visible, record
 
 
 @dataclass(frozen=True)
@@ -196,12 +194,6 @@ def read_vectors(path: Path) -> Embedding:
     from unseen.data.vectors import read_embedding
 
     return read_embedding(path)
-
-
-def fingerprint(labels: Labels, split: Split) -> str:
-    """Return a short hash of the nodes of L, by which a split is known again."""
-    listed = "\0".join(str(node) for node in labels.node_ids[split.train])
-    return sha256(listed.encode()).hexdigest()[:16]
 
 
 def is_dataset(source: str) -> bool:
