@@ -31,6 +31,11 @@ def test_columns_are_those_of_the_dense_matrix() -> None:
     )
 
 
+def test_weights_that_are_far_apart_stay_within_range() -> None:
+    adjacency = sp.csr_array([[0.0, 1e150, 0.0], [1e150, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    assert np.isfinite(log_walk_columns(Run().matrix(adjacency), np.arange(3))).all()
+
+
 def test_with_all_nodes_as_landmarks_it_factorises_the_matrix_in_full() -> None:
     adjacency = a_graph()
     n = adjacency.shape[0]

@@ -125,6 +125,7 @@ def log_walk_columns(
     for first in range(0, len(columns), STEP):
         some = columns[first : first + STEP]
         scale = inverse(degree[some]) * (degree.sum() / (negatives * window))  # zero where there is no edge
+        scale = np.minimum(scale, np.finfo(np.float32).max / window)  # edge weights may be far apart
         logs[:, first : first + STEP] = _logs(walk, some, window, scale.astype(np.float32))
     return logs
 
