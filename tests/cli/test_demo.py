@@ -51,6 +51,17 @@ def test_json_and_vectors(cli: Callable, tmp_path: Path) -> None:
     assert str(tmp_path / "vectors") in ran.err
 
 
+def test_an_interrupted_demo_leaves_no_empty_folder(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "_run", interrupted)
+    assert cli("demo", "-o", tmp_path / "vectors").code == 130
+    assert not (tmp_path / "vectors").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: Path) -> None:

@@ -68,12 +68,12 @@ def demo(
     common: options.Common,
 ) -> None:
     """Show on a bundled real graph what happens to classes that nobody labelled."""
-    from unseen.data.files import make_folder
+    from unseen.data.files import new_folder
 
-    make_folder(output)
-    result = _run(options.names(hide), label_rate, common.seed)
-    for name, run in result.runs.items():
-        run.embedding.save(output / f"{name}{'.npz' if name == 'nodefeats' else '.parquet'}")
+    with new_folder(output):
+        result = _run(options.names(hide), label_rate, common.seed)
+        for name, run in result.runs.items():
+            run.embedding.save(output / f"{name}{'.npz' if name == 'nodefeats' else '.parquet'}")
     if not common.json:
         sys.stdout.write(_as_text(result))
         sys.stdout.flush()  # the numbers first; the page takes a while
