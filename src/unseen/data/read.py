@@ -223,10 +223,14 @@ def load_alone(
     reader: Reader[Piece], others: Sequence[pa.Array] = (), *, n_bytes: int | None = None
 ) -> list[Piece]:
     """Return all pieces of one source; its first line is settled by its own ids and those of `others`."""
+    before = reader.report.comments
     reader.load(n_bytes)
     piece = reader.settle(_among([*reader.columns, *others]))
     if piece is not None:
         reader.kept.insert(0, piece)
+    comments = Report(comments=reader.report.comments - before)
+    if comments.losses():
+        logger.info("%s: %s", reader.name, *comments.losses())
     return reader.kept
 
 
