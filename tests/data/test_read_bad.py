@@ -223,6 +223,8 @@ def test_npz(tmp_path: Path) -> None:
         unseen.read_graph(path)
     with pytest.raises(unseen.InputError, match=r"holds pickled Python objects"):
         unseen.read_graph(write(path, pickle.dumps({"network": 1})))
+    with pytest.raises(unseen.InputError, match=r"damaged or cut off: it does not begin as one does$"):
+        unseen.read_graph(write(path, "node,label\n"))
     sp.save_npz(path, sp.csr_array([[0, 1.0], [1, 0]]))
     whole = path.read_bytes()
     for cut in (whole[:-50], whole[:30], b""):

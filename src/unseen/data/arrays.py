@@ -121,8 +121,11 @@ def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
                 return {key: loaded[key] for key in loaded}
         except ValueError as error:
             # numpy takes any foreign bytes for a pickle
-            if "pickle" not in str(error).lower() or not start.startswith((b"PK", b"\x93NUMPY", b"\x80")):
+            if "pickle" not in str(error).lower():
                 raise
+            if not start.startswith((b"PK", b"\x93NUMPY", b"\x80")):
+                wrong = "it does not begin as one does"
+                raise ValueError(wrong) from None
             msg = (
                 f"{file.name} holds pickled Python objects, which are never loaded because they can run any "
                 "program; save plain arrays (ids with dtype=str, sparse matrices with scipy.sparse.save_npz)"
