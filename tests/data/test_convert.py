@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 import unseen
 from unseen.data.convert import convert_file, kind_of, write_data
 from unseen.data.read import read_features
-from unseen.errors import InputError, OutputError
+from unseen.errors import InputError, OutputError, UnsupportedError
 
 IDS = ["a", "007", "ü"]
 VECTORS = np.array([[0.5, 1.25, -3], [1e-7, 2, 0], [1 / 3, 0, 1]], dtype=np.float32)
@@ -85,6 +86,7 @@ def test_labels_to_labels(tmp_path: Path, first: str, second: str) -> None:
         ("x.csv", "from,to\na,b\n", "y.csv", "graph"),
         ("x.csv", "person,friend\n1,2\n", "y.csv", "graph"),
         ("x.txt", "1 2\n2 3\n", "y.csv", "graph"),
+        ("x.txt", "node_id node_id\n1 2\n", "y.csv", "graph"),
         ("x.txt", "a 0.5 1 2\nb 1 2 3\n", "y.csv", "graph"),
         ("x.txt", "2 3\na 0.5 1 2\nb 1 2 3\n", "y.w2v.txt", "embedding"),
         ("x.vec", "a 0.5 1 2\n", "y.parquet", "embedding"),
@@ -192,7 +194,7 @@ def test_several_label_files_add_up(tmp_path: Path) -> None:
         convert_file(tmp_path / "e.csv", tmp_path / "g.csv", labels=[*parts, tmp_path / "g.labels.csv"])
 
 
-@pytest.mark.parametrize("target", ["-", "/dev/stdout"])
+@pytest.mark.parametrize("target", ["-", "/dev/stdout", "/dev/fd/1"])
 def test_standard_output(tmp_path: Path, target: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     (tmp_path / "l.csv").write_text("node,label\na,x|y\n")
     unseen.Embedding([[0.5]], ["a"]).save(tmp_path / "v.npz")
@@ -210,6 +212,10 @@ def test_standard_output_takes_one_table(
     assert "takes the edges only, not the features, labels, nodes without an edge; name a file" in caplog.text
     write_data(graph, labels, "-", "features")
     write_data(graph, labels, "-", "labels")
+    with pytest.raises(
+        UnsupportedError, match=r"^the standard output: text cannot have a feature called 'node'"
+    ):
+        write_data(replace(graph, feature_names=("node",)), labels, "-", "features")
     expected = b"src,dst\na,b\nnode,feature_0\nalone,1\na,2\nb,3\nnode,label\nalone,x\n"
     assert capfdbinary.readouterr().out == expected
 

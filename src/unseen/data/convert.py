@@ -193,7 +193,8 @@ def _named_kind(path: Path, options: Options) -> What | None:
     alone = len(names) == 2 and id_position(names) == 0 and names[1] in LABEL_TOO
     if alone or (len(names) in (2, 3) and any(name in LABEL for name in names)):
         return "labels"
-    return "features" if len(names) > 1 and id_position(names) is not None else None
+    own = id_position(names)  # `node_id node_id` names the two ends of an edge
+    return "features" if len(names) > 1 and own is not None and names.count(names[own]) == 1 else None
 
 
 def _own_parts(source: Path) -> dict[str, Any]:

@@ -33,12 +33,12 @@ from unseen.data.files import AnyPath, atomic_paths, new_folder, refuse_overwrit
 from unseen.data.sources import Role, data_suffix, resolve, written_format
 from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
-from unseen.errors import InputError, UnsupportedError, logger
+from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED, Labels
 
-STDOUT = ("-", "/dev/stdout")
+STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def write_graph(
@@ -251,7 +251,10 @@ def _to_stdout(value: Graph | Labels | Embedding, role: Role) -> list[Path]:
     """Write a file, and copy it to the standard output once it is whole."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("vectors.w2v.txt" if role == "vectors" else f"{role}.csv")
-        write_part(value, role, path)
+        try:
+            write_part(value, role, path)
+        except UnseenError as error:
+            raise type(error)(str(error).replace(str(path), "the standard output")) from None
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.flush()
