@@ -102,16 +102,16 @@ def packages(texts: Iterable[str]) -> dict[str, Package]:
     newest: dict[str, Package] = {}
     for text in texts:
         for fields in stanzas(text):
-            found = Package(
+            package = Package(
                 fields["Package"],
                 fields.get("Version", "0"),
                 fields.get("Section", ""),
                 fields.get("Description", "").split("\n")[0],
                 tuple(related_names(fields)),
             )
-            known = newest.get(found.name)
-            if known is None or version_key(found.version) > version_key(known.version):
-                newest[found.name] = found
+            present = newest.get(package.name)
+            if present is None or version_key(package.version) > version_key(present.version):
+                newest[package.name] = package
     # Sections are judged last: a newer version may have moved to another one.
     return {p.name: p for p in newest.values() if p.section in SECTIONS and not p.name.endswith(LEFT_OUT)}
 
@@ -139,13 +139,13 @@ def _part_key(part: str) -> list[tuple[list[int], int]]:
     ]
 
 
-def edges(found: dict[str, Package]) -> set[tuple[str, str]]:
+def edges(selected: dict[str, Package]) -> set[tuple[str, str]]:
     """Return the undirected edges between the packages; names that no package has (virtual ones) drop out."""
     return {
         (min(p.name, other), max(p.name, other))
-        for p in found.values()
+        for p in selected.values()
         for other in p.related
-        if other in found and other != p.name
+        if other in selected and other != p.name
     }
 
 
@@ -156,10 +156,10 @@ def words(description: str) -> set[str]:
 
 def build(texts: Iterable[str]) -> dict[str, npt.NDArray[np.generic]]:
     """Return the arrays of the bundled file; strings are lines of UTF-8, so that no pickle is needed."""
-    found = packages(texts)
-    pairs = sorted(edges(found))
+    selected = packages(texts)
+    pairs = sorted(edges(selected))
     names = sorted({name for pair in pairs for name in pair})
-    bags = [words(found[name].description) for name in names]
+    bags = [words(selected[name].description) for name in names]
     counts = Counter(word for bag in bags for word in bag)
     vocabulary = sorted(word for word, count in counts.items() if count >= MIN_PACKAGES)
     column = {word: k for k, word in enumerate(vocabulary)}
@@ -169,7 +169,7 @@ def build(texts: Iterable[str]) -> dict[str, npt.NDArray[np.generic]]:
         "nodes": _lines(names),
         "words": _lines(vocabulary),
         "sections": _lines(SECTIONS),
-        "section": np.array([SECTIONS.index(found[name].section) for name in names], dtype=np.uint8),
+        "section": np.array([SECTIONS.index(selected[name].section) for name in names], dtype=np.uint8),
         "src": np.array([row[a] for a, _ in pairs], dtype=np.uint16),
         "dst": np.array([row[b] for _, b in pairs], dtype=np.uint16),
         "word_counts": np.array([len(found_words) for found_words in columns], dtype=np.uint8),

@@ -34,10 +34,10 @@ def main(path: str = "coverage.json") -> int:
     report = json.loads(Path(path).read_text(encoding="utf-8"))
     sys.stdout.write(f"{'':24} {'lines':>20} {'branches':>20}\n")
     sys.stdout.write(shown("0.1.0, src", BEFORE))
-    found = {name: totals(report, prefix) for name, prefix in PARTS.items()}
-    for name, numbers in found.items():
+    coverage = {name: totals(report, prefix) for name, prefix in PARTS.items()}
+    for name, numbers in coverage.items():
         sys.stdout.write(shown(f"now, {name}", numbers))
-    covered, total = found["src/unseen"]["branches"]
+    covered, total = coverage["src/unseen"]["branches"]
     before, all_before = BEFORE["branches"]
     if covered / max(total, 1) < before / all_before:
         sys.stderr.write("fewer of the branches of src/ are covered than in 0.1.0\n")

@@ -64,10 +64,10 @@ def test_without_labels_the_links_are_learned_from_with_a_notice(caplog: pytest.
     assert np.array_equal(plain, weightless.fit_transform(data.graph, data.labels).vectors)
 
 
-def test_several_labels_a_node_are_refused() -> None:
+def test_several_labels_per_node_are_refused() -> None:
     graph = unseen.planted_partition(30, 2, random_state=0).graph
     with pytest.raises(
-        unseen.UnsupportedError, match="lde takes one label a node and some nodes have several"
+        unseen.UnsupportedError, match="lde takes one label per node and some nodes have several"
     ):
         unseen.LDE().fit(graph, [["a", "b"]] + ["a"] * 29)
 

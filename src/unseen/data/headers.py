@@ -141,13 +141,13 @@ def is_row(
     """
     ends = first.cells[: 2 if role == "edges" else 1]
     if any(map(stands, ends)):
-        if first.told:
+        if first.named_header:
             subject = f"the node {ends[0]!r} stands" if len(ends) == 1 else "its ids stand"
             _say_kept(first.place, first.cells, f"{subject} elsewhere too")
         return True
     above_numbers = role == "edges" and n_rows > 0 and all_numbers and not any(map(str.isdigit, ends))
-    if first.told or may_be_header(role, lower(first.cells)) or above_numbers:
-        why = "all other ids are numbers" if above_numbers and not first.told else ""
+    if first.named_header or may_be_header(role, lower(first.cells)) or above_numbers:
+        why = "all other ids are numbers" if above_numbers and not first.named_header else ""
         _say_dropped(first.place, first.cells, why)
         return False
     alone = strangers is not None and n_rows > 0 and strangers() <= _FEW_STRANGERS * n_rows

@@ -146,7 +146,7 @@ class Reader(Generic[Piece]):
         raise NotImplementedError
 
     def _say_unused(self, table: Table, used: set[int | None]) -> None:
-        """Name the columns that are not read, once a source."""
+        """Name the columns that are not read, once per source."""
         names = table.names or ()
         others = [name for k, name in enumerate(names) if k not in used and name != PANDAS_INDEX]
         if others and not self._started:

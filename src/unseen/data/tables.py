@@ -33,13 +33,13 @@ class First:
         What stands in it.
     place : str
         ``'edges.csv', line 1``.
-    told : bool
+    named_header : bool
         Whether the user said that it is a header.
     """
 
     cells: tuple[str, ...]
     place: str
-    told: bool
+    named_header: bool
 
 
 @dataclass(frozen=True)

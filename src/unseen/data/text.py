@@ -224,7 +224,7 @@ def _layout(
         delimiter,
         width,
         cells if kind == "header" else None,
-        First(cells, place, told=options.header is True) if kind == "wait" else None,
+        First(cells, place, named_header=options.header is True) if kind == "wait" else None,
         start,
     )
 

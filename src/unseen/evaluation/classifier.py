@@ -50,20 +50,20 @@ class LinearClassifier:
     ----------
     weights : ndarray, shape (d + 1, c)
         The intercepts are in the last row.
-    known : boolean ndarray, shape (c,)
+    in_training : boolean ndarray, shape (c,)
         Classes that had a training node.
     C : float
         The C that was given or chosen.
     """
 
     weights: Floats
-    known: Mask
+    in_training: Mask
     C: float
 
     def scores(self, vectors: Any) -> Floats:
         """Return the decision values of every row and class."""
         scores: Floats = np.asarray(vectors @ self.weights[:-1]) + self.weights[-1]
-        scores[:, ~self.known] = -np.inf
+        scores[:, ~self.in_training] = -np.inf
         return scores
 
 
@@ -92,15 +92,15 @@ def train_linear(
     np.int64(0)
     """
     _check_c(C)
-    known: Mask = np.asarray(truth.any(axis=0))
+    in_training: Mask = np.asarray(truth.any(axis=0))
     design = prepare(vectors)
-    signs = np.where(truth[:, known], 1.0, -1.0)
+    signs = np.where(truth[:, in_training], 1.0, -1.0)
     start = None
     if C is None:
         C, start = _best_candidate(design, signs, candidate_unit(vectors), as_generator(random_state))
     weights = np.zeros((vectors.shape[1] + 1, truth.shape[1]))
-    weights[:, known] = design.weights(Problem(design, signs).solve(C, start=start, tol=FINAL_TOL))
-    return LinearClassifier(weights, known, float(C))
+    weights[:, in_training] = design.weights(Problem(design, signs).solve(C, start=start, tol=FINAL_TOL))
+    return LinearClassifier(weights, in_training, float(C))
 
 
 def _check_c(C: float | None) -> None:
@@ -194,16 +194,16 @@ def scores_along_path(train: Any, truth: Mask, test: Any) -> Iterator[Floats]:
 
     For choices in which every fold has vectors of its own, so that the folds cannot share a problem.
     """
-    known: Mask = np.asarray(truth.any(axis=0))
+    in_training: Mask = np.asarray(truth.any(axis=0))
     design = prepare(train).astype(np.float32)
-    problem = Problem(design, np.where(truth[:, known], 1.0, -1.0).astype(np.float32))
+    problem = Problem(design, np.where(truth[:, in_training], 1.0, -1.0).astype(np.float32))
     unit = candidate_unit(train)
     solution = None
     for c in GRID:
         solution = problem.solve(c * unit, start=solution, tol=CHOICE_TOL)
         weights = design.weights(solution)
         scores = np.full((test.shape[0], truth.shape[1]), -np.inf)
-        scores[:, known] = np.asarray(test @ weights[:-1]) + weights[-1]
+        scores[:, in_training] = np.asarray(test @ weights[:-1]) + weights[-1]
         yield scores
 
 

@@ -235,7 +235,7 @@ class Method(Declared):
             )
             raise InputError(msg)
         if not self.multilabel and labels.is_multilabel:
-            msg = f"{self.name} takes one label a node and some nodes have several"
+            msg = f"{self.name} takes one label per node and some nodes have several"
             raise UnsupportedError(msg)
         return labels
 

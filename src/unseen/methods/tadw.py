@@ -90,7 +90,7 @@ class TADW(Method):
 
 @dataclass(frozen=True)
 class Problem:
-    """J for given features; W and T are kept transposed, with a row a node.
+    """J for given features; W and T are kept transposed, with one row per node.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def run(
     sizes : sequence of int
         Numbers of nodes of the graphs that are timed.
     graphs : sequence of str, optional
-        Data sets; those of the tables that are at hand when not given.
+        Data sets; those of the tables that are present if not given.
     """
     for name in methods or ():
         if name not in TABLES:

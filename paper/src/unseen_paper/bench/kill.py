@@ -37,7 +37,7 @@ class Moment:
 
 
 def run(*, repeats: int = 20, nodes: int = 3000) -> list[Table]:
-    """Return one row a run: where the worker was killed, from where the run went on, how far the vectors are off."""
+    """Return one row per run: where the worker was killed, from where the run went on, how far the vectors are off."""
     rng = np.random.default_rng(0)
     total = len(STAGES) * EPOCHS // EVERY
     with tempfile.TemporaryDirectory() as name:

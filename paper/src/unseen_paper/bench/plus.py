@@ -91,7 +91,7 @@ def _header() -> tuple[str, ...]:
 
 
 def compared(data: Dataset, repeats: int, settings: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return a row a method: micro / macro F1 at each label rate, `settings` of RECT+ last."""
+    """Return one row per method: micro / macro F1 at each label rate, `settings` of RECT+ last."""
     splits = {rate: _splits(data, rate, repeats) for rate in RATES}
     unlabelled = {
         name: make_method(name, random_state=0).fit_transform(data.graph) for name in WITHOUT_LABELS

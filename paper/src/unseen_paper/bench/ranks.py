@@ -106,7 +106,7 @@ def costs(folder: Path, sizes: Sequence[int], epochs: int) -> Table:
         "rows sent",
         "model",
     )
-    title = f"RECT-N, identity features, {COLUMNS} columns, {epochs} epochs, one thread a process"
+    title = f"RECT-N, identity features, {COLUMNS} columns, {epochs} epochs, one thread per process"
     note = (
         "Processor seconds are of all processes, their start and reading included, which the model has not."
     )

@@ -171,7 +171,7 @@ def _tell_left_out(name: str, choice: Choice, pairs: Sequence[tuple[str, str]], 
         return
     msg = (
         f"{name} leaves out {', '.join(left_out)}: without the parameter that it varies, or made for "
-        "one label a node where nodes have several"
+        "one label per node where nodes have several"
     )
     if not pairs and alone:
         raise InputError(msg)

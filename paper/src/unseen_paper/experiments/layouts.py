@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Panel:
-    """One method's map: a row a node, none if it failed, and the row of numbers that goes with it."""
+    """One method's map: one row per node, none if it failed, and the row of numbers that goes with it."""
 
     points: list[Row]
     numbers: Row

@@ -1,4 +1,4 @@
-"""The table of results: one row a run, in one csv file that is always whole, from which a later start continues."""
+"""The table of results: one row per run, in one csv file that is always whole, from which a later start continues."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from unseen_paper.experiments.results import Result, ResultTable
 
 T = TypeVar("T")
 REFITS = {"gcn": 1, "appnp": 1}
-"""Methods whose fits are so dear that the classifier's C is chosen on one refit instead of three."""
+"""Methods whose fits are so expensive that the classifier's C is chosen on one refit instead of three."""
 LARGE = ("blogcatalog",)
 """Graphs on which that goes for the methods with a grid as well, and for the choice from it."""
 TRIES = 2

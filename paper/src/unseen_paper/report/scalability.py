@@ -39,7 +39,7 @@ def write_scalability(
 
 
 def draw_times(rows: Sequence[Row], path: Path) -> None:
-    """Draw seconds against nodes, both on logarithmic axes, a line a method and device, as .svg and .png."""
+    """Draw seconds against nodes, both on logarithmic axes, one line per method and device, as .svg and .png."""
     plt = pyplot()
     figure, axis = plt.subplots(figsize=(6.5, 4.5), layout="constrained")
     names = {**TITLES, "rect-dw": "RECT(DW)"}

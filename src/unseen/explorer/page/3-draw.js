@@ -1,5 +1,5 @@
 // Two ways to draw the same points: WebGL 2, and plain pixels where there is none. Both get
-// order (which nodes, the last on top), colour (RGBA a node), shape and radius (pixels a node).
+// order (which nodes, the last on top), colour (RGBA per node), shape and radius (pixels per node).
 const VERTEX = `#version 300 es
 in vec2 place; in vec4 tint; in float form; in float radius;
 uniform vec2 middle; uniform vec2 stretch; uniform float grow;

@@ -28,7 +28,7 @@ class RECTN(RectMethod):
     encoder_ : Encoder
         The trained layers.
     loss_history_ : list of float
-        Loss of every epoch. Where ||M||^2 is dear to compute (see `loss_is_relative_`) it is left out.
+        Loss of every epoch. Where ||M||^2 is expensive to compute (see `loss_is_relative_`) it is left out.
     loss_is_relative_ : bool
         Whether the constant ||M||^2 is missing from the losses, which can then be negative.
     stopped_by_ : str
