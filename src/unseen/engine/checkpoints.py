@@ -38,16 +38,6 @@ class Checkpoints:
         Names graph, method, parameters and number of processes; states of another job are not resumed.
     every : int
         Steps between two checkpoints; 0 keeps nothing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from unseen.engine.comm import SOLO
-    >>> checkpoints = Checkpoints(Path(tempfile.mkdtemp()), SOLO, "a job", every=5)
-    >>> checkpoints.offer("rect-n", 5, {"weight": np.ones(2)}, last=False)
-    >>> step, arrays = checkpoints.resume("rect-n")
-    >>> step, arrays["weight"].tolist()
-    (5, [1.0, 1.0])
     """
 
     def __init__(self, folder: Path, comm: Comm, job: str, every: int) -> None:

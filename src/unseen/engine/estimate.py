@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.data.sources import shown_bytes
 from unseen.engine.run import default_threads
+from unseen.engine.sparse import LEAST_COLUMNS
 from unseen.errors import InputError, counted, logger
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ EXCHANGE_SECONDS = 3e-9
 """Of gathering, sending, receiving and putting in place, on one thread, for a byte of rows sent to another process."""
 DRAW_SECONDS = 1.6e-8
 """Of a random number that belongs to a node."""
-LEAST_COLUMNS = 32
-"""Columns of rows of others that a product takes at a time, at least."""
 REPORTED_SECONDS, REPORTED_BYTES = 60, 2e9
 """Jobs below both are begun without a word."""
 

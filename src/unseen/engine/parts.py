@@ -15,20 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from unseen.data.files import atomic_path
-from unseen.engine.comm import Comm, Layout
+from unseen.engine.comm import Array, Comm, Layout
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart, spread_matrix
 from unseen.errors import InputError, counted
 from unseen.graph import Features, Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import Labels
-
-Array = npt.NDArray[Any]
 
 META = "META.json"
 KIND = "unseen partition"

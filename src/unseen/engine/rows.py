@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.engine.comm import Array, Ints
 from unseen.engine.run import row_cuts
 from unseen.errors import InputError
 from unseen.graph import Features
 
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 ROW_COST = 4

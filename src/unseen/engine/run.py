@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from unseen.engine.comm import SOLO, Comm
+from unseen.engine.comm import SOLO, Array, Comm
 from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 T = TypeVar("T")
 Cut = tuple[int, int]
-Array = npt.NDArray[Any]
 
 LARGE = 1 << 26
 """Bytes from which on an array may lie on disk."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,15 +23,13 @@ from unseen.data.read import Intake, missing_features, numbered_ids
 from unseen.data.roles import NodeReader, Reader
 from unseen.data.sources import Role
 from unseen.data.tables import Table
+from unseen.engine.comm import Ints
 from unseen.engine.database import Database
 from unseen.engine.parts import Meta, PartMeta
-from unseen.engine.rows import FeatureFile, RowFiles
+from unseen.engine.rows import FeatureFile, Floats, RowFiles
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Symmetrize
 from unseen.labels import tell_missing_words
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 ROLES: tuple[Role, ...] = ("nodes", "edges", "features", "labels")
 """Sources in the order in which their ids are numbered."""

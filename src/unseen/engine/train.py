@@ -94,6 +94,8 @@ def train(
     >>> _ = partition(folder / "edges.csv", folder / "parts", parts=2)
     >>> train(folder / "parts", folder / "vectors", SOLO, method="rect-n", params={"n_components": 2, "epochs": 3})
     Embedding(3 nodes, 2 columns, by rect-n)
+    >>> sorted(path.name for path in (folder / "vectors").iterdir())
+    ['_SUCCESS', 'part-00000-of-00001.parquet']
     """
     estimator = _trainable(method)(**params, random_state=seed)
     meta = _checked(folder, output, comm)
@@ -115,7 +117,7 @@ def train(
     checkpoints.clear()
     run = Run(threads=threads, scratch=scratch, keeper=checkpoints)
     embedding = estimator.fit_run(graph, labels, run).embedding_  # type: ignore[arg-type]  # a part is taken as a graph
-    write_vectors(embedding, output, comm)
+    _write_vectors(embedding, output, comm)
     peak, sent = (comm.gather(np.array([number])).max() for number in (peak_bytes(), float(comm.sent)))
     seconds = time.monotonic() - start
     if comm.rank == 0:
@@ -171,7 +173,7 @@ def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
         meta = read_meta(folder)
         for k in shares(meta, folder, comm.size)[comm.rank]:
             verify_part(folder, int(k), meta.parts[int(k)])
-        check_output(output)
+        _check_output(output)
     return meta
 
 
@@ -200,7 +202,7 @@ def _job(meta: Meta, method: str, params: dict[str, Any], seed: int, comm: Comm)
     return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()[:16]
 
 
-def check_output(folder: Path) -> None:
+def _check_output(folder: Path) -> None:
     """Refuse a folder that has something else in it, before any work."""
     if folder.exists() and not folder.is_dir():
         msg = f"cannot write {folder}: it is a file; name a folder for the parts"
@@ -212,18 +214,8 @@ def check_output(folder: Path) -> None:
     make_folder(folder)
 
 
-def write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
-    """Write this process's rows; all processes call it, and all return once everything is in place.
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile
-    >>> from unseen.engine.comm import SOLO
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> write_vectors(Embedding(np.ones((2, 1), dtype=np.float32), ["a", "b"]), folder, SOLO)
-    >>> sorted(path.name for path in folder.iterdir())
-    ['_SUCCESS', 'part-00000-of-00001.parquet']
-    """
+def _write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
+    """Write this process's rows; all processes call it, and all return once everything is in place."""
     staging = folder / _STAGING
     if comm.rank == 0 and staging.exists():
         shutil.rmtree(staging)
