@@ -37,6 +37,7 @@ def test_without_labels_the_parts_of_the_graph_are_covered():
     assert set(data.labels.codes[[one.node for one in chosen]]) == {0, 1, 2, 3}
     assert "none of which has a label" in chosen[0].reason
     assert type(chosen[0].node) is int
+    assert unseen.suggest(data.graph, None, budget=8, random_state=0) == chosen
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2.5, True])
