@@ -234,7 +234,9 @@ def test_npz(tmp_path: Path) -> None:
     with pytest.raises(unseen.InputError, match=r"has shape \(2, 3\); an adjacency matrix must be square"):
         unseen.read_graph(path)
     sp.save_npz(path, sp.csr_array([[0, -1.0], [1, 0]]))
-    with pytest.raises(unseen.InputError, match=r"weight in row 0, column 1 is -1; .*--drop-negative"):
+    with pytest.raises(
+        unseen.InputError, match=r"x\.npz\', row 0, column 1: the weight is -1; .*--drop-negative"
+    ):
         unseen.read_graph(path)
     sp.save_npz(path, sp.csr_array([[0, 0], [np.inf, 0]]))
     with pytest.raises(

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import Floats, Ints, id_column, is_string, joined
+from unseen.data.ids import Floats, Ints, id_column, is_list, is_string, joined
 from unseen.data.tables import Table
 from unseen.errors import InputError
 
@@ -87,11 +87,6 @@ def _label_names(values: pa.Array, source: str) -> pa.Array:
         return values.cast(pa.large_string())
     msg = f"{source}: the labels have the type {kind}; they must be strings, numbers or lists of these"
     raise InputError(msg)
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is one of lists."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def require_single_rows(ids: pa.Array, table: Table, what: str) -> None:

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import scipy.sparse as sp
 
 from unseen.data.arrays import MAT_KEYS, mat_variables
-from unseen.data.columns import is_list
 from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_edge_header
+from unseen.data.ids import is_list
 from unseen.data.options import Options
 from unseen.data.read import read, read_features, read_label_list
 from unseen.data.sources import (

@@ -19,6 +19,8 @@ from unseen.data.tables import First
 from unseen.errors import InputError, logger
 
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
+EDGE_COLUMNS = {"src": SRC, "dst": DST, "weight": WEIGHT}
+"""The columns of edges, and what they may be called."""
 NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class")
 PANDAS_INDEX = "__index_level_0__"
 FIRST_ONLY = ("nodeid", "ids", "vertex", "name", "key", "word", "index", "")

@@ -117,6 +117,11 @@ def is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def is_list(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
 WIDEST = 256  # characters; numpy pads every string to the longest, so few long ones would cost gigabytes
 
 

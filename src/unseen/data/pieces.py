@@ -1,16 +1,34 @@
-"""What the readers hand over: pieces of edges, nodes, features and labels, and the report of what was left out."""
+"""Reading one source in one role: edges, nodes, features or labels, at once or in pieces.
+
+A reader turns the batches of its source into pieces of its role; :mod:`unseen.data.roles` has one for each. A first
+line that may be a header waits in the reader until the ids of all sources are known. In memory a source is one piece,
+and `Reader.whole` returns it with that line as a row of it, or as its header. A graph that does not fit in memory
+comes in many, by the same code, and the line as a piece of its own::
+
+    reader = EdgeReader("edges.csv", Options(), report)
+    for piece in reader.pieces(1 << 26):  # piece.src, piece.dst, piece.weight
+        ...
+    piece = reader.settle(stands=is_an_id_of_any_source)  # goes before all others, or is None
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, cast
 
-import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
+import pyarrow.compute as pc
 
+from unseen.data.build import Report
+from unseen.data.columns import listed
+from unseen.data.headers import PANDAS_INDEX, is_row
 from unseen.data.ids import Floats, Ints, stacked
-from unseen.errors import InputError
+from unseen.data.options import Options
+from unseen.data.sources import Role, Source
+from unseen.data.tables import First, Matrix, Table
+from unseen.errors import InputError, logger
 from unseen.graph import Features
 
 
@@ -26,32 +44,12 @@ class Edges:
     weight: Floats | None
     nodes: pa.Array | None = None
 
-    @property
-    def id_columns(self) -> list[pa.Array]:
-        """Both columns of ids."""
-        return [self.src, self.dst]
-
-    @classmethod
-    def joined(cls, pieces: Sequence[Edges]) -> Edges:
-        """Return pieces as one."""
-        if len(pieces) == 1:
-            return pieces[0]
-        weight: Floats | None = None
-        if any(piece.weight is not None for piece in pieces):
-            weight = np.concatenate([np.ones(len(p.src)) if p.weight is None else p.weight for p in pieces])
-        return cls(stacked([p.src for p in pieces]), stacked([p.dst for p in pieces]), weight)
-
 
 @dataclass(frozen=True)
 class NodeRows:
     """Ids of a node list; None: row i is node number i."""
 
     ids: pa.Array | None
-
-    @property
-    def id_columns(self) -> list[pa.Array]:
-        """The one column of ids; none for numbered rows."""
-        return [] if self.ids is None else [self.ids]
 
 
 @dataclass(frozen=True)
@@ -61,32 +59,6 @@ class FeatureRows(NodeRows):
     values: Features
     names: tuple[str, ...] | None
     source: str
-
-    @classmethod
-    def joined(cls, pieces: Sequence[FeatureRows], header: tuple[str, ...] | None) -> FeatureRows:
-        """Return pieces of one source as one; `header` is a first line that was settled to be one."""
-        source, names = pieces[-1].source, pieces[-1].names
-        if names is None and header is not None:
-            names = header[1:]
-        full = [piece for piece in pieces if piece.values.shape[0]] or pieces[:1]
-        if len(full) == 1:
-            return replace(full[0], names=names)
-        widths = sorted({piece.values.shape[1] for piece in full})
-        if len(widths) > 1:
-            msg = (
-                f"{source} has rows of {' and of '.join(map(str, widths))} features; all need the same number"
-            )
-            raise InputError(msg)
-        ids = stacked([column for piece in full for column in piece.id_columns])
-        encoded = ids.dictionary_encode()
-        if len(encoded.dictionary) != len(ids):
-            counts = np.bincount(encoded.indices.to_numpy(zero_copy_only=False))
-            node = encoded.dictionary[int(np.argmax(counts > 1))].as_py()
-            raise several_rows(source, node)
-        dense = [piece.values for piece in full if isinstance(piece.values, np.ndarray)]
-        if len(dense) == len(full):
-            return cls(ids, np.concatenate(dense), names, source)
-        return cls(ids, sp.vstack([piece.values for piece in full], format="csr"), names, source)
 
 
 def several_rows(source: str, node: object) -> InputError:
@@ -108,19 +80,130 @@ class LabelRows(NodeRows):
     place: Callable[[int], str]
     hint: str = ""
 
-    @classmethod
-    def joined(cls, pieces: Sequence[LabelRows]) -> LabelRows:
-        """Return pieces of one source as one."""
-        if len(pieces) == 1:
-            return pieces[0]
-        starts = np.cumsum([0, *(len(piece.ids) for piece in pieces)])
 
-        def place(row: int) -> str:
-            k = int(np.searchsorted(starts, row, side="right")) - 1
-            return pieces[k].place(row - int(starts[k]))
+Piece = TypeVar("Piece", Edges, NodeRows, FeatureRows, LabelRows)
 
-        ids, names = stacked([piece.ids for piece in pieces]), [piece.names for piece in pieces]
-        rows = [piece.rows + start for piece, start in zip(pieces, starts[:-1], strict=True)]
-        return replace(
-            pieces[0], ids=ids, rows=np.concatenate(rows), names=pa.concat_arrays(names), place=place
+
+class Reader(Generic[Piece]):
+    """Reads one source in one role, at once or in pieces; see the module.
+
+    Attributes
+    ----------
+    first : First or None
+        A first line that waits to be settled, once the first batch was read.
+    n_rows : int
+        Rows so far, that line not counted.
+    columns : list of pyarrow.Array
+        The columns of ids, once everything was read at once.
+    """
+
+    role: Role
+
+    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        self.options = Options() if options is None else options
+        self.report = Report() if report is None else report
+        self.source = Source(source, self.role, self.options)
+        self.name = self.source.name
+        self.first: First | None = None
+        self.columns: list[pa.Array] = []
+        self.n_rows, self._all_numbers, self._started = 0, True, False
+
+    def pieces(self, n_bytes: int) -> Iterator[Piece]:
+        """Yield the pieces in their order, about `n_bytes` each."""
+        for batch in self._batches(n_bytes):
+            yield self._piece(batch, self._watched(batch))
+
+    def load(self, n_bytes: int | None = None) -> None:
+        """Read everything; `whole` makes one piece of it."""
+        tables: list[Any] = list(self._batches(n_bytes))
+        self._loaded: Any = tables[0] if isinstance(tables[0], Matrix) else Table.joined(tables)
+        self.columns = self._watched(self._loaded)
+
+    def whole(self, stands: Callable[[str], bool], strangers: Callable[[], int] | None = None) -> Piece:
+        """Return what was loaded, the first line as a row of it or as its header; see `settle`."""
+        loaded = self._loaded
+        if self._is_row(stands, strangers):
+            first = self._first_row(loaded.columns)
+            self.columns = [stacked(pair) for pair in zip(self._ids(first), self.columns, strict=True)]
+            loaded = Table.joined([first, loaded])
+        elif self.first is not None:
+            loaded = replace(loaded, names=self.first.cells, first=None)
+        return self._piece(loaded, self.columns)
+
+    def settle(
+        self, stands: Callable[[str], bool], strangers: Callable[[], int] | None = None
+    ) -> Piece | None:
+        """Return the first line as a piece if it is a row, else None; what was decided is logged.
+
+        Parameters
+        ----------
+        stands : callable
+            Whether an id stands in another line, or in another source.
+        strangers : callable, optional
+            How many lines of this source name a node that no other source names; without it there is no other.
+        """
+        if not self._is_row(stands, strangers):
+            return None
+        table = self._first_row()
+        return self._piece(table, self._ids(table))
+
+    def _is_row(self, stands: Callable[[str], bool], strangers: Callable[[], int] | None) -> bool:
+        """Return whether there is a first line that waited, and is a row."""
+        if self.first is None:
+            return False
+        row = is_row(
+            self.first, self.role, self.n_rows, stands, all_numbers=self._all_numbers, strangers=strangers
         )
+        self.report.headers[self.name] = None if row else self.first.cells
+        return row
+
+    def _first_row(self, others: Sequence[pa.ChunkedArray] = ()) -> Table:
+        """Return the first line as a table, its cells numbers where those of the `others` are, if they can be."""
+        first = cast(First, self.first)
+        columns = [pa.chunked_array([[cell]], pa.large_string()) for cell in first.cells]
+        for k, other in enumerate(others):
+            with contextlib.suppress(pa.ArrowInvalid):
+                columns[k] = columns[k].cast(other.type)
+        return Table(self.name, tuple(columns), None, lambda _: first.place, text=True)
+
+    def _batches(self, n_bytes: int | None) -> Iterator[Table | Matrix]:
+        names: set[str] | None = None
+        for batch in self.source.batches(n_bytes):
+            if isinstance(batch, Matrix):
+                yield self._as_table(batch)
+                continue
+            self.first = batch.first or self.first
+            self.report.comments += batch.comments
+            own = set(batch.names or ())
+            odd = sorted(own.symmetric_difference(own if names is None else names))
+            if odd:
+                msg = f"{batch.source}: {listed(odd)} is not a column of all files of {self.name}; they must agree"
+                raise InputError(msg)
+            names = own
+            yield batch
+
+    def _watched(self, batch: Table | Matrix) -> list[pa.Array]:
+        """Return the columns of ids, and remember what they say of a first line that waits."""
+        ids = self._ids(batch)
+        self._started = True
+        self.n_rows += len(ids[0]) if ids else 0
+        if self.first is not None and self.role == "edges":
+            digits = (pc.all(pc.utf8_is_digit(column), min_count=0).as_py() for column in ids)
+            self._all_numbers = self._all_numbers and all(digits)
+        return ids
+
+    def _as_table(self, matrix: Matrix) -> Table | Matrix:
+        return matrix
+
+    def _ids(self, batch: Any) -> list[pa.Array]:
+        raise NotImplementedError
+
+    def _piece(self, batch: Any, ids: list[pa.Array]) -> Piece:
+        raise NotImplementedError
+
+    def _say_unused(self, table: Table, used: Collection[int | None]) -> None:
+        """Name the columns that are not read, once per source."""
+        names = table.names or ()
+        others = [name for k, name in enumerate(names) if k not in used and name != PANDAS_INDEX]
+        if others and not self._started:
+            logger.info("%s: columns not used: %s", table.source, listed(others))

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from unseen.data.build import Report, combined, labels_of, refuse_unknown
 from unseen.data.ids import Ints, Numbering, id_column, number_ids, stacked
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, LabelRows
-from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, Piece, Reader
+from unseen.data.pieces import FeatureRows, LabelRows, Piece, Reader
+from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Features, Graph, Symmetrize
@@ -177,7 +177,7 @@ def read_labels(
     options, report = Options(header, delimiter), Report()
     own = id_column(graph.node_ids, "node_ids")
     readers = [LabelReader(one, options, report) for one in several(source)]
-    rows = [LabelRows.joined(load_alone(reader, [own])) for reader in readers]
+    rows = [load_alone(reader, [own]) for reader in readers]
     numbers = [match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids) for piece in rows]
     for piece, row_of in zip(rows, numbers, strict=True):
         refuse_unknown(piece, row_of, where)
@@ -188,7 +188,7 @@ def read_labels(
 def read_label_list(source: Any, options: Options | None = None) -> Labels:
     """Return labels without a graph: their own ids, in the order of first appearance, are the nodes."""
     report = Report()
-    rows = LabelRows.joined(load_alone(LabelReader(source, options, report)))
+    rows = load_alone(LabelReader(source, options, report))
     numbering = number_ids([rows.ids])
     tell_missing_words(report.missing_words)
     return labels_of([rows], numbering.columns, numbering.ids)
@@ -213,25 +213,21 @@ def read_features(
     >>> ids.tolist(), matrix.tolist(), names
     (['a', 'b'], [[1.0], [0.5]], ('tall',))
     """
-    reader = FeatureReader(source, Options(header, delimiter))
-    rows = FeatureRows.joined(load_alone(reader), reader.header())
+    rows = load_alone(FeatureReader(source, Options(header, delimiter)))
     ids = None if rows.ids is None else as_ids(rows.ids.to_numpy(zero_copy_only=False))
     return ids, rows.values, rows.names
 
 
 def load_alone(
     reader: Reader[Piece], others: Sequence[pa.Array] = (), *, n_bytes: int | None = None
-) -> list[Piece]:
-    """Return all pieces of one source; its first line is settled by its own ids and those of `others`."""
+) -> Piece:
+    """Return all of one source; its first line is settled by its own ids and those of `others`."""
     before = reader.report.comments
     reader.load(n_bytes)
-    piece = reader.settle(_among([*reader.columns, *others]))
-    if piece is not None:
-        reader.kept.insert(0, piece)
     comments = Report(comments=reader.report.comments - before)
     if comments.losses():
         logger.info("%s: %s", reader.name, *comments.losses())
-    return reader.kept
+    return reader.whole(_among([*reader.columns, *others]))
 
 
 class Intake:
@@ -253,14 +249,12 @@ class Intake:
     def data(self) -> Data:
         """Read everything and put it together."""
         self._read()
-        self._settle()
-        edges = Edges.joined(self.edges.kept)
-        before = [] if self.nodes is None else [stacked(self.nodes.columns)]
-        before += [*self.beside, *(piece.nodes for piece in self.edges.kept if piece.nodes is not None)]
-        table = None
-        if self.features is not None:
-            table = FeatureRows.joined(self.features.kept, self.features.header())
-        rows = [LabelRows.joined(reader.kept) for reader in self.labels]
+        # Source by source: a first line that is kept speaks for those after it.
+        edges = self._settled(self.edges)
+        before = [] if self.nodes is None else [self._settled(self.nodes).ids]
+        before += [*self.beside, *([] if edges.nodes is None else [edges.nodes])]
+        table = None if self.features is None else self._settled(self.features)
+        rows = [self._settled(reader) for reader in self.labels]
         feature_ids = []
         if table is not None:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
@@ -292,21 +286,18 @@ class Intake:
                 own.load()
             self.beside = own.columns
 
-    def _settle(self) -> None:
-        """Settle first lines that wait, source by source; a line that is kept speaks for those after it."""
-        for reader in self.readers:
-            everything = [column for other in self.readers for column in other.columns]
-            others = [
-                column
-                for other in self.readers
-                if other is not reader and other not in self.labels
-                for column in other.columns
-            ]
-            piece = reader.settle(
-                _among([*everything, *self.beside]), _stranger_count(reader.columns, [*others, *self.beside])
-            )
-            if piece is not None:
-                reader.kept.insert(0, piece)
+    def _settled(self, reader: Reader[Piece]) -> Piece:
+        """Return what one source holds; whether its first line is a row is seen by the ids of all sources."""
+        everything: list[pa.Array] = [column for other in self.readers for column in other.columns]
+        others: list[pa.Array] = [
+            column
+            for other in self.readers
+            if other is not reader and other not in self.labels
+            for column in other.columns
+        ]
+        return reader.whole(
+            _among([*everything, *self.beside]), _stranger_count(reader.columns, [*others, *self.beside])
+        )
 
     def require_nodes(self, n: int) -> None:
         """Raise the error for a graph without nodes."""

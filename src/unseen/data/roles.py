@@ -1,23 +1,13 @@
 """What columns mean: edges, nodes, features, labels. Each value is checked once, here, on its way in.
 
-A reader turns the batches of one source into pieces of its role. In memory a source is one piece; a graph that does
-not fit in memory comes in many, by the same code. A first line that may be a header waits in the reader until the
-ids of all sources are known; then `Reader.settle` returns it as a piece of its own, or None where it is a header::
-
-    reader = EdgeReader("edges.csv", Options(), report)
-    for piece in reader.pieces(1 << 26):  # piece.src, piece.dst, piece.weight
-        ...
-    piece = reader.settle(stands=is_an_id_of_any_source)  # goes before all others
-
 A weight of 0 is no edge: the ids are nodes all the same, and the report counts what was left out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,128 +19,29 @@ from unseen.data.columns import (
     finite_values,
     float_values,
     id_values,
-    is_list,
     label_values,
     listed,
     require_single_rows,
 )
 from unseen.data.headers import (
-    DST,
+    EDGE_COLUMNS,
     HEADER_HINT,
     LABEL,
-    PANDAS_INDEX,
-    SRC,
-    WEIGHT,
     edge_pair,
     id_position,
-    is_row,
     lower,
 )
-from unseen.data.ids import Floats, id_column
+from unseen.data.ids import id_column, is_list
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows
-from unseen.data.sources import Role, Source
-from unseen.data.tables import First, Matrix, Table
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Reader
+from unseen.data.sources import Role
+from unseen.data.tables import Matrix, Table
 from unseen.errors import InputError, logger
 from unseen.graph import Features, symmetric
 from unseen.ids import default_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED
 
 _EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
-
-
-Piece = TypeVar("Piece", Edges, NodeRows, FeatureRows, LabelRows)
-
-
-class Reader(Generic[Piece]):
-    """Reads one source in one role, in pieces; see the module.
-
-    Attributes
-    ----------
-    first : First or None
-        A first line that waits to be settled, once the first piece was read.
-    n_rows : int
-        Rows so far, that line not counted.
-    kept : list
-        The pieces that `load` has read.
-    """
-
-    role: Role
-
-    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
-        self.options = Options() if options is None else options
-        self.report = Report() if report is None else report
-        self.source = Source(source, self.role, self.options)
-        self.name = self.source.name
-        self.first: First | None = None
-        self.kept: list[Piece] = []
-        self.n_rows, self._all_numbers, self._started = 0, True, False
-
-    def pieces(self, n_bytes: int | None = None) -> Iterator[Piece]:
-        """Yield the pieces in their order, about `n_bytes` each (None: each file at once)."""
-        for batch in self.source.batches(n_bytes):
-            if isinstance(batch, Table):
-                self.first = batch.first or self.first
-                self.report.comments += batch.comments
-            piece = self._piece(batch)
-            self._watch(piece.id_columns)
-            self._started = True
-            yield piece
-
-    def load(self, n_bytes: int | None = None) -> None:
-        """Read everything and keep it."""
-        self.kept = list(self.pieces(n_bytes))
-
-    @property
-    def columns(self) -> list[pa.Array]:
-        """The columns of ids of the pieces that were kept."""
-        return [column for piece in self.kept for column in piece.id_columns]
-
-    def settle(
-        self, stands: Callable[[str], bool], strangers: Callable[[], int] | None = None
-    ) -> Piece | None:
-        """Return the first line as a piece if it is a row, else None; what was decided is logged.
-
-        Parameters
-        ----------
-        stands : callable
-            Whether an id stands in another line, or in another source.
-        strangers : callable, optional
-            How many lines of this source name a node that no other source names; without it there is no other.
-        """
-        if self.first is None:
-            return None
-        first = self.first
-        row = is_row(
-            first, self.role, self.n_rows, stands, all_numbers=self._all_numbers, strangers=strangers
-        )
-        self.report.headers[self.name] = None if row else first.cells
-        if not row:
-            return None
-        columns = tuple(pa.chunked_array([pa.array([cell], pa.large_string())]) for cell in first.cells)
-        return self._piece(Table(self.name, columns, None, lambda _: first.place, text=True))
-
-    def header(self) -> tuple[str, ...] | None:
-        """Return the first line's cells where it was settled to be a header."""
-        return self.report.headers.get(self.name)
-
-    def _watch(self, ids: list[pa.Array]) -> None:
-        self.n_rows += len(ids[0]) if ids else 0
-        if self.first is None or self.role != "edges":
-            return
-        self._all_numbers = self._all_numbers and all(
-            bool(pc.all(pc.utf8_is_digit(column), min_count=0).as_py()) for column in ids
-        )
-
-    def _piece(self, batch: Table | Matrix) -> Piece:
-        raise NotImplementedError
-
-    def _say_unused(self, table: Table, used: set[int | None]) -> None:
-        """Name the columns that are not read, once per source."""
-        names = table.names or ()
-        others = [name for k, name in enumerate(names) if k not in used and name != PANDAS_INDEX]
-        if others and not self._started:
-            logger.info("%s: columns not used: %s", table.source, listed(others))
 
 
 def start_of(table: Table) -> str:
@@ -178,35 +69,36 @@ class EdgeReader(Reader[Edges]):
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         super().__init__(source, options, report)
         self._kinds: set[Any] = set()
+        self._nodes: pa.Array | None = None
 
-    def _piece(self, batch: Table | Matrix) -> Edges:
-        if isinstance(batch, Matrix):
-            return self._from_matrix(batch)
-        src, dst, weight = self._positions(batch)
-        ends = id_values(batch, src, "src"), id_values(batch, dst, "dst")
-        if weight is None:
-            return Edges(*ends, None)
-        weights = float_values(batch, weight, "weight")
-        return Edges(*ends, self._checked(weights, lambda row: f"{batch.place(row)}: the weight is"))
+    def _ids(self, table: Table) -> list[pa.Array]:
+        positions = self._positions(table)
+        return [id_values(table, positions[end], end) for end in ("src", "dst")]
 
-    def _checked(self, weights: Floats, where: Callable[[int], str]) -> Floats:
-        return checked_weights(weights, where, self.report, drop_negative=self.options.drop_negative)
+    def _piece(self, table: Table, ids: list[pa.Array]) -> Edges:
+        positions, weights = self._positions(table), None
+        self._refuse_kinds(table, positions)
+        if "weight" in positions:
+            weights = checked_weights(
+                float_values(table, positions["weight"], "weight"),
+                lambda row: f"{table.place(row)}: the weight is",
+                self.report,
+                drop_negative=self.options.drop_negative,
+            )
+        return Edges(ids[0], ids[1], weights, self._nodes)
 
-    def _positions(self, table: Table) -> tuple[int, int, int | None]:
-        src, dst, weight = table.find(SRC), table.find(DST), table.find(WEIGHT)
-        if src is None or dst is None:
-            pair = edge_pair(lower(table.names or ()))
-            if pair is None:
-                if table.text:
-                    return self._by_position(table)
-                raise _lack(table, "edges need `src` and `dst`, `weight` is optional")
-            src, dst = pair
-        self._refuse_kinds(table, {src, dst, weight})
-        self._say_unused(table, {src, dst, weight})
-        return src, dst, weight
-
-    @staticmethod
-    def _by_position(table: Table) -> tuple[int, int, int | None]:
+    def _positions(self, table: Table) -> dict[str, int]:
+        """Return where the columns of `EDGE_COLUMNS` stand, by their names or, in text without any, in their order."""
+        named = {column: table.find(names) for column, names in EDGE_COLUMNS.items()}
+        pair = edge_pair(lower(table.names or ()))
+        if pair is not None and None in (named["src"], named["dst"]):
+            named |= {"src": pair[0], "dst": pair[1]}
+        positions = {column: k for column, k in named.items() if k is not None}
+        if "src" in positions and "dst" in positions:
+            self._say_unused(table, positions.values())
+            return positions
+        if not table.text:
+            raise _lack(table, "edges need `src` and `dst`, `weight` is optional")
         width = len(table.columns)
         if width not in (2, 3):
             count = "one column" if width == 1 else f"{width} columns"
@@ -215,12 +107,16 @@ class EdgeReader(Reader[Edges]):
                 "remove other columns, or name these in a header line"
             )
             raise InputError(msg)
-        return 0, 1, 2 if width == 3 else None
+        return dict(zip(EDGE_COLUMNS, range(width), strict=False))
 
-    def _refuse_kinds(self, table: Table, used: set[int | None]) -> None:
+    def _refuse_kinds(self, table: Table, positions: dict[str, int]) -> None:
         for k, name in enumerate(table.names or ()):
             column = table.columns[k]
-            if k in used or name.strip().lower() not in _EDGE_TYPES or pa.types.is_nested(column.type):
+            if (
+                k in positions.values()
+                or name.strip().lower() not in _EDGE_TYPES
+                or pa.types.is_nested(column.type)
+            ):
                 continue
             self._kinds.update(column.unique().to_pylist()[:2])
             if len(self._kinds) > 1:
@@ -230,7 +126,7 @@ class EdgeReader(Reader[Edges]):
                 )
                 raise InputError(msg)
 
-    def _from_matrix(self, matrix: Matrix) -> Edges:
+    def _as_table(self, matrix: Matrix) -> Table:
         name, values = matrix.source, matrix.values
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
             msg = f"{name} has shape {values.shape}; an adjacency matrix must be square"
@@ -245,13 +141,16 @@ class EdgeReader(Reader[Edges]):
         # Of a symmetric matrix one half lists every edge once; a directed one is a list of its entries.
         undirected = (csr != csr.T).nnz == 0
         coo = (sp.triu(csr) if undirected else csr).tocoo()
-
-        def where(k: int) -> str:
-            return f"{name}: the weight in row {coo.row[k]}, column {coo.col[k]} is"
-
-        weights = self._checked(coo.data, where)
         nodes = id_column(default_ids(csr.shape[0]) if matrix.ids is None else matrix.ids, "ids")
-        return Edges(nodes.take(pa.array(coo.row)), nodes.take(pa.array(coo.col)), weights, nodes)
+        self._nodes = nodes
+        edges = {
+            "src": nodes.take(pa.array(coo.row)),
+            "dst": nodes.take(pa.array(coo.col)),
+            "weight": coo.data,
+        }
+        return replace(
+            Table.of(name, edges), place=lambda k: f"{name}, row {coo.row[k]}, column {coo.col[k]}"
+        )
 
 
 class NodeReader(Reader[NodeRows]):
@@ -259,14 +158,17 @@ class NodeReader(Reader[NodeRows]):
 
     role: Role = "nodes"
 
-    def _piece(self, batch: Table | Matrix) -> NodeRows:
+    def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
         if isinstance(batch, Matrix):
             msg = f"{batch.source} holds a matrix; a node list has one column"
             raise InputError(msg)
         index = id_position(batch.names or ())
         if index is None and len(batch.columns) != 1:
             raise _lack(batch, "a node list has one column, or a header that names the column `node`")
-        return NodeRows(id_values(batch, index or 0, "node"))
+        return [id_values(batch, index or 0, "node")]
+
+    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> NodeRows:  # noqa: ARG002
+        return NodeRows(ids[0])
 
 
 class FeatureReader(Reader[FeatureRows]):
@@ -285,25 +187,29 @@ class FeatureReader(Reader[FeatureRows]):
     rule = "features must be finite numbers"
     kind: type[np.floating[Any]] | None = None
 
-    def _piece(self, batch: Table | Matrix) -> FeatureRows:
+    def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
         if isinstance(batch, Matrix):
-            ids = None if batch.ids is None else id_column(batch.ids, f"ids of {batch.source}")
-            return FeatureRows(ids, self._finite_matrix(batch), batch.names, batch.source)
-        node, values = self._columns(batch)
-        ids = None
-        if node is not None:
-            ids = id_values(batch, node, "node")
-            require_single_rows(ids, batch, self.role)
+            return [] if batch.ids is None else [id_column(batch.ids, f"ids of {batch.source}")]
+        node, _ = self._columns(batch)
+        return [] if node is None else [id_values(batch, node, "node")]
+
+    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
+        own_ids = ids[0] if ids else None
+        if isinstance(batch, Matrix):
+            return FeatureRows(own_ids, self._finite_matrix(batch), batch.names, batch.source)
+        _, values = self._columns(batch)
+        if ids:
+            require_single_rows(ids[0], batch, self.role)
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
             names = batch.metadata.get("feature_names")
             own = None if names is None else tuple(json.loads(names))
-            return FeatureRows(ids, self._list_matrix(batch, values[0]), own, batch.source)
+            return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source)
         columns = [finite_values(batch, k, self._name(batch, k), self.rule, self.kind) for k in values]
         matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
         for k, column in enumerate(columns):
             matrix[:, k] = column
         own = None if batch.names is None else tuple(batch.names[k] for k in values)
-        return FeatureRows(ids, matrix, own, batch.source)
+        return FeatureRows(own_ids, matrix, own, batch.source)
 
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
         """Return the column of ids and those of numbers."""
@@ -365,19 +271,18 @@ class LabelReader(Reader[LabelRows]):
 
     role: Role = "labels"
 
-    def _piece(self, batch: Table | Matrix) -> LabelRows:
-        if isinstance(batch, Matrix):
-            return self._from_matrix(batch)
-        node, label = self._positions(batch)
-        ids = id_values(batch, node, "node")
-        rows, names = label_values(batch.columns[label], batch.source)
-        hint = HEADER_HINT if batch.text and batch.names is None else ""
-        return self._without_missing(LabelRows(ids, rows, names, batch.source, batch.place, hint))
+    def _ids(self, table: Table) -> list[pa.Array]:
+        return [id_values(table, self._positions(table)[0], "node")]
+
+    def _piece(self, table: Table, ids: list[pa.Array]) -> LabelRows:
+        rows, names = label_values(table.columns[self._positions(table)[1]], table.source)
+        hint = HEADER_HINT if table.text and table.names is None else ""
+        return self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
         if node is not None and label is not None:
-            self._say_unused(table, {node, label})
+            self._say_unused(table, (node, label))
             return node, label
         if not table.text:
             raise _lack(table, "labels need `node` and `label`")
@@ -390,22 +295,15 @@ class LabelReader(Reader[LabelRows]):
             raise InputError(msg)
         return (1, 0) if node == 1 or label == 0 else (0, 1)
 
-    def _from_matrix(self, matrix: Matrix) -> LabelRows:
-        values, source = matrix.values, matrix.source
-
-        def place(row: int) -> str:
-            return f"{source}, row {row + 1}"
-
+    def _as_table(self, matrix: Matrix) -> Table:
+        values: Any = matrix.values
         if isinstance(values, np.ndarray) and 1 in values.shape:  # one class number, or -1 or NaN, per node
-            column = pa.chunked_array([pa.array(values.ravel())])
-            rows, names = label_values(column, source)
-            ids = pa.array(np.arange(values.size))
-            return self._without_missing(LabelRows(ids, rows, names, source, place))
-        coo = sp.coo_array(values)
-        kept = coo.data != 0
-        names = pa.array(coo.col[kept]).cast(pa.large_string())
-        ids = pa.array(np.arange(coo.shape[0]))
-        return LabelRows(ids, coo.row[kept].astype(np.int64), names, source, place)
+            labels = pa.array(values.ravel())
+        else:
+            csr = sp.csr_array(values)
+            csr.eliminate_zeros()
+            labels = pa.LargeListArray.from_arrays(csr.indptr.astype(np.int64), csr.indices)
+        return Table.of(matrix.source, {"node": np.arange(len(labels)), "label": labels})
 
     def _without_missing(self, piece: LabelRows) -> LabelRows:
         """Leave out what means "no label": nothing at all, NaN, -1, and words such as ``NA``, which are counted."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from unseen.data.ids import id_column, is_list
 from unseen.data.options import Options
 from unseen.data.sources import Batches, File, Role
 from unseen.errors import InputError
@@ -96,6 +97,24 @@ class Table:
         own = [name.strip().lower() for name in self.names or ()]
         return next((own.index(name) for name in names if name in own), None)
 
+    @staticmethod
+    def joined(tables: Sequence[Table]) -> Table:
+        """Return batches of one source as one table; columns meet by their names."""
+        if len(tables) == 1:
+            return tables[0]
+        starts = np.cumsum([0, *(table.n_rows for table in tables)])
+
+        def place(row: int) -> str:
+            k = int(np.searchsorted(starts, row, side="right")) - 1
+            return tables[k].place(row - int(starts[k]))
+
+        names = tables[0].names  # the same in all, maybe in another order
+        parts = [
+            [t.columns[k if names is None else (t.names or names).index(names[k])] for t in tables]
+            for k in range(len(tables[0].columns))
+        ]
+        return replace(tables[0], columns=tuple(map(_chained, parts)), place=place)
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -122,22 +141,43 @@ class Matrix:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _chained(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the parts of a column one after the other, in a type that holds them all."""
+    kinds = {part.type for part in parts if len(part)} or {parts[0].type}
+    if len(kinds) == 1:
+        kind = kinds.pop()
+    elif all(map(is_list, kinds)):
+        kind = pa.large_list(pa.float64())
+    elif all(map(pa.types.is_integer, kinds)):
+        kind = pa.int64()
+    else:
+        numbers = all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in kinds)
+        kind = pa.float64() if numbers else pa.large_string()
+    return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], kind)
+
+
 def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield the columns of a Parquet file, at once or in batches of rows."""
     import pyarrow.parquet as pq
 
-    done = 0
+    done = size = 0
     try:
         content = file.path if file.path.is_file() else file.opened()
         with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
             metadata = _parquet_metadata(parquet)
+            step = 1 << 12  # a small file cannot fill the memory before it is noticed
             if n_bytes is None:
-                yield from_arrow(_whole(parquet, file), file.name, metadata=metadata)
-                return
-            step = _batch_rows(parquet, n_bytes)
+                kinds = parquet.schema_arrow.types
+                width = sum(kind.list_size if pa.types.is_fixed_size_list(kind) else 1 for kind in kinds)
+                file.require_room(8 * parquet.metadata.num_rows * width)
+            else:
+                step = _batch_rows(parquet, n_bytes)
             for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
                 for piece in parquet.iter_batches(batch_size=step, row_groups=[group], use_threads=False):
                     table = pa.Table.from_batches([piece])
+                    size += table.nbytes
+                    if n_bytes is None:
+                        file.require_room(size)
                     yield from_arrow(table, file.name, before=done, metadata=metadata)
                     done += len(piece)
             if not done:
@@ -159,19 +199,6 @@ def _parquet_metadata(parquet: ParquetFile) -> dict[str, Any]:
     }
 
 
-def _whole(parquet: ParquetFile, file: File) -> pa.Table:
-    """Return all rows, read in steps so that a small file cannot fill the memory before it is noticed."""
-    schema = parquet.schema_arrow
-    widths = [field.type.list_size if pa.types.is_fixed_size_list(field.type) else 1 for field in schema]
-    file.require_room(8 * parquet.metadata.num_rows * sum(widths))
-    batches, total = list[pa.RecordBatch](), 0
-    for batch in parquet.iter_batches(batch_size=1 << 12):
-        total += batch.nbytes
-        file.require_room(total)
-        batches.append(batch)
-    return pa.Table.from_batches(batches, schema=schema)
-
-
 def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
     """Return how many rows take about `n_bytes`; in memory a row takes more than in the file."""
     facts = parquet.metadata
@@ -184,8 +211,6 @@ def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
     """Yield the batch of an object: anything with the Arrow interface, a matrix, or a sequence of node ids."""
     tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
     if role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
-        from unseen.data.ids import id_column
-
         yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
     elif tabular:
         yield _from_object(source, role)

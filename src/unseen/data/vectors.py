@@ -20,9 +20,8 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data import text
-from unseen.data.columns import is_list
 from unseen.data.headers import BLANK, id_position
-from unseen.data.ids import is_string
+from unseen.data.ids import is_list, is_string
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows
 from unseen.data.read import load_alone
@@ -66,7 +65,7 @@ def read_embedding(path: str | PathLike[str], *, header: bool | None = None) -> 
     (['007', '008'], [[0.5, 1.0], [0.0, 2.0]])
     """
     reader = VectorReader(path, Options(header))
-    rows = FeatureRows.joined(load_alone(reader, n_bytes=_BATCH), reader.header())
+    rows = load_alone(reader, n_bytes=_BATCH)
     n, width = rows.values.shape
     if not n or not width:
         msg = f"{reader.name} holds no vectors"
@@ -100,11 +99,11 @@ class VectorReader(FeatureReader):
         self.metadata: Mapping[str, Any] = {}
         self.headless = False
 
-    def _piece(self, batch: Table | Matrix) -> FeatureRows:
+    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
         self.metadata = _decoded(batch.metadata)
         if isinstance(batch, Table):
             self.headless = batch.text and batch.names is None
-        piece = super()._piece(batch)
+        piece = super()._piece(batch, ids)
         if self.metadata.get("sparse") is True and isinstance(piece.values, np.ndarray):
             return replace(piece, values=sp.csr_array(piece.values))
         return piece
@@ -130,7 +129,7 @@ class VectorReader(FeatureReader):
                 f"found {have or 'no columns'}"
             )
             raise InputError(msg)
-        self._say_unused(table, {node, *values})
+        self._say_unused(table, (node, *values))
         return node, values
 
 

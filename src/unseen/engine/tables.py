@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from unseen.data.build import tell_contradiction
 from unseen.data.ids import id_column, is_string, joined
-from unseen.data.pieces import several_rows
+from unseen.data.pieces import Reader, several_rows
 from unseen.data.read import Intake, missing_features, numbered_ids
-from unseen.data.roles import NodeReader, Reader
+from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.engine.comm import Ints
