@@ -53,9 +53,7 @@ class Embedding:
             msg = f"`params` must be a mapping of names to values, got {self.params!r}"
             raise InputError(msg)
         lock(vectors)
-        object.__setattr__(self, "vectors", vectors)
-        object.__setattr__(self, "node_ids", ids)
-        object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
+        self.__dict__.update(vectors=vectors, node_ids=ids, params=MappingProxyType(dict(self.params)))
 
     def __repr__(self) -> str:
         by = f", by {self.method}" if self.method else ""
@@ -65,8 +63,7 @@ class Embedding:
         return {**self.__dict__, "params": dict(self.params)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(state)
         self.__post_init__()
 
     def rows(self, node_ids: IdArray) -> npt.NDArray[np.float32] | sp.csr_array:

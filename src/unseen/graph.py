@@ -54,10 +54,8 @@ class Graph:
         ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
         features = None if self.features is None else _checked_features(self.features, n)
         lock(adjacency, features)
-        object.__setattr__(self, "adjacency", adjacency)
-        object.__setattr__(self, "features", features)
-        object.__setattr__(self, "node_ids", ids)
-        object.__setattr__(self, "feature_names", _checked_names(self.feature_names, features))
+        names = _checked_names(self.feature_names, features)
+        self.__dict__.update(adjacency=adjacency, features=features, node_ids=ids, feature_names=names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -137,18 +135,10 @@ class Graph:
         >>> unseen.Graph.from_edges([1, 2, 2], [2, 1, 3], [1.0, 5.0, 1.0]).adjacency.max()
         np.float64(5.0)
         """
-        from unseen.data.build import graph_from_edges
+        from unseen.data.build import edge_matrix
 
-        return graph_from_edges(
-            src,
-            dst,
-            weight,
-            nodes=nodes,
-            features=features,
-            feature_names=feature_names,
-            symmetrize=symmetrize,
-            drop_negative=drop_negative,
-        )
+        adjacency, ids = edge_matrix(src, dst, weight, nodes, symmetrize, drop_negative=drop_negative)
+        return Graph(adjacency, features, ids, feature_names)  # type: ignore[arg-type]
 
     @staticmethod
     def from_scipy(

@@ -76,9 +76,7 @@ class Labels:
         n = indicator.shape[0]
         ids = row_ids(self.node_ids, n, f"the indicator has {n} rows")
         lock(indicator)
-        object.__setattr__(self, "indicator", indicator)
-        object.__setattr__(self, "classes", classes)
-        object.__setattr__(self, "node_ids", ids)
+        self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

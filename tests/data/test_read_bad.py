@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -235,12 +236,12 @@ def test_npz(tmp_path: Path) -> None:
         unseen.read_graph(path)
     sp.save_npz(path, sp.csr_array([[0, -1.0], [1, 0]]))
     with pytest.raises(
-        unseen.InputError, match=r"x\.npz\', row 0, column 1: the weight is -1; .*--drop-negative"
+        unseen.InputError, match=r"x\.npz', row 0, column 1: the weight is -1; .*--drop-negative"
     ):
         unseen.read_graph(path)
     sp.save_npz(path, sp.csr_array([[0, 0], [np.inf, 0]]))
     with pytest.raises(
-        unseen.InputError, match=r"weight in row 1, column 0 is inf; edge weights must be finite"
+        unseen.InputError, match=r"row 1, column 0: the weight is inf; edge weights must be finite"
     ):
         unseen.read_graph(path)
     sp.save_npz(path, sp.dia_array(np.eye(2)))
@@ -363,3 +364,38 @@ def test_svmlight(tmp_path: Path) -> None:
         unseen.read_graph(edges, features=write(tmp_path / "f.svmlight", "x 1:2\n"))
     with pytest.raises(unseen.InputError, match=r"f\.svmlight' is empty"):
         unseen.read_graph(edges, features=write(tmp_path / "f.svmlight", ""))
+
+
+def test_parquet_text_that_is_no_text(tmp_path: Path) -> None:
+    offsets, data = pa.py_buffer(np.array([0, 1, 2], dtype=np.int32)), pa.py_buffer(b"a\xff")
+    bad = pa.StringArray.from_buffers(2, offsets, data)
+    pq.write_table(pa.table({"src": ["x", "y"], "dst": bad}), tmp_path / "e.parquet")
+    with pytest.raises(
+        unseen.InputError,
+        match=r"e\.parquet': the column 'dst' is damaged, Invalid UTF8 .*; text must be UTF-8",
+    ):
+        unseen.read_graph(tmp_path / "e.parquet")
+
+
+def test_files_of_a_folder_that_do_not_agree(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"src": ["x"], "dst": ["y"]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"dst": [7], "src": [8]}), tmp_path / "b.parquet")
+    graph = unseen.read_graph(tmp_path)
+    assert graph.node_ids.tolist() == ["x", "y", "8", "7"]
+    pq.write_table(pa.table({"src": ["x"], "dst": ["y"], "weight": [2.0]}), tmp_path / "c.parquet")
+    with pytest.raises(unseen.InputError, match=r"c\.parquet': 'weight' is not a column of all files of"):
+        unseen.read_graph(tmp_path)
+
+
+def test_npz_packed_in_an_odd_way(tmp_path: Path) -> None:
+    sp.save_npz(tmp_path / "plain.npz", sp.csr_array([[0, 1.0], [1, 0]]))
+    with (
+        zipfile.ZipFile(tmp_path / "plain.npz") as plain,
+        zipfile.ZipFile(tmp_path / "odd.npz", "w", 12) as odd,
+    ):
+        for name in plain.namelist():
+            odd.writestr(name, plain.read(name))
+    with pytest.raises(
+        unseen.InputError, match=r"odd\.npz' is not a readable numpy file, .* as numpy never does"
+    ):
+        unseen.read_graph(tmp_path / "odd.npz")

@@ -14,8 +14,9 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.data.sources import parse_size
 from unseen.engine.comm import SOLO
-from unseen.engine.partition import parse_size, partition
+from unseen.engine.partition import partition
 from unseen.engine.parts import checksum, load_parts, part_folder, read_meta, verify_part
 from unseen.errors import InputError, OutputError
 

@@ -29,7 +29,7 @@ def partition(
     messages: options.Messages,
 ) -> None:
     """Cut a graph that need not fit in memory into row parts of equal work, for `python -m unseen.scale`."""
-    from unseen.engine.partition import parse_size
+    from unseen.data.sources import parse_size
     from unseen.engine.partition import partition as cut
 
     meta = cut(

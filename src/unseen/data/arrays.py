@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -36,6 +38,20 @@ MAT_KEYS: dict[Role, tuple[str, ...]] = {
     "features": ("attributes", "features", "feature"),
 }
 _SURE_IDS = 3
+_DAMAGED = (
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
+"""What numpy, zipfile and scipy raise on files that are damaged, or none of theirs."""
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -111,7 +127,13 @@ def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
         start = content.read(6)
         content.seek(0)
         if start.startswith(b"PK"):
-            file.require_room(sum(member.file_size for member in zipfile.ZipFile(content).infolist()))
+            members = zipfile.ZipFile(content).infolist()
+            file.require_room(sum(member.file_size for member in members))
+            if any(
+                member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members
+            ):
+                msg = "its arrays are packed as numpy never does it"
+                raise ValueError(msg)
             content.seek(0)
         try:
             loaded = np.load(content, allow_pickle=False)
@@ -222,7 +244,7 @@ def _foreign(file: File, kind: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except Exception as error:  # noqa: BLE001
+    except _DAMAGED as error:
         sentence = f"is not a readable {kind} file, perhaps damaged or cut off: {first_line(error)}"
         if isinstance(error, MemoryError):
             sentence = "announces more numbers than fit into memory; it is damaged or too large"

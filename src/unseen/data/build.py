@@ -5,7 +5,7 @@ Ids are numbered once, repeats combined, everything counted; classes are sorted,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, id_column, number_ids
 from unseen.errors import InputError, counted, logger
-from unseen.graph import Graph, Symmetrize, check_symmetrize
+from unseen.graph import Symmetrize, check_symmetrize
 from unseen.ids import IdArray
 from unseen.labels import Labels
 
@@ -60,18 +60,10 @@ class Report:
         return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
 
 
-def graph_from_edges(
-    src: Any,
-    dst: Any,
-    weight: npt.ArrayLike | None = None,
-    *,
-    nodes: Any = None,
-    features: Any = None,
-    feature_names: Iterable[str] | None = None,
-    symmetrize: Symmetrize = "max",
-    drop_negative: bool = False,
-) -> Graph:
-    """Return the graph of edges given as columns of ids; `Graph.from_edges` describes the parameters."""
+def edge_matrix(
+    src: Any, dst: Any, weight: Any, nodes: Any, symmetrize: Symmetrize, *, drop_negative: bool
+) -> tuple[sp.csr_array, IdArray]:
+    """Return the adjacency of edges given as columns of ids, and the nodes; see `Graph.from_edges`."""
     check_symmetrize(symmetrize)
     ends = [id_column(src, "src"), id_column(dst, "dst")]
     if len(ends[0]) != len(ends[1]):
@@ -87,8 +79,7 @@ def graph_from_edges(
         return f"edge {row + 1} ({node_ids[first[row]]} - {node_ids[second[row]]}): the weight is"
 
     weights = checked_weights(weights, where, report, drop_negative=drop_negative)
-    adjacency = combined(first, second, weights, node_ids, symmetrize, report)
-    return Graph(adjacency, features, node_ids, None if feature_names is None else tuple(feature_names))
+    return combined(first, second, weights, node_ids, symmetrize, report), node_ids
 
 
 def combined(
@@ -168,45 +159,32 @@ def checked_weights(
 
 
 def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdArray) -> Labels:
-    """Return the labels of rows of one or several sources, given the number of each row's node; classes are sorted."""
+    """Return the labels of rows of one or several sources, given the number of each row's node; classes are sorted.
+
+    A node that two sources label differently is named; within one source several labels are meant.
+    """
     encoded = pa.concat_arrays([piece.names for piece in rows]).dictionary_encode()
     names = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
     position = np.empty(len(names), dtype=np.int64)
     position[order] = np.arange(len(names))
     columns = position[encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
-    nodes = np.concatenate([row_of[piece.rows] for piece, row_of in zip(rows, numbers, strict=True)])
-    classes = tuple(names[k] for k in order)
-    if len(rows) > 1:
-        owners = np.repeat(np.arange(len(rows)), [len(piece.rows) for piece in rows])
-        _say_contradictions(nodes, columns, owners, [piece.source for piece in rows], node_ids, classes)
-    entries = np.ones(len(columns), dtype=np.int64)
-    indicator = sp.coo_array((entries, (nodes, columns)), shape=(len(node_ids), len(names)))
-    return Labels(indicator.tocsr(), classes, node_ids)
-
-
-def _say_contradictions(
-    nodes: Ints,
-    columns: Ints,
-    owners: Ints,
-    sources: Sequence[str],
-    node_ids: IdArray,
-    classes: Sequence[str],
-) -> None:
-    """Name a node that two sources label differently; within one source several labels are meant."""
-    sets: dict[int, dict[int, set[int]]] = {}
-    shared = np.flatnonzero(np.bincount(nodes, minlength=len(node_ids)) > 1)
-    kept = np.isin(nodes, shared)
-    for node, column, owner in zip(
-        nodes[kept].tolist(), columns[kept].tolist(), owners[kept].tolist(), strict=True
-    ):
-        sets.setdefault(node, {}).setdefault(owner, set()).add(column)
-    odd = {node: own for node, own in sets.items() if len({frozenset(s) for s in own.values()}) > 1}
-    if not odd:
-        return
-    node = min(odd)
-    labels = {sources[owner]: [classes[k] for k in sorted(own)] for owner, own in sorted(odd[node].items())}
-    tell_contradiction(node_ids[node], labels, len(odd))
+    parts = np.split(columns, np.cumsum([len(piece.names) for piece in rows])[:-1])
+    classes, shape = tuple(names[k] for k in order), (len(node_ids), len(names))
+    indicators = [
+        sp.csr_array((np.ones(len(part), dtype=bool), (row_of[piece.rows], part)), shape=shape)
+        for piece, row_of, part in zip(rows, numbers, parts, strict=True)
+    ]
+    together = sum(indicators[1:], start=indicators[0])
+    counts = [np.diff(own.indptr) for own in indicators]
+    odd = np.flatnonzero(np.any([(n > 0) & (n < np.diff(together.indptr)) for n in counts], axis=0))
+    if len(odd):
+        first, labels = int(odd[0]), dict[str, list[str]]()
+        for piece, own in zip(rows, indicators, strict=True):
+            if own[[first]].nnz:
+                labels[piece.source] = [classes[k] for k in sorted(own[[first]].indices)]
+        tell_contradiction(node_ids[first], labels, len(odd))
+    return Labels(together, classes, node_ids)
 
 
 def tell_contradiction(node: object, labels: Mapping[str, Sequence[str]], count: int) -> None:

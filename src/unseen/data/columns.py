@@ -101,13 +101,7 @@ def require_single_rows(ids: pa.Array, table: Table, what: str) -> None:
 
 
 def listed(names: Sequence[Any], most: int = 8) -> str:
-    """Return names for a message, the first few of many.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b', ... (3 in all)"
-    """
+    """Return names for a message, the first few of many."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "(none)"
 

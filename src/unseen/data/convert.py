@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from unseen.data.arrays import MAT_KEYS, mat_variables
 from unseen.data.files import AnyPath, refuse_overwriting
-from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_edge_header
+from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_header
 from unseen.data.ids import is_list
 from unseen.data.options import Options
 from unseen.data.read import read, read_features, read_label_list
@@ -28,7 +28,7 @@ from unseen.data.sources import (
     metadata_path,
 )
 from unseen.data.tables import Matrix
-from unseen.data.write import STDOUT, check_graph_target, write_graph, write_part, write_tables
+from unseen.data.write import STDOUT, check_graph_target, write_graph, write_part
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
 from unseen.ids import default_ids
@@ -135,22 +135,14 @@ def write_data(
     if what not in (None, "graph", "all"):
         available = ["graph", "features", *(["labels"] if labels is not None else []), "all"]
         raise unknown_name("part of a graph", what, available)
-    write = write_tables if what == "all" and str(target) not in STDOUT else write_graph
-    return write(graph, target, labels=labels, inputs=inputs)
+    tables = what == "all" and str(target) not in STDOUT
+    return write_graph(graph, target, labels=labels, inputs=inputs, tables=tables)
 
 
 def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) -> What:
     r"""Return what a file holds, by its name, the names of its columns or arrays, or the name of the target.
 
     Without any of these it is a graph; what it holds else has to be said.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
-    >>> _ = path.write_text("node,label\na,b\n")
-    >>> kind_of(path, "y.csv")
-    'labels'
     """
     path, to = existing(source, "source"), Path(target)
     if path.is_dir() or data_suffix(path) == ".mat":
@@ -188,7 +180,7 @@ def _named_kind(path: Path, options: Options) -> What | None:
     lists = [name for name, column in zip(names, table.columns, strict=False) if is_list(column.type)]
     if "method" in table.metadata or "vector" in lists:
         return "embedding"
-    if may_be_edge_header(names):
+    if may_be_header("edges", names):
         return "graph"
     alone = len(names) == 2 and id_position(names) == 0 and names[1] in LABEL_TOO
     if alone or (len(names) in (2, 3) and any(name in LABEL for name in names)):

@@ -197,13 +197,7 @@ def find_dataset(name: str, entry: Entry | None, data_dir: str | PathLike[str] |
 
 
 def load_debian(path: Path = DEBIAN_FILE) -> Dataset:
-    """Return the bundled graph: package names as ids, sections as classes, description words as features.
-
-    Examples
-    --------
-    >>> load_debian().labels.classes[:4]
-    ('database', 'editors', 'electronics', 'fonts')
-    """
+    """Return the bundled graph: package names as ids, sections as classes, description words as features."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -328,13 +322,7 @@ def _read_meta(path: Path) -> dict[str, Any]:
 
 
 def unweighted_adjacency(src: npt.ArrayLike, dst: npt.ArrayLike, n: int) -> sp.csr_array:
-    """Return the symmetric adjacency of the listed edges, every weight 1; repeats count once.
-
-    Examples
-    --------
-    >>> unweighted_adjacency([0, 1, 1], [1, 0, 1], 3).toarray().tolist()
-    [[0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
-    """
+    """Return the symmetric adjacency of the listed edges, every weight 1; repeats count once."""
     rows = np.r_[np.asarray(src, dtype=np.int64), np.asarray(dst, dtype=np.int64)]
     columns = np.roll(rows, len(rows) // 2)
     adjacency = sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)).tocsr()

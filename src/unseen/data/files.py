@@ -83,25 +83,13 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
         for leftover in rubbish:
             leftover.unlink(missing_ok=True)
     for folder in {target.parent for target in targets}:
-        with contextlib.suppress(
-            OSError
-        ):  # the names are safe only once the folder is flushed; not all systems can
+        with contextlib.suppress(OSError):  # names are safe once the folder is flushed; not all systems can
             _flush(folder)
 
 
 @contextlib.contextmanager
 def new_folder(path: AnyPath) -> Iterator[Path]:
-    """Make the folder `path` and those above it for the block; when it fails, remove those that it made.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with new_folder(f"{parent}/a/b") as folder:
-    ...         _ = (folder / "graph.txt").write_text("0 1")
-    ...     [path.name for path in pathlib.Path(parent).rglob("*.txt")]
-    ['graph.txt']
-    """
+    """Make the folder `path` and those above it for the block; when it fails, remove those that it made."""
     folder = Path(path)
     missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
     try:
@@ -229,17 +217,7 @@ def make_folder(path: AnyPath) -> Path:
 
 @contextlib.contextmanager
 def explained(*targets: Path) -> Iterator[None]:
-    """Turn an `OSError` of the block into an `OutputError` that says why the first of `targets` cannot be written.
-
-    Examples
-    --------
-    >>> with explained(Path("full/vectors.npz")):
-    ...     raise OSError(errno.ENOSPC, "No space left on device")
-    Traceback (most recent call last):
-        ...
-    unseen.errors.OutputError: cannot write full/vectors.npz: the disk is full; free some space or choose
-    another disk
-    """
+    """Turn an `OSError` of the block into an `OutputError` that says why the first of `targets` cannot be written."""
     try:
         yield
     except UnseenError:

@@ -14,6 +14,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.data.ids import stacked
 from unseen.data.sources import Role
 from unseen.data.tables import First
 from unseen.errors import InputError, logger
@@ -48,11 +52,6 @@ def edge_pair(cells: Sequence[str]) -> tuple[int, int] | None:
     return None if pair is None else (cells.index(pair[0]), cells.index(pair[1]))
 
 
-def may_be_edge_header(cells: Sequence[str]) -> bool:
-    """Return whether these lower-case cells could name the ends of an edge, as ``from, to`` do."""
-    return may_be_header("edges", cells)
-
-
 def is_header(role: Role, cells: Sequence[str]) -> bool:
     """Return whether these lower-case cells are names of columns for sure."""
     names = set(cells)
@@ -67,11 +66,6 @@ def may_be_header(role: Role, cells: Sequence[str]) -> bool:
     """Return whether these lower-case cells name columns, if the ids among them stand nowhere else.
 
     Columns of numbers that are called 0, 1, 2, ... are pandas' way.
-
-    Examples
-    --------
-    >>> may_be_header("features", ["paper", "0", "1", "2"]), may_be_header("features", ["paper", "0", "0", "2"])
-    (True, False)
     """
     numbers = role in ("features", "vectors")  # whose columns may be called anything
     if is_header("nodes" if numbers else role, cells):
@@ -85,13 +79,7 @@ def may_be_header(role: Role, cells: Sequence[str]) -> bool:
 
 
 def id_position(names: Sequence[str]) -> int | None:
-    """Return which of these column names is that of the ids, in any case, or None; pandas' index counts as one.
-
-    Examples
-    --------
-    >>> id_position(["x", "ID"]), id_position(["word", "x"]), id_position(["x", "word"])
-    (1, 0, None)
-    """
+    """Return which of these column names is that of the ids, in any case, or None; pandas' index counts as one."""
     own = lower(names)
     first = 0 if own and own[0] in FIRST_ONLY else None
     return next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), first)
@@ -172,6 +160,38 @@ def is_row(
     return True
 
 
+def stands_in(columns: Sequence[pa.Array]) -> Callable[[str], bool]:
+    """Return the test whether an id stands in one of these columns, by string form."""
+
+    def stands(value: str) -> bool:
+        for column in columns:
+            if pa.types.is_integer(column.type):
+                number = int(value) if value.lstrip("-").isdecimal() and str(int(value)) == value else None
+                scalar = None if number is None or abs(number) >= 2**63 else pa.scalar(number, pa.int64())
+            else:
+                scalar = pa.scalar(value, pa.large_string())
+            if scalar is not None and pc.index(column, scalar).as_py() >= 0:
+                return True
+        return False
+
+    return stands
+
+
+def strangers_among(own: list[pa.Array], others: list[pa.Array]) -> Callable[[], int] | None:
+    """Return the number of own rows whose id stands in no other source; None where there is no other."""
+    if not any(map(len, others)):
+        return None
+
+    def count() -> int:
+        elsewhere = stacked(others).cast(pa.large_string())
+        return sum(
+            int(pc.sum(pc.invert(pc.is_in(c.cast(pa.large_string()), elsewhere)), min_count=0).as_py())
+            for c in own
+        )
+
+    return count
+
+
 def _say_dropped(place: str, cells: Sequence[str], why: str = "") -> None:
     because = f": {why}" if why else ""
     logger.info("%s (%s) was taken as a header%s", place, ", ".join(cells), because)
@@ -203,15 +223,7 @@ def is_number(cell: str) -> bool:
 
 
 def split_line(line: str, delimiter: str | None) -> list[str]:
-    """Return the cells of one record of text; a quoted cell may hold line breaks.
-
-    Examples
-    --------
-    >>> split_line('"a, b";c', ";")
-    ['a, b', 'c']
-    >>> split_line("0  7", BLANK)
-    ['0', '7']
-    """
+    """Return the cells of one record of text; a quoted cell may hold line breaks."""
     if delimiter == BLANK:
         line = line.strip(_BLANKS).replace("\t", BLANK)
     pieces = [piece + "\n" for piece in line.split("\n")]  # only a line feed ends a line

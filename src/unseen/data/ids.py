@@ -71,12 +71,6 @@ def number_ids(
     """Return the numbers of the ids of all columns; integer and string ids meet by string form.
 
     The `columns` are read row by row side by side, as the lines of a file are.
-
-    Examples
-    --------
-    >>> numbering = number_ids([pa.array([7, 3]), pa.array([3, 1])], after=[pa.array([9, 7])])
-    >>> numbering.ids.tolist(), [numbers.tolist() for numbers in numbering.columns + numbering.after]
-    ([7, 3, 1, 9], [[0, 1], [1, 2], [3, 0]])
     """
     encoded = stacked([*before, *columns, *after]).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -151,13 +145,7 @@ def text_arrays(key: str, values: Any) -> dict[str, npt.NDArray[Any]]:
 
 
 def texts_from_arrays(key: str, arrays: Mapping[str, npt.NDArray[Any]], where: str) -> list[str] | None:
-    r"""Return what `text_arrays` stored as bytes, or None where there is no such pair of arrays.
-
-    Examples
-    --------
-    >>> texts_from_arrays("ids", text_arrays("ids", ["a\0", "bc"]), "'v.npz'")
-    ['a\x00', 'bc']
-    """
+    r"""Return what `text_arrays` stored as bytes, or None where there is no such pair of arrays."""
     if f"{key}_utf8" not in arrays or f"{key}_offsets" not in arrays:
         return None
     content, offsets = arrays[f"{key}_utf8"].tobytes(), arrays[f"{key}_offsets"].tolist()

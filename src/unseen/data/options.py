@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from unseen.errors import InputError
 
@@ -18,6 +18,16 @@ WORDING = {
     "strict": "Refuse labels of nodes that have no edge and no features.",
 }
 """What each option means, in one sentence; the command line's help says the same."""
+
+
+class OptionNames(TypedDict, total=False):
+    """The options as keyword arguments, for functions that hand them on."""
+
+    header: bool | None
+    delimiter: str | None
+    symmetrize: Symmetrize
+    drop_negative: bool
+    strict: bool
 
 
 @dataclass(frozen=True)

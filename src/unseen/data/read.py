@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from unseen.data.build import Report, combined, labels_of, refuse_unknown
-from unseen.data.ids import Ints, Numbering, id_column, number_ids, stacked
-from unseen.data.options import Options
+from unseen.data.headers import stands_in, strangers_among
+from unseen.data.ids import Ints, Numbering, id_column, number_ids
+from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import FeatureRows, LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
@@ -113,22 +113,13 @@ def read(
 
 
 def read_graph(
-    edges: Any,
-    nodes: Any = None,
-    features: Any = None,
-    labels: Any = None,
-    *,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    symmetrize: Symmetrize = "max",
-    drop_negative: bool = False,
-    strict: bool = False,
+    edges: Any, nodes: Any = None, features: Any = None, labels: Any = None, **options: Unpack[OptionNames]
 ) -> Graph:
     r"""Read a graph: :func:`unseen.read` without the labels, whose ids are nodes all the same.
 
     Parameters
     ----------
-    edges, nodes, features, labels, header, delimiter, symmetrize, drop_negative, strict
+    edges, nodes, features, labels, **options
         As for :func:`unseen.read`.
 
     Examples
@@ -139,8 +130,7 @@ def read_graph(
     >>> unseen.read_graph(path)
     Graph(3 nodes, 2 edges, no features)
     """
-    options = Options(header, delimiter, symmetrize, drop_negative, strict)
-    return Intake(edges, nodes, features, several(labels), options).data().graph
+    return read(edges, nodes, features, labels, **options).graph
 
 
 def read_labels(
@@ -227,7 +217,7 @@ def load_alone(
     comments = Report(comments=reader.report.comments - before)
     if comments.losses():
         logger.info("%s: %s", reader.name, *comments.losses())
-    return reader.whole(_among([*reader.columns, *others]))
+    return reader.whole(stands_in([*reader.columns, *others]))
 
 
 class Intake:
@@ -296,7 +286,7 @@ class Intake:
             for column in other.columns
         ]
         return reader.whole(
-            _among([*everything, *self.beside]), _stranger_count(reader.columns, [*others, *self.beside])
+            stands_in([*everything, *self.beside]), strangers_among(reader.columns, [*others, *self.beside])
         )
 
     def require_nodes(self, n: int) -> None:
@@ -380,38 +370,6 @@ def several(labels: Any) -> list[Any]:
         is_path(one) or hasattr(one, "columns") for one in labels
     )
     return list(labels) if listed and labels else [labels]
-
-
-def _among(columns: Sequence[pa.Array]) -> Callable[[str], bool]:
-    """Return the test whether an id stands in one of these columns, by string form."""
-
-    def stands(value: str) -> bool:
-        for column in columns:
-            if pa.types.is_integer(column.type):
-                number = int(value) if value.lstrip("-").isdecimal() and str(int(value)) == value else None
-                scalar = None if number is None or abs(number) >= 2**63 else pa.scalar(number, pa.int64())
-            else:
-                scalar = pa.scalar(value, pa.large_string())
-            if scalar is not None and pc.index(column, scalar).as_py() >= 0:
-                return True
-        return False
-
-    return stands
-
-
-def _stranger_count(own: list[pa.Array], others: list[pa.Array]) -> Callable[[], int] | None:
-    """Return the number of own rows whose id stands in no other source; None where there is no other."""
-    if not any(map(len, others)):
-        return None
-
-    def count() -> int:
-        elsewhere = stacked(others).cast(pa.large_string())
-        return sum(
-            int(pc.sum(pc.invert(pc.is_in(c.cast(pa.large_string()), elsewhere)), min_count=0).as_py())
-            for c in own
-        )
-
-    return count
 
 
 def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:

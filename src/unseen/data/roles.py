@@ -33,7 +33,7 @@ from unseen.data.headers import (
 )
 from unseen.data.ids import id_column, is_list
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Reader
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Reader, several_rows
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.errors import InputError, logger
@@ -191,15 +191,21 @@ class FeatureReader(Reader[FeatureRows]):
         if isinstance(batch, Matrix):
             return [] if batch.ids is None else [id_column(batch.ids, f"ids of {batch.source}")]
         node, _ = self._columns(batch)
-        return [] if node is None else [id_values(batch, node, "node")]
+        if node is None:
+            return []
+        ids = id_values(batch, node, "node")
+        require_single_rows(ids, batch, self.role)
+        return [ids]
 
     def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
         own_ids = ids[0] if ids else None
         if isinstance(batch, Matrix):
             return FeatureRows(own_ids, self._finite_matrix(batch), batch.names, batch.source)
         _, values = self._columns(batch)
-        if ids:
-            require_single_rows(ids[0], batch, self.role)
+        if ids and len(ids[0]) > 1 and self.first is not None:  # it may be a row like another
+            counts = ids[0].value_counts().field("counts").to_numpy()
+            if counts.max() > 1:
+                raise several_rows(batch.source, ids[0].unique()[int(counts.argmax())].as_py())
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
             names = batch.metadata.get("feature_names")
             own = None if names is None else tuple(json.loads(names))

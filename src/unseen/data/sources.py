@@ -35,7 +35,7 @@ GRAPH_FILE, GROUP_FILE, FEATURE_FILE = "graph.txt", "group.txt", "features.npz"
 _GZIP = b"\x1f\x8b"
 _RATIO, _ALWAYS = 200, 256_000_000
 LIMIT_VARIABLE = "UNSEEN_UNPACK_LIMIT"
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -125,35 +125,17 @@ def resolve(function: Callable[..., Any] | str) -> Callable[..., Any]:
 
 
 def data_suffix(path: Path) -> str:
-    """Return the last suffix in lower case, looking through ``.gz``.
-
-    Examples
-    --------
-    >>> data_suffix(Path("edges.CSV.gz"))
-    '.csv'
-    """
+    """Return the last suffix in lower case, looking through ``.gz``: ``.csv`` of ``edges.CSV.gz``."""
     return Path(_bare_name(path)).suffix
 
 
 def metadata_path(vectors: Path) -> Path:
-    """Return the name of the projector's file of ids that goes with the file of vectors.
-
-    Examples
-    --------
-    >>> metadata_path(Path("out/cora.tsv")).name
-    'cora.metadata.tsv'
-    """
+    """Return the name of the projector's file of ids that goes with the file of vectors."""
     return vectors.with_suffix(".metadata.tsv")
 
 
 def find_format(path: Path, role: str, *, written: bool = False) -> Format | None:
-    """Return the format that the name of a file says for a role, or None; the longest suffix wins.
-
-    Examples
-    --------
-    >>> find_format(Path("a.pq"), "labels").name, find_format(Path("v.w2v.txt.gz"), "vectors").name
-    ('Parquet', 'word2vec text')
-    """
+    """Return the format that the name of a file says for a role, or None; the longest suffix wins."""
     fitting = [
         (len(suffix), format_)
         for format_ in FORMATS
@@ -285,7 +267,8 @@ class File:
     def require_room(self, n_bytes: int, packed: int | None = None) -> None:
         """Raise an `InputError` if the content takes `n_bytes` once unpacked, and that is too much to trust."""
         size = self.size if packed is None else packed
-        limit = _limit()
+        bytes_allowed = os.environ.get(LIMIT_VARIABLE, "").strip()
+        limit = parse_size(bytes_allowed, LIMIT_VARIABLE) if bytes_allowed else None
         if n_bytes <= (max(_ALWAYS, _RATIO * size) if limit is None else limit):
             return
         bound = f"{_RATIO} times its size"
@@ -316,16 +299,20 @@ class _Counted:
         return data
 
 
-def _limit() -> int | None:
-    """Return the bound that the environment sets, in bytes."""
-    text = os.environ.get(LIMIT_VARIABLE, "").strip()
-    if not text:
-        return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", text.lower())
-    if match is None:
-        msg = f"{LIMIT_VARIABLE} must be a number of bytes such as 8GB, got {text!r}"
+def parse_size(text: str, what: str = "--memory") -> int:
+    """Return the bytes that a text like ``2GB`` or ``512MiB`` means.
+
+    Examples
+    --------
+    >>> parse_size("2GB"), parse_size("1.5 MiB"), parse_size("1000")
+    (2000000000, 1572864, 1000)
+    """
+    size = _SIZE.fullmatch(text)
+    if size is None:
+        msg = f"`{what}` takes a size such as 500MB or 2GB, got {text!r}"
         raise InputError(msg)
-    return int(float(match[1]) * _UNITS[match[2]])
+    number, unit, binary = size.groups()
+    return int(float(number) * (1024 if binary else 1000) ** ["", *"KMGT"].index(unit.upper()))
 
 
 def shown_bytes(n: float) -> str:
@@ -353,13 +340,6 @@ class Source:
         What is read; none for an object.
     beside : Path or None
         A file that names nodes of these edges: the ``group.txt`` beside a ``graph.txt``.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> source = Source(pa.table({"src": ["a", "b"], "dst": ["b", "c"]}), "edges")
-    >>> [table.n_rows for table in source.batches()]
-    [2]
     """
 
     def __init__(self, source: Any, role: Role, options: Options | None = None) -> None:

@@ -175,6 +175,7 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
             for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
                 for piece in parquet.iter_batches(batch_size=step, row_groups=[group], use_threads=False):
                     table = pa.Table.from_batches([piece])
+                    _require_sound(table, file.name)
                     size += table.nbytes
                     if n_bytes is None:
                         file.require_room(size)
@@ -187,6 +188,16 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
             raise
         msg = f"{file.name} is not a readable Parquet file: {first_line(error)}"
         raise InputError(msg) from None
+
+
+def _require_sound(table: pa.Table, source: str) -> None:
+    """Refuse columns whose values are none, such as text that is not UTF-8."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            msg = f"{source}: the column {name!r} is damaged, {first_line(error)}; text must be UTF-8"
+            raise InputError(msg) from None
 
 
 def _parquet_metadata(parquet: ParquetFile) -> dict[str, Any]:

@@ -42,7 +42,12 @@ STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def write_graph(
-    graph: Graph, target: AnyPath, *, labels: Labels | None = None, inputs: Iterable[object] = ()
+    graph: Graph,
+    target: AnyPath,
+    *,
+    labels: Labels | None = None,
+    inputs: Iterable[object] = (),
+    tables: bool = False,
 ) -> list[Path]:
     """Write a graph, its features and labels; all files or none. Return them, the edges first.
 
@@ -57,6 +62,9 @@ def write_graph(
         Of nodes of the graph.
     inputs : iterable of path, optional
         Files that must not be overwritten, since the graph was read from them.
+    tables : bool
+        `target` is a folder for ``edges.csv``, ``features.parquet`` and ``labels.csv``, what there is of them;
+        ``nodes.csv`` comes with them where some nodes have no edge.
 
     Examples
     --------
@@ -70,9 +78,15 @@ def write_graph(
         _warn_of_one_table(graph, labels)
         return write_part(graph, "edges", target)
     path = Path(target)
-    check_graph_target(path)
+    if not tables:
+        check_graph_target(path)
     labels = None if labels is None else labels.aligned(graph)
     _require_names(graph if labels is None else labels, path)
+    if tables:
+        names: dict[Role, str] = {"edges": "edges.csv", "nodes": "nodes.csv", "labels": "labels.csv"}
+        names["features"] = "features.parquet"
+        paths = {role: path / name for role, name in names.items()}
+        return _write_all(_separate_files(graph, labels, paths), inputs, folder=path)
     if is_folder(path):
         return _write_all(as_folder(graph, labels, path), inputs, folder=path)
     beside = _paths_beside(graph, path)
@@ -84,30 +98,6 @@ def write_graph(
             beside["nodes"],
         )
     return files
-
-
-def write_tables(
-    graph: Graph, folder: AnyPath, *, labels: Labels | None = None, inputs: Iterable[object] = ()
-) -> list[Path]:
-    """Write ``edges.csv``, ``features.parquet`` and ``labels.csv`` into a folder, what there is of them.
-
-    ``nodes.csv`` comes with them where some nodes have no edge.
-
-    Examples
-    --------
-    >>> import tempfile, unseen
-    >>> data = unseen.planted_partition(60, 3, random_state=0)
-    >>> [path.name for path in write_tables(data.graph, tempfile.mkdtemp(), labels=data.labels)]
-    ['edges.csv', 'features.parquet', 'labels.csv']
-    """
-    place = Path(folder)
-    tables: tuple[Role, ...] = ("edges", "nodes", "labels")
-    paths: dict[Role, Path] = {role: place / f"{role}.csv" for role in tables}
-    paths["features"] = place / "features.parquet"
-    labels = None if labels is None else labels.aligned(graph)
-    _require_names(graph if labels is None else labels, place)
-    files = _separate_files(graph, labels, paths)
-    return _write_all(files, inputs, folder=place)
 
 
 def write_part(

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.headers import may_be_edge_header
+from unseen.data.headers import may_be_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import feature_columns, features_to_arrow, labels_to_arrow, to_arrow
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix, metadata_path
@@ -231,7 +231,7 @@ def _needs_header(columns: dict[str, pa.Array]) -> bool:
 
 
 def _looks_like_header(columns: dict[str, pa.Array]) -> bool:
-    return may_be_edge_header([str(column[0].as_py()).strip().lower() for column in columns.values()])
+    return may_be_header("edges", [str(column[0].as_py()).strip().lower() for column in columns.values()])
 
 
 def _number_lines(embedding: Embedding, separator: str, *, with_ids: bool) -> Iterator[bytes]:

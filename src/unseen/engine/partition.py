@@ -6,7 +6,6 @@ adjacency; a part is a range of these.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Sequence
 from itertools import pairwise
@@ -28,8 +27,6 @@ LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
 BATCH = 1 << 25
 """Bytes of input that are read together, at most."""
-
-_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 
 
 def partition(
@@ -123,19 +120,3 @@ def partition(
     rows_each = ("" if least == most else f"{least:,} to ") + counted(most, "row")
     logger.info("%s of %s written to %s", counted(parts, "part"), rows_each, target)
     return meta
-
-
-def parse_size(text: str, flag: str = "--memory") -> int:
-    """Return the bytes that a text like ``2GB`` or ``512MiB`` means.
-
-    Examples
-    --------
-    >>> parse_size("2GB"), parse_size("1.5 MiB"), parse_size("1000")
-    (2000000000, 1572864, 1000)
-    """
-    size = _SIZE.fullmatch(text)
-    if size is None:
-        msg = f"`{flag}` takes a size such as 500MB or 2GB, got {text!r}"
-        raise InputError(msg)
-    number, unit, binary = size.groups()
-    return int(float(number) * (1024 if binary else 1000) ** ["", *"KMGT"].index(unit.upper()))
