@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import id_column, is_list
+from unseen.data.ids import id_column, is_list, is_string
 from unseen.data.options import Options
 from unseen.data.sources import Batches, File, Role
 from unseen.errors import InputError
@@ -195,8 +195,9 @@ def _require_sound(table: pa.Table, source: str) -> None:
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
             column.validate(full=True)
-        except pa.ArrowInvalid as error:
-            msg = f"{source}: the column {name!r} is damaged, {first_line(error)}; text must be UTF-8"
+        except pa.ArrowInvalid:
+            what = "text that is not UTF-8" if is_string(column.type) else f"values that are no {column.type}"
+            msg = f"{source}: the column {name!r} holds {what}; write the file again"
             raise InputError(msg) from None
 
 
