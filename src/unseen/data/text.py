@@ -1,39 +1,39 @@
 """Delimited text: csv, tsv and blank-separated files, with or without header, plain or gzip, whole or in pieces.
 
-All cells come out as strings, so that ``007`` stays ``007``. The good path is pyarrow's parser on blocks of whole
-lines whose comments were emptied, not removed: line numbers stay those of the file, and the slow look for the line
-at fault is taken only once something is wrong. A file read at once is a file of one block.
+All cells come out as strings, so that ``007`` stays ``007``. A file comes in blocks of whole lines, of which
+:mod:`unseen.data.cells` makes columns; a file read at once is a file of one block.
 """
 
 from __future__ import annotations
 
 import codecs
-import csv
-import io
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
-from unseen.data.headers import BLANK, NEVER, cuts_all, id_position, judge, sniff_delimiter, split_line
+from unseen.data.cells import (
+    SURE_COMMENT,
+    Layout,
+    Text,
+    field_start,
+    record_end,
+    refuse_stray_quotes,
+    scan,
+    tidy,
+)
+from unseen.data.headers import NEVER, cuts_all, judge, sniff_delimiter, split_line
 from unseen.data.ids import joined
 from unseen.data.options import Options
 from unseen.data.sources import Batches, File, Role
-from unseen.data.tables import First, Table, first_line
+from unseen.data.tables import First, Table
 from unseen.errors import InputError
 
 _SAMPLE = 200
 HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
-_ARROW_BLOCK = 1 << 22
-_END = b"\x1e"
-"""The id of a last line of our own: where it does not come back, a quote before it is still open."""
 
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
@@ -56,32 +56,6 @@ def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -
         yield replace(table, columns=columns, names=("node", "label"))
 
 
-@dataclass(frozen=True)
-class Layout:
-    """What the first lines of a file say of all of it.
-
-    Attributes
-    ----------
-    delimiter : str or None
-        None: there is one column.
-    width : int
-        Number of columns.
-    names, first
-        As in `Table`; where one of them is there, the first line is no row of the batches.
-    start : int
-        Where the first line that is no comment begins, in bytes.
-    quotes : bool
-        Whether a cell may be quoted.
-    """
-
-    delimiter: str | None
-    width: int
-    names: tuple[str, ...] | None
-    first: First | None
-    start: int
-    quotes: bool = True
-
-
 def read_with(
     file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None
 ) -> Iterator[Table]:
@@ -98,15 +72,15 @@ def read_with(
         layout = layout or _layout(data, last, file, role, options, delimiter)
         columns = None
         if layout is not None:
-            text = _text(data, file.name, layout, before, started=started)
+            text = Text.of(data, file.name, layout, before, started=started)
             columns = text.columns(role)
             if columns is None:  # a quote is open at the end: the record goes on in the next block
-                _, boundary, quote = _scan(data, layout)
+                _, boundary, quote = scan(data, layout)
                 if last:
                     raise _unclosed(file.name, before + data.count(b"\n", 0, quote or data.rfind(b'"')) + 1)
                 if boundary and (started or boundary > layout.start):
                     data, rest = data[:boundary], data[boundary:]
-                    text = _text(data, file.name, layout, before, started=started)
+                    text = Text.of(data, file.name, layout, before, started=started)
                     columns = text.columns(role)
         if layout is None or columns is None:
             parts, enough = [data], 2 * len(data)  # look again once there is twice as much
@@ -124,20 +98,6 @@ def _unclosed(source: str, line: int) -> InputError:
         "close it, or write a quote inside a quoted cell twice"
     )
     return InputError(msg)
-
-
-def _refuse_stray_quotes(data: bytes, delimiter: str | None, source: str, line: int) -> None:
-    """Refuse a quoted cell over several lines with text behind it: two stray quotes; `data` begins in `line`."""
-    more = rb"(?P<more>[^\n" + re.escape((delimiter or NEVER).encode()) + rb"]?)"
-    pattern = _field(delimiter) + rb"(?P<quoted>" + _QUOTED.pattern + rb")" + more
-    for match in re.finditer(pattern, data, re.MULTILINE):
-        if match["more"] and b"\n" in match["quoted"]:
-            opens = line + data.count(b"\n", 0, match.start("quoted"))
-            msg = (
-                f"{source}, line {opens}: a quote opens there and closes in a later line with more text behind it; "
-                "close it where its cell ends, or write a quote inside a quoted cell twice"
-            )
-            raise InputError(msg)
 
 
 def _blocks(file: File, n_bytes: int | None) -> Iterator[tuple[bytes, bool]]:
@@ -210,13 +170,13 @@ def _layout(
     width = len(split_line(sample[0], delimiter))
     start = next(at for at, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width)
     line = data.count(b"\n", 0, start) + 1
-    record = data[start : _record_end(data, start, _field(delimiter))].strip(b" \t")
-    quote = _scan(record, Layout(delimiter, width, None, None, start))[2]
+    record = data[start : record_end(data, start, field_start(delimiter))].strip(b" \t")
+    quote = scan(record, Layout(delimiter, width, None, None, start))[2]
     if quote is not None:
         if not last:
             return None
         raise _unclosed(file.name, line + record.count(b"\n", 0, quote))
-    _refuse_stray_quotes(_tidy(record, delimiter), delimiter, file.name, line)
+    refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
     cells = tuple(split_line(record.decode("utf-8"), delimiter))
     place = f"{file.name}, line {line}"
     kind = judge(role, cells, options.header, place)
@@ -227,10 +187,6 @@ def _layout(
         First(cells, place, named_header=options.header is True) if kind == "wait" else None,
         start,
     )
-
-
-_SURE_COMMENT = re.compile(rb"^[ \t]*+#(?:[ \t][^\n]*)?$", re.MULTILINE)
-_ANY_HASH = re.compile(rb"^[ \t]*+#[^\n]*", re.MULTILINE)
 
 
 def _records(data: bytes, size: int) -> list[tuple[int, str]]:
@@ -245,241 +201,8 @@ def _records(data: bytes, size: int) -> list[tuple[int, str]]:
     while at < len(head) and len(records) < _SAMPLE + 1:
         end = head.find(b"\n", at)
         end = len(head) if end < 0 else end
-        if head[at:end].strip(b" \t") and not _SURE_COMMENT.match(head[at:end]):
-            end = _record_end(head, at)
+        if head[at:end].strip(b" \t") and not SURE_COMMENT.match(head[at:end]):
+            end = record_end(head, at)
             records.append((at, head[at:end].decode("utf-8").strip(" \t")))
         at = end + 1
     return records
-
-
-_ANY_FIELD = rb"(?:^|(?<=[,;\t |]))"
-_QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
-
-
-def _record_end(data: bytes, start: int, field: bytes = _ANY_FIELD) -> int:
-    """Return where a record ends that begins at `start`; `field` is the pattern of where a cell begins."""
-    pattern = re.compile(field + rb'"', re.MULTILINE)
-    at, end = start, data.find(b"\n", start)
-    end = len(data) if end < 0 else end
-    while (opening := pattern.search(data, at, end)) is not None:
-        quoted = _QUOTED.match(data, opening.end() - 1)
-        at = opening.end() if quoted is None else quoted.end()
-        if at > end:
-            end = data.find(b"\n", at)
-            end = len(data) if end < 0 else end
-    return end
-
-
-def _field(delimiter: str | None) -> bytes:
-    """Return the pattern of where a cell begins, the blanks before it included."""
-    if delimiter == BLANK:
-        return rb"(?:^|(?<=[ \t]))"
-    blanks = rb"[ ]" if delimiter == "\t" else rb"[ \t]"
-    return rb"(?:^|(?<=" + re.escape((delimiter or NEVER).encode()) + rb"))" + blanks + rb"*+"
-
-
-@lru_cache(maxsize=32)
-def _tokens(delimiter: str | None) -> re.Pattern[bytes]:
-    """Return the pattern of what is no plain cell: a line that begins with ``#``, or a quoted cell."""
-    field = _field(delimiter)
-    quoted = rb'"[^"]*+(?:""[^"]*+)*+(?P<close>"?)'
-    return re.compile(rb"(?P<hash>^[ \t]*+#[^\n]*)|" + field + rb"(?P<quoted>" + quoted + rb")", re.MULTILINE)
-
-
-def _scan(data: bytes, layout: Layout) -> tuple[list[tuple[int, int]], int | None, int | None]:
-    """Return the spans of comments, and where the record begins and the quote opens that is open at the end."""
-    comments, at, boundary, done = list[tuple[int, int]](), 0, 0, 0
-    pattern = _tokens(layout.delimiter)
-    while (match := pattern.search(data, at)) is not None:
-        boundary = max(boundary, data.rfind(b"\n", done, match.start()) + 1)
-        at = done = match.end()
-        if match["hash"] is not None:
-            if _is_comment(match["hash"], layout):
-                comments.append(match.span())
-            else:
-                at = done = match.start() + match["hash"].index(b"#") + 1
-        elif not match["close"]:
-            return comments, boundary, match.start("quoted")
-    return comments, None, None
-
-
-def _is_comment(line: bytes, layout: Layout) -> bool:
-    """Return whether a line that begins with ``#`` is none of the data: a blank follows, or its columns differ."""
-    if _SURE_COMMENT.match(line):
-        return True
-    return len(split_line(line.decode("utf-8"), layout.delimiter)) != layout.width
-
-
-def _without_comments(data: bytes, layout: Layout) -> tuple[bytes, int]:
-    """Return the data with comment lines emptied, and their number; what is quoted is no comment."""
-    if b"#" not in data:
-        return data, 0
-    if b'"' in data:
-        spans = _scan(data, layout)[0]
-    else:
-        spans = [m.span() for m in _ANY_HASH.finditer(data) if _is_comment(m[0], layout)]
-    if not spans:
-        return data, 0
-    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(data)]
-    return b"".join(data[a:b] for a, b in zip(starts, ends, strict=True)), len(spans)
-
-
-def _tidy(data: bytes, delimiter: str | None) -> bytes:
-    """Drop the blanks around cells, and make a run of blanks one; what is quoted stays as it is.
-
-    Each pattern begins where a run of blanks does, so that a long run is looked at once.
-    """
-    blanks = (b" ",) if delimiter == "\t" else (b" ", b"\t")
-    mark = (delimiter or NEVER).encode()
-    if not _has_loose_blanks(data, blanks, mark):
-        return data
-    blank = b"[" + b"".join(blanks) + b"]"
-    edge = rb"^" + blank + rb"++|(?<!" + blank + rb")" + blank + rb"++$"
-    if delimiter == BLANK:
-        between = blank + rb"++"
-    else:
-        between = rb"(?<!" + blank + rb")" + blank + rb"*+" + re.escape(mark) + blank + rb"*+"
-    if b'"' not in data:
-        return re.sub(between, mark, re.sub(edge, b"", data, flags=re.MULTILINE))
-    quoted = rb"(?:(?P<start>^" + blank + rb"*+)|" + between + rb')(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'
-    pattern = re.compile(quoted + rb"|(?P<edge>" + edge + rb")|" + between, re.MULTILINE)
-
-    def replaced(match: re.Match[bytes]) -> bytes:
-        lead = mark if match["edge"] is None and match["start"] is None else b""
-        return lead + (match["quoted"] or b"")
-
-    return pattern.sub(replaced, data)
-
-
-def _has_loose_blanks(data: bytes, blanks: tuple[bytes, ...], mark: bytes) -> bool:
-    """Return whether there is anything to tidy; plain searches, since most files are tidy and may be large."""
-    if mark == b" " and b"\t" in data:
-        return True
-    return any(
-        blank in data
-        and (
-            data.startswith(blank)
-            or data.endswith(blank)
-            or any(pair in data for pair in (blank + mark, mark + blank, blank + b"\n", b"\n" + blank))
-        )
-        for blank in blanks
-    )
-
-
-def _text(data: bytes, source: str, layout: Layout, before: int, *, started: bool) -> Text:
-    """Return a block ready for the parser, without the line that is no row and what stands above it."""
-    if not started:
-        start = layout.start
-        if layout.names is not None or layout.first is not None:
-            start = _record_end(data, start, _field(layout.delimiter))
-        before += data.count(b"\n", 0, start)
-        data = data[start:]
-    data, comments = _without_comments(data, layout)
-    return Text(source, _tidy(data, layout.delimiter), layout, before, comments)
-
-
-@dataclass(frozen=True)
-class Text:
-    """A block of a text file ready for the parser: tidy bytes with the line breaks of the original."""
-
-    source: str
-    data: bytes
-    layout: Layout
-    before: int
-    comments: int
-
-    def records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line number and the cells of each row; slow, for messages."""
-        text = io.StringIO(self.data.decode("utf-8"), newline="")
-        quote = '"' if self.layout.quotes else None
-        reader = csv.reader(
-            text, delimiter=self.layout.delimiter or NEVER, quotechar=quote, quoting=0 if quote else 3
-        )
-        while True:
-            line = self.before + reader.line_num + 1
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error:  # a cell beyond the csv module's limit
-                cells = [""] * self.layout.width
-            if cells:
-                yield line, cells
-
-    def place(self, row: int) -> str:
-        """Return where a row stands."""
-        line = next((line for k, (line, _) in enumerate(self.records()) if k == row), None)
-        return f"{self.source}, line {line}" if line else f"{self.source}, row {row + 1}"
-
-    def columns(self, role: Role) -> tuple[pa.ChunkedArray, ...] | None:
-        """Return the columns, or None where a quote is still open at the end."""
-        width = self.layout.width
-        strings = [pa.large_string()] * width
-        if not self.data.strip(b"\n"):
-            return tuple(pa.chunked_array([[]], type=kind) for kind in strings)
-        if role in ("features", "vectors") and width > 1:
-            number = pa.float32() if role == "vectors" else pa.float64()
-            node = id_position(self.layout.names or ()) or 0
-            try:
-                return self._parsed([pa.large_string() if k == node else number for k in range(width)], node)
-            except pa.ArrowInvalid:
-                pass  # some cell is no number: read strings, so that the reader can say which
-        try:
-            return self._parsed(strings, 0)
-        except pa.ArrowInvalid as error:
-            if self.layout.quotes and b'"' in self.data and _scan(self.data, self.layout)[1] is not None:
-                return None
-            raise self._explained(error) from None
-
-    def _parsed(self, types: list[Any], node: int) -> tuple[pa.ChunkedArray, ...] | None:
-        if not self.layout.quotes or b'"' not in self.data:
-            return self._arrow(self.data, types)
-        end = [_END if k == node else b"0" for k in range(len(types))]
-        mark = (self.layout.delimiter or NEVER).encode()
-        columns = self._arrow(self.data + b"\n" + mark.join(end) + b"\n", types)
-        rows = len(columns[node]) - 1
-        if columns[node][rows].as_py() != _END.decode() or rows < 0:
-            return None
-        texts = (column for column in columns if column.type == pa.large_string())
-        if any(pc.any(pc.match_substring(text, "\n")).as_py() for text in texts):
-            _refuse_stray_quotes(self.data, self.layout.delimiter, self.source, self.before + 1)
-        return tuple(column.slice(0, rows) for column in columns)
-
-    def _arrow(self, data: bytes, types: list[Any]) -> tuple[pa.ChunkedArray, ...]:
-        names = [str(k) for k in range(len(types))]
-        # A row longer than a block is refused by the parser: such files are read as one block.
-        longest = min(len(data), 2**31 - 1)
-        for block in (_ARROW_BLOCK, longest) if len(data) > _ARROW_BLOCK else (_ARROW_BLOCK,):
-            try:
-                table = pa.csv.read_csv(
-                    pa.py_buffer(data),
-                    read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
-                    parse_options=pa.csv.ParseOptions(
-                        delimiter=self.layout.delimiter or NEVER,
-                        quote_char='"' if self.layout.quotes else False,
-                        newlines_in_values=b'"' in data and self.layout.quotes,
-                    ),
-                    convert_options=pa.csv.ConvertOptions(
-                        column_types=dict(zip(names, types, strict=True)),
-                        null_values=[],
-                        strings_can_be_null=False,
-                        check_utf8=False,
-                    ),
-                )
-            except pa.ArrowInvalid as error:
-                if "straddl" not in str(error) or block == longest:
-                    raise
-            else:
-                return tuple(table.columns)
-        return ()  # pragma: no cover  # the last block returns or raises
-
-    def _explained(self, error: pa.ArrowInvalid) -> InputError:
-        """Return the sentence for a file that the parser refused: the first line of another width."""
-        width = self.layout.width
-        for line, cells in self.records():
-            if len(cells) != width:
-                first = "the header" if self.layout.names is not None else "the first line"
-                count = f"{len(cells)} column{'s' if len(cells) != 1 else ''}"
-                hint = "; is a quote not closed there?" if any("\n" in cell for cell in cells) else ""
-                return InputError(f"{self.source}, line {line} has {count} but {first} has {width}{hint}")
-        return InputError(f"{self.source} cannot be read as delimited text: {first_line(error)}")

@@ -20,6 +20,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data import text
+from unseen.data.cells import Layout, Text
 from unseen.data.headers import BLANK, id_position
 from unseen.data.ids import is_list, is_string
 from unseen.data.options import Options
@@ -184,7 +185,7 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
     if sized:
         end = data.index(b"\n", data.index(lines[0][0])) + 1
         before, data = data.count(b"\n", 0, end), data[end:]
-    block = text.Text(file.name, data, text.Layout(BLANK, width, None, None, 0, quotes=False), before, 0)
+    block = Text(file.name, data, Layout(BLANK, width, None, None, 0, quotes=False), before, 0)
     columns = block.columns(role) or ()
     if sized and len(columns[0]) != int(lines[0][0]):
         announced = int(lines[0][0])

@@ -1,0 +1,305 @@
+"""From whole lines of text to columns of cells: comments, quotes, blanks around cells, and pyarrow's parser.
+
+Line numbers stay those of the file, because comments are emptied, not removed; the slow look for the line at fault is
+taken only once something is wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from unseen.data.headers import BLANK, NEVER, id_position, split_line
+from unseen.data.sources import Role
+from unseen.data.tables import First, first_line
+from unseen.errors import InputError
+
+_ARROW_BLOCK = 1 << 22
+_END = b"\x1e"
+"""The id of a last line of our own: where it does not come back, a quote before it is still open."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the first lines of a file say of all of it.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        None: there is one column.
+    width : int
+        Number of columns.
+    names, first
+        As in `Table`; where one of them is there, the first line is no row of the batches.
+    start : int
+        Where the first line that is no comment begins, in bytes.
+    quotes : bool
+        Whether a cell may be quoted.
+    """
+
+    delimiter: str | None
+    width: int
+    names: tuple[str, ...] | None
+    first: First | None
+    start: int
+    quotes: bool = True
+
+
+SURE_COMMENT = re.compile(rb"^[ \t]*+#(?:[ \t][^\n]*)?$", re.MULTILINE)
+_ANY_HASH = re.compile(rb"^[ \t]*+#[^\n]*", re.MULTILINE)
+
+
+_ANY_FIELD = rb"(?:^|(?<=[,;\t |]))"
+_QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
+
+
+def record_end(data: bytes, start: int, field: bytes = _ANY_FIELD) -> int:
+    """Return where a record ends that begins at `start`; `field` is the pattern of where a cell begins."""
+    pattern = re.compile(field + rb'"', re.MULTILINE)
+    at, end = start, data.find(b"\n", start)
+    end = len(data) if end < 0 else end
+    while (opening := pattern.search(data, at, end)) is not None:
+        quoted = _QUOTED.match(data, opening.end() - 1)
+        at = opening.end() if quoted is None else quoted.end()
+        if at > end:
+            end = data.find(b"\n", at)
+            end = len(data) if end < 0 else end
+    return end
+
+
+def field_start(delimiter: str | None) -> bytes:
+    """Return the pattern of where a cell begins, the blanks before it included."""
+    if delimiter == BLANK:
+        return rb"(?:^|(?<=[ \t]))"
+    blanks = rb"[ ]" if delimiter == "\t" else rb"[ \t]"
+    return rb"(?:^|(?<=" + re.escape((delimiter or NEVER).encode()) + rb"))" + blanks + rb"*+"
+
+
+@lru_cache(maxsize=32)
+def _tokens(delimiter: str | None) -> re.Pattern[bytes]:
+    """Return the pattern of what is no plain cell: a line that begins with ``#``, or a quoted cell."""
+    field = field_start(delimiter)
+    quoted = rb'"[^"]*+(?:""[^"]*+)*+(?P<close>"?)'
+    return re.compile(rb"(?P<hash>^[ \t]*+#[^\n]*)|" + field + rb"(?P<quoted>" + quoted + rb")", re.MULTILINE)
+
+
+def scan(data: bytes, layout: Layout) -> tuple[list[tuple[int, int]], int | None, int | None]:
+    """Return the spans of comments, and where the record begins and the quote opens that is open at the end."""
+    comments, at, boundary, done = list[tuple[int, int]](), 0, 0, 0
+    pattern = _tokens(layout.delimiter)
+    while (match := pattern.search(data, at)) is not None:
+        boundary = max(boundary, data.rfind(b"\n", done, match.start()) + 1)
+        at = done = match.end()
+        if match["hash"] is not None:
+            if _is_comment(match["hash"], layout):
+                comments.append(match.span())
+            else:
+                at = done = match.start() + match["hash"].index(b"#") + 1
+        elif not match["close"]:
+            return comments, boundary, match.start("quoted")
+    return comments, None, None
+
+
+def _is_comment(line: bytes, layout: Layout) -> bool:
+    """Return whether a line that begins with ``#`` is none of the data: a blank follows, or its columns differ."""
+    if SURE_COMMENT.match(line):
+        return True
+    return len(split_line(line.decode("utf-8"), layout.delimiter)) != layout.width
+
+
+def _without_comments(data: bytes, layout: Layout) -> tuple[bytes, int]:
+    """Return the data with comment lines emptied, and their number; what is quoted is no comment."""
+    if b"#" not in data:
+        return data, 0
+    if b'"' in data:
+        spans = scan(data, layout)[0]
+    else:
+        spans = [m.span() for m in _ANY_HASH.finditer(data) if _is_comment(m[0], layout)]
+    if not spans:
+        return data, 0
+    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(data)]
+    return b"".join(data[a:b] for a, b in zip(starts, ends, strict=True)), len(spans)
+
+
+def tidy(data: bytes, delimiter: str | None) -> bytes:
+    """Drop the blanks around cells, and make a run of blanks one; what is quoted stays as it is.
+
+    Each pattern begins where a run of blanks does, so that a long run is looked at once.
+    """
+    blanks = (b" ",) if delimiter == "\t" else (b" ", b"\t")
+    mark = (delimiter or NEVER).encode()
+    if not _has_loose_blanks(data, blanks, mark):
+        return data
+    blank = b"[" + b"".join(blanks) + b"]"
+    edge = rb"^" + blank + rb"++|(?<!" + blank + rb")" + blank + rb"++$"
+    if delimiter == BLANK:
+        between = blank + rb"++"
+    else:
+        between = rb"(?<!" + blank + rb")" + blank + rb"*+" + re.escape(mark) + blank + rb"*+"
+    if b'"' not in data:
+        return re.sub(between, mark, re.sub(edge, b"", data, flags=re.MULTILINE))
+    quoted = rb"(?:(?P<start>^" + blank + rb"*+)|" + between + rb')(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'
+    pattern = re.compile(quoted + rb"|(?P<edge>" + edge + rb")|" + between, re.MULTILINE)
+
+    def replaced(match: re.Match[bytes]) -> bytes:
+        lead = mark if match["edge"] is None and match["start"] is None else b""
+        return lead + (match["quoted"] or b"")
+
+    return pattern.sub(replaced, data)
+
+
+def _has_loose_blanks(data: bytes, blanks: tuple[bytes, ...], mark: bytes) -> bool:
+    """Return whether there is anything to tidy; plain searches, since most files are tidy and may be large."""
+    if mark == b" " and b"\t" in data:
+        return True
+    return any(
+        blank in data
+        and (
+            data.startswith(blank)
+            or data.endswith(blank)
+            or any(pair in data for pair in (blank + mark, mark + blank, blank + b"\n", b"\n" + blank))
+        )
+        for blank in blanks
+    )
+
+
+def refuse_stray_quotes(data: bytes, delimiter: str | None, source: str, line: int) -> None:
+    """Refuse a quoted cell over several lines with text behind it: two stray quotes; `data` begins in `line`."""
+    more = rb"(?P<more>[^\n" + re.escape((delimiter or NEVER).encode()) + rb"]?)"
+    pattern = field_start(delimiter) + rb"(?P<quoted>" + _QUOTED.pattern + rb")" + more
+    for match in re.finditer(pattern, data, re.MULTILINE):
+        if match["more"] and b"\n" in match["quoted"]:
+            opens = line + data.count(b"\n", 0, match.start("quoted"))
+            msg = (
+                f"{source}, line {opens}: a quote opens there and closes in a later line with more text behind it; "
+                "close it where its cell ends, or write a quote inside a quoted cell twice"
+            )
+            raise InputError(msg)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A block of a text file ready for the parser: tidy bytes with the line breaks of the original."""
+
+    source: str
+    data: bytes
+    layout: Layout
+    before: int
+    comments: int
+
+    @classmethod
+    def of(cls, data: bytes, source: str, layout: Layout, before: int, *, started: bool) -> Text:
+        """Return a block ready for the parser, without the line that is no row and what stands above it."""
+        if not started:
+            start = layout.start
+            if layout.names is not None or layout.first is not None:
+                start = record_end(data, start, field_start(layout.delimiter))
+            before += data.count(b"\n", 0, start)
+            data = data[start:]
+        data, comments = _without_comments(data, layout)
+        return cls(source, tidy(data, layout.delimiter), layout, before, comments)
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line number and the cells of each row; slow, for messages."""
+        text = io.StringIO(self.data.decode("utf-8"), newline="")
+        quote = '"' if self.layout.quotes else None
+        reader = csv.reader(
+            text, delimiter=self.layout.delimiter or NEVER, quotechar=quote, quoting=0 if quote else 3
+        )
+        while True:
+            line = self.before + reader.line_num + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error:  # a cell beyond the csv module's limit
+                cells = [""] * self.layout.width
+            if cells:
+                yield line, cells
+
+    def place(self, row: int) -> str:
+        """Return where a row stands."""
+        line = next((line for k, (line, _) in enumerate(self.records()) if k == row), None)
+        return f"{self.source}, line {line}" if line else f"{self.source}, row {row + 1}"
+
+    def columns(self, role: Role) -> tuple[pa.ChunkedArray, ...] | None:
+        """Return the columns, or None where a quote is still open at the end."""
+        width = self.layout.width
+        strings = [pa.large_string()] * width
+        if not self.data.strip(b"\n"):
+            return tuple(pa.chunked_array([[]], type=kind) for kind in strings)
+        if role in ("features", "vectors") and width > 1:
+            number = pa.float32() if role == "vectors" else pa.float64()
+            node = id_position(self.layout.names or ()) or 0
+            try:
+                return self._parsed([pa.large_string() if k == node else number for k in range(width)], node)
+            except pa.ArrowInvalid:
+                pass  # some cell is no number: read strings, so that the reader can say which
+        try:
+            return self._parsed(strings, 0)
+        except pa.ArrowInvalid as error:
+            if self.layout.quotes and b'"' in self.data and scan(self.data, self.layout)[1] is not None:
+                return None
+            raise self._explained(error) from None
+
+    def _parsed(self, types: list[Any], node: int) -> tuple[pa.ChunkedArray, ...] | None:
+        if not self.layout.quotes or b'"' not in self.data:
+            return self._arrow(self.data, types)
+        end = [_END if k == node else b"0" for k in range(len(types))]
+        mark = (self.layout.delimiter or NEVER).encode()
+        columns = self._arrow(self.data + b"\n" + mark.join(end) + b"\n", types)
+        rows = len(columns[node]) - 1
+        if columns[node][rows].as_py() != _END.decode() or rows < 0:
+            return None
+        texts = (column for column in columns if column.type == pa.large_string())
+        if any(pc.any(pc.match_substring(text, "\n")).as_py() for text in texts):
+            refuse_stray_quotes(self.data, self.layout.delimiter, self.source, self.before + 1)
+        return tuple(column.slice(0, rows) for column in columns)
+
+    def _arrow(self, data: bytes, types: list[Any]) -> tuple[pa.ChunkedArray, ...]:
+        names = [str(k) for k in range(len(types))]
+        # A row longer than a block is refused by the parser: such files are read as one block.
+        longest = min(len(data), 2**31 - 1)
+        for block in (_ARROW_BLOCK, longest) if len(data) > _ARROW_BLOCK else (_ARROW_BLOCK,):
+            try:
+                table = pa.csv.read_csv(
+                    pa.py_buffer(data),
+                    read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
+                    parse_options=pa.csv.ParseOptions(
+                        delimiter=self.layout.delimiter or NEVER,
+                        quote_char='"' if self.layout.quotes else False,
+                        newlines_in_values=b'"' in data and self.layout.quotes,
+                    ),
+                    convert_options=pa.csv.ConvertOptions(
+                        column_types=dict(zip(names, types, strict=True)),
+                        null_values=[],
+                        strings_can_be_null=False,
+                        check_utf8=False,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                if "straddl" not in str(error) or block == longest:
+                    raise
+            else:
+                return tuple(table.columns)
+        return ()  # pragma: no cover  # the last block returns or raises
+
+    def _explained(self, error: pa.ArrowInvalid) -> InputError:
+        """Return the sentence for a file that the parser refused: the first line of another width."""
+        width = self.layout.width
+        for line, cells in self.records():
+            if len(cells) != width:
+                first = "the header" if self.layout.names is not None else "the first line"
+                count = f"{len(cells)} column{'s' if len(cells) != 1 else ''}"
+                hint = "; is a quote not closed there?" if any("\n" in cell for cell in cells) else ""
+                return InputError(f"{self.source}, line {line} has {count} but {first} has {width}{hint}")
+        return InputError(f"{self.source} cannot be read as delimited text: {first_line(error)}")
