@@ -285,20 +285,37 @@ def _checked_adjacency(matrix: Any) -> sp.csr_array:
 
 def _check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
     """Raise an `InputError` at a weight that is not finite, or negative; `drop_negative` removes these instead."""
-    if not np.isfinite(csr.data).all():
-        msg = "edge weights must be finite, found NaN or infinity in the adjacency"
+
+    def where(k: int) -> str:
+        row = np.searchsorted(csr.indptr, k, side="right") - 1
+        return f"the adjacency, row {row}, column {csr.indices[k]}: the weight is"
+
+    negative = int(np.count_nonzero(csr.data < 0))
+    csr.data[:] = checked_weights(csr.data, where, drop_negative=drop_negative)
+    if negative:
+        logger.info("%d entries of negative weight left out", negative)
+        csr.eliminate_zeros()
+
+
+def checked_weights(
+    weights: npt.NDArray[np.float64], where: Callable[[int], str], *, drop_negative: bool
+) -> npt.NDArray[np.float64]:
+    """Return finite weights with 0 for negative ones, which are refused unless they are dropped.
+
+    `where` begins the sentence about an entry: "line 3: the weight is".
+    """
+    bad = np.flatnonzero(~np.isfinite(weights))
+    if len(bad):
+        msg = f"{where(int(bad[0]))} {weights[bad[0]]:g}; edge weights must be finite numbers"
         raise InputError(msg)
-    negative = csr.data < 0
-    if negative.any() and not drop_negative:
+    negative = np.flatnonzero(weights < 0)
+    if len(negative) and not drop_negative:
         msg = (
-            f"negative edge weights are not supported yet, found {csr.data.min():g}; "
-            "leave them out with Graph.from_scipy(..., drop_negative=True), or --drop-negative on the command line"
+            f"{where(int(negative[0]))} {weights[negative[0]]:g}; negative weights are not supported yet, "
+            "leave such edges out with drop_negative=True of from_scipy, from_edges or read (--drop-negative)"
         )
         raise InputError(msg)
-    if negative.any():
-        logger.info("%d entries of negative weight left out", negative.sum())
-        csr.data[negative] = 0
-        csr.eliminate_zeros()
+    return np.maximum(weights, 0.0) if len(negative) else weights
 
 
 def real_matrix(values: Any, name: str, dtype: Callable[[np.dtype[Any]], type[np.floating[Any]]]) -> Features:

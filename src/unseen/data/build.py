@@ -5,7 +5,7 @@ Ids are numbered once, repeats combined, everything counted; classes are sorted,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, id_column, number_ids
 from unseen.errors import InputError, counted, logger
-from unseen.graph import Symmetrize, check_symmetrize
+from unseen.graph import Symmetrize, check_symmetrize, checked_weights
 from unseen.ids import IdArray
 from unseen.labels import Labels
 
@@ -78,7 +78,7 @@ def edge_matrix(
     def where(row: int) -> str:
         return f"edge {row + 1} ({node_ids[first[row]]} - {node_ids[second[row]]}): the weight is"
 
-    weights = checked_weights(weights, where, report, drop_negative=drop_negative)
+    weights = checked_weights(weights, where, drop_negative=drop_negative)
     return combined(first, second, weights, node_ids, symmetrize, report), node_ids
 
 
@@ -131,31 +131,6 @@ def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
         msg = f"`weight` has shape {weights.shape} but there are {n} edges"
         raise InputError(msg)
     return weights
-
-
-def checked_weights(
-    weights: Floats, where: Callable[[int], str], report: Report, *, drop_negative: bool
-) -> Floats:
-    """Return finite weights with 0 for negative ones, which are refused unless they are dropped; both are counted.
-
-    `where` begins the sentence about a row: "line 3: the weight is".
-    """
-    bad = np.flatnonzero(~np.isfinite(weights))
-    if len(bad):
-        msg = f"{where(int(bad[0]))} {weights[bad[0]]:g}; edge weights must be finite numbers"
-        raise InputError(msg)
-    report.dropped_zero += int(np.count_nonzero(weights == 0))
-    negative = np.flatnonzero(weights < 0)
-    if not len(negative):
-        return weights
-    if not drop_negative:
-        msg = (
-            f"{where(int(negative[0]))} {weights[negative[0]]:g}; negative weights are not supported yet, "
-            "leave such edges out with drop_negative=True (--drop-negative)"
-        )
-        raise InputError(msg)
-    report.dropped_negative += len(negative)
-    return np.maximum(weights, 0.0)
 
 
 def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdArray) -> Labels:

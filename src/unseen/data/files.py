@@ -32,16 +32,6 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
 
     When the block fails or is interrupted, the temporary file is removed and an older file at
     `path` stays as it was.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = pathlib.Path(folder) / "ids.txt"
-    ...     with atomic_path(target) as temporary:
-    ...         _ = temporary.write_text("a")
-    ...     target.read_text()
-    'a'
     """
     with atomic_paths(path) as (temporary,):
         yield temporary
@@ -53,16 +43,6 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
 
     Each rename is atomic; should a later one fail, the earlier ones are undone. (Only a crash of
     the machine between two renames can leave a new file beside an old one.)
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     first, second = pathlib.Path(folder) / "v.tsv", pathlib.Path(folder) / "v.metadata.tsv"
-    ...     with atomic_paths(first, second) as (one, two):
-    ...         _ = one.write_text("0.5"), two.write_text("a")
-    ...     sorted(file.name for file in pathlib.Path(folder).iterdir())
-    ['v.metadata.tsv', 'v.tsv']
     """
     targets = [_target(path) for path in paths]
     rubbish: list[Path] = []
@@ -107,16 +87,6 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
 
     A folder that is at `target` already is replaced as a whole: look before whether that is right. When
     the block fails or is interrupted, nothing of it is left, and an older folder stays as it was.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = pathlib.Path(folder) / "results" / "parts"
-    ...     with staged_folder(target) as staging:
-    ...         _ = (staging / "meta.json").write_text("{}")
-    ...     [path.name for path in target.iterdir()]
-    ['meta.json']
     """
     place = _real(Path(target))
     if place.exists() and not place.is_dir():
@@ -180,14 +150,6 @@ def require_writable(path: AnyPath, *, example: str | None = None) -> None:
         The file to be.
     example : str, optional
         Name of a file of the kind wanted, for the message where `path` is a folder.
-
-    Examples
-    --------
-    >>> require_writable("no/such/folder/vectors.parquet")
-    Traceback (most recent call last):
-        ...
-    unseen.errors.OutputError: cannot write no/such/folder/vectors.parquet: the folder no/such/folder
-    does not exist; create it first
     """
     target = _target(path, example)
     with explained(target):
@@ -195,15 +157,7 @@ def require_writable(path: AnyPath, *, example: str | None = None) -> None:
 
 
 def make_folder(path: AnyPath) -> Path:
-    """Make the folder `path` and those above it, where they are not there yet, and return it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make_folder(f"{folder}/results/today").is_dir()
-    True
-    """
+    """Make the folder `path` and those above it, where they are not there yet, and return it."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)

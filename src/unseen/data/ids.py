@@ -124,13 +124,6 @@ def text_arrays(key: str, values: Any) -> dict[str, npt.NDArray[Any]]:
 
     numpy's strings have one width and lose zero characters at the end, so that very long values and those
     that end in one are stored as UTF-8 bytes.
-
-    Examples
-    --------
-    >>> sorted(text_arrays("ids", as_ids(["a", "b"])))
-    ['ids']
-    >>> sorted(text_arrays("ids", as_ids(["a\0"])))
-    ['ids_offsets', 'ids_utf8']
     """
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         return {key: values}

@@ -32,13 +32,7 @@ class OptionNames(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How sources are read; `WORDING` says what each option means.
-
-    Examples
-    --------
-    >>> Options(delimiter=";").symmetrize
-    'max'
-    """
+    """How sources are read; `WORDING` says what each option means."""
 
     header: bool | None = None
     delimiter: str | None = None

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.build import Report, checked_weights
+from unseen.data.build import Report
 from unseen.data.columns import (
     finite_values,
     float_values,
@@ -37,7 +37,7 @@ from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Reader, 
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.errors import InputError, logger
-from unseen.graph import Features, symmetric
+from unseen.graph import Features, checked_weights, symmetric
 from unseen.ids import default_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED
 
@@ -79,10 +79,12 @@ class EdgeReader(Reader[Edges]):
         positions, weights = self._positions(table), None
         self._refuse_kinds(table, positions)
         if "weight" in positions:
+            listed_weights = float_values(table, positions["weight"], "weight")
+            self.report.dropped_zero += int(np.count_nonzero(listed_weights == 0))
+            self.report.dropped_negative += int(np.count_nonzero(listed_weights < 0))
             weights = checked_weights(
-                float_values(table, positions["weight"], "weight"),
+                listed_weights,
                 lambda row: f"{table.place(row)}: the weight is",
-                self.report,
                 drop_negative=self.options.drop_negative,
             )
         return Edges(ids[0], ids[1], weights, self._nodes)

@@ -148,16 +148,7 @@ def write_part(
 
 
 def check_vectors(path: AnyPath, node_ids: IdArray) -> None:
-    """Raise the error that saving vectors of these nodes to `path` would end in, before they are learnt.
-
-    Examples
-    --------
-    >>> check_vectors("vectors.w2v.txt", as_ids(["a b"]))
-    Traceback (most recent call last):
-        ...
-    unseen.errors.UnsupportedError: vectors.w2v.txt: word2vec text cannot hold the id 'a b', which has a
-    blank; save as .parquet, .npz or .tsv instead
-    """
+    """Raise the error that saving vectors of these nodes to `path` would end in, before they are learnt."""
     ids = as_ids(node_ids)
     embedding = Embedding(np.zeros((len(ids), 1), dtype=np.float32), ids)
     _require_names(embedding, Path(path))
