@@ -57,10 +57,13 @@ _SPARSE = ("data", "indices", "indptr", "shape")
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def read_npz(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
-    """Yield the matrix of a ``.npz``: scipy's parts, or one dense array; with ids, names and metadata if any."""
+def read_numpy(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the matrix of a ``.npy`` or ``.npz``: scipy's parts, or a dense array; with ids, names and metadata if any.
+
+    What the file is, its content says: either may go under the other's name.
+    """
     arrays = load_arrays(file)
-    if isinstance(arrays, np.ndarray):  # a .npy file under the name .npz
+    if isinstance(arrays, np.ndarray):
         yield Matrix(file.name, arrays)
         return
     stored = arrays.pop("metadata", None)
@@ -74,15 +77,6 @@ def read_npz(file: File, role: Role, options: Options, n_bytes: int | None) -> B
         raise InputError(msg)
     metadata = {} if stored is None else _metadata(stored)
     yield Matrix(file.name, values, ids, None if names is None else tuple(names), metadata)
-
-
-def read_npy(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
-    """Yield the matrix of a ``.npy`` file; its rows are numbered."""
-    array = load_arrays(file)
-    if not isinstance(array, np.ndarray):
-        msg = f"{file.name} is an .npz archive under the name .npy; rename it to .npz"
-        raise InputError(msg)
-    yield Matrix(file.name, array)
 
 
 def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001

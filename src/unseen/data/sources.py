@@ -107,8 +107,8 @@ FORMATS: list[Format] = [
         "tables:read_parquet",
         dict.fromkeys(get_args(Role), "writers:as_parquet"),
     ),
-    Format("numpy", (".npz",), _ARRAYS, "arrays:read_npz", dict.fromkeys(_ARRAYS, "writers:as_npz")),
-    Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_npy"),
+    Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", dict.fromkeys(_ARRAYS, "writers:as_npz")),
+    Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_numpy"),
     Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat"),
     Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "arrays:read_svmlight"),
 ]
