@@ -144,11 +144,11 @@ class Graph:
     def from_scipy(
         adjacency: Any,
         *,
-        features: Any = None,
-        node_ids: Iterable[Any] | None = None,
-        feature_names: Sequence[str] | None = None,
         symmetrize: Symmetrize = "max",
         drop_negative: bool = False,
+        node_ids: Iterable[Any] | None = None,
+        features: Any = None,
+        feature_names: Sequence[str] | None = None,
     ) -> Graph:
         """Make a graph from a square matrix; a directed one is made symmetric as `symmetrize` says.
 

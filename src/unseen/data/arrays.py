@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+import tokenize
 import warnings
 import zipfile
 import zlib
@@ -47,6 +48,8 @@ _DAMAGED = (
     EOFError,
     MemoryError,
     RuntimeError,
+    SyntaxError,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
     struct.error,

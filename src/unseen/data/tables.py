@@ -122,16 +122,14 @@ class Matrix:
 
     Attributes
     ----------
-    source : str
-        What messages call the source.
+    source, metadata
+        As in `Table`.
     values : sparse array or ndarray
         Real numbers in two dimensions (labels: one is enough).
     ids : array or None
         The nodes of the rows; None: row i is node number i.
     names : tuple of str, or None
         Names of the columns.
-    metadata : mapping
-        What the file says of itself: method and parameters of vectors.
     """
 
     source: str
