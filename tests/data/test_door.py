@@ -209,6 +209,6 @@ def test_the_bound_on_what_is_unpacked_can_be_set(tmp_path: Path, monkeypatch: p
     assert unseen.read(tmp_path / "e.npz").graph.n_nodes == 100
     monkeypatch.setenv("UNSEEN_UNPACK_LIMIT", "much")
     with pytest.raises(
-        unseen.InputError, match=r"UNSEEN_UNPACK_LIMIT must be a number of bytes such as 8GB, got 'much'"
+        unseen.InputError, match=r"`UNSEEN_UNPACK_LIMIT` takes a size such as 500MB or 2GB, got 'much'"
     ):
         unseen.read(tmp_path / "e.npz")
