@@ -395,7 +395,5 @@ def test_npz_packed_in_an_odd_way(tmp_path: Path) -> None:
     ):
         for name in plain.namelist():
             odd.writestr(name, plain.read(name))
-    with pytest.raises(
-        unseen.InputError, match=r"odd\.npz' is not a readable numpy file, .* as numpy never does"
-    ):
+    with pytest.raises(unseen.InputError, match=r"odd\.npz' is not a readable numpy file, .* never does"):
         unseen.read_graph(tmp_path / "odd.npz")

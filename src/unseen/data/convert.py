@@ -119,15 +119,7 @@ def convert_file(
 def write_data(
     graph: Graph, labels: Labels | None, target: AnyPath, what: str | None, *, inputs: Iterable[object] = ()
 ) -> list[Path]:
-    """Write a graph with its labels, or the part of it that `what` names; see :func:`convert_file`.
-
-    Examples
-    --------
-    >>> import tempfile, unseen
-    >>> data = unseen.planted_partition(60, 3, random_state=0)
-    >>> [path.name for path in write_data(data.graph, data.labels, tempfile.mkdtemp(), "all")]
-    ['edges.csv', 'features.parquet', 'labels.csv']
-    """
+    """Write a graph with its labels, or the part of it that `what` names; see :func:`convert_file`."""
     if what == "features":
         return write_part(graph, "features", target, inputs=inputs)
     if what == "labels" and labels is not None:

@@ -121,18 +121,6 @@ def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
     inputs : iterable
         Paths of files that are read. An existing file in a folder that is read counts as read. What is no
         path (None, a table in memory) is passed over.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
-    >>> _ = path.write_text("node,label")
-    >>> refuse_overwriting(path.parent / "new.csv", [path, None])
-    >>> refuse_overwriting(path, [path])
-    Traceback (most recent call last):
-        ...
-    unseen.errors.OutputError: cannot write ...labels.csv: the same file is read as input and would be
-    overwritten; choose another name
     """
     target = Path(output)
     paths = (Path(source) for source in inputs if isinstance(source, (str, PathLike)))

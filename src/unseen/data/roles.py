@@ -23,14 +23,7 @@ from unseen.data.columns import (
     listed,
     require_single_rows,
 )
-from unseen.data.headers import (
-    EDGE_COLUMNS,
-    HEADER_HINT,
-    LABEL,
-    edge_pair,
-    id_position,
-    lower,
-)
+from unseen.data.headers import EDGE_COLUMNS, HEADER_HINT, LABEL, edge_pair, id_position, lower
 from unseen.data.ids import id_column, is_list
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Reader, several_rows

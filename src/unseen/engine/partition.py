@@ -10,9 +10,10 @@ import shutil
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Unpack
 
 from unseen.data.files import staged_folder
-from unseen.data.options import Options
+from unseen.data.options import OptionNames, Options
 from unseen.data.read import Intake, several
 from unseen.data.sources import shown_bytes
 from unseen.engine.database import Database
@@ -21,7 +22,6 @@ from unseen.engine.rows import BYTES_PER_NODE
 from unseen.engine.run import default_threads
 from unseen.engine.tables import Tables
 from unseen.errors import InputError, OutputError, counted, logger
-from unseen.graph import Symmetrize
 
 LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
@@ -37,13 +37,9 @@ def partition(
     nodes: str | Path | None = None,
     features: str | Path | None = None,
     labels: str | Path | Sequence[str | Path] | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    symmetrize: Symmetrize = "max",
-    drop_negative: bool = False,
-    strict: bool = False,
     memory: int = 2_000_000_000,
     threads: int | None = None,
+    **options: Unpack[OptionNames],
 ) -> Meta:
     r"""Cut a graph into `parts` row parts of about equal work, and write them to the folder `output`.
 
@@ -57,8 +53,8 @@ def partition(
         How many parts, one for each process that is to train.
     nodes, features, labels : path, optional
         As for :func:`unseen.read_graph`; Parquet and text are streamed. Labels of several files add up.
-    header, delimiter, symmetrize, drop_negative, strict
-        As for :func:`unseen.read_graph`.
+    **options
+        `header`, `delimiter`, `symmetrize`, `drop_negative` and `strict`, as for :func:`unseen.read_graph`.
     memory : int
         Bytes to work with, beside what the program itself takes.
     threads : int, optional
@@ -88,8 +84,7 @@ def partition(
     if target.is_dir() and any(target.iterdir()) and not (target / META).is_file():
         msg = f"cannot write {target}: the folder has files that are no partition; name a new or an empty folder"
         raise OutputError(msg)
-    options = Options(header, delimiter, symmetrize, drop_negative, strict)
-    intake = Intake(edges, nodes, features, several(labels), options)
+    intake = Intake(edges, nodes, features, several(labels), Options(**options))
     with staged_folder(target) as staging:
         work = staging / "work"
         work.mkdir()
@@ -104,7 +99,7 @@ def partition(
             if n * BYTES_PER_NODE > memory:
                 msg = f"`memory` is too small for {counted(n, 'node')}; give at least {shown_bytes(n * BYTES_PER_NODE)}"
                 raise InputError(msg)
-            rows = tables.sorted_rows(symmetrize)
+            rows = tables.sorted_rows(intake.options.symmetrize)
             cuts = rows.cuts(parts)
             labelled = [tables.write(part_folder(staging, k), *cut) for k, cut in enumerate(pairwise(cuts))]
         written = []
