@@ -11,7 +11,7 @@ import unseen
 from oracles import rect as dense_rect
 from unseen.engine.run import Run
 from unseen.methods.neural.gcn_encoder import Encoder, Input, SparseProduct, keyed_xavier, pick_device, xavier
-from unseen.methods.neural.rect_losses import LabelledRows, SemanticLoss, StructureLoss
+from unseen.methods.neural.rect_losses import SemanticLoss, StructureLoss
 
 CPU = torch.device("cpu")
 
@@ -121,25 +121,23 @@ def test_the_loss_of_a_good_fit_is_not_lost_to_rounding():
     assert one(torch.from_numpy(H))[0] == 0
 
 
-def test_an_epoch_on_labelled_rows_equals_layer_and_loss_one_after_the_other():
+def test_an_epoch_on_labelled_rows_alone_has_the_gradients_of_autograd():
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(500, 6)).astype(np.float32)
-    encoder = Encoder([xavier(6, 5, rng)], CPU)
+    rows, C = rng.normal(size=(500, 6)).astype(np.float32), rng.normal(size=(4, 7))
+    encoder, features = Encoder([xavier(6, 5, rng)], CPU), Input(rows, CPU, Run())
     encoder.layers[0].b += 0.2
-    head = SemanticLoss(
-        sp.csr_array(np.eye(4)[rng.integers(0, 4, 500)]),
-        rng.normal(size=(4, 7)),
-        xavier(5, 7, rng),
-        CPU,
-        Run(),
-    )
-    loss, dH, by_head = head(encoder.forward(Input(rows, CPU, Run()), None, Run()))
-    apart = [*encoder.backward(dH, Input(rows, CPU, Run()), None, Run()), *by_head]
-    at_once, gradients = LabelledRows(rows, encoder.layers[0], head)()
-    assert at_once == pytest.approx(loss, rel=1e-6)
-    for one, other in zip(gradients, apart, strict=True):
-        assert one.shape == other.shape
-        assert relative(one, other) < 1e-5
+    R = np.eye(4)[rng.integers(0, 4, 500)]
+    head = SemanticLoss(sp.csr_array(R), C, xavier(5, 7, rng), CPU, Run())
+    loss, dH, by_head = head(encoder.forward(features, None, Run()))
+    gradients = [*encoder.backward(dH, features, None, Run()), *by_head]
+    leaves = [weight.double().requires_grad_() for weight in (*encoder.weights, *head.weights)]
+    W, b, slope, F, c = leaves
+    hidden = torch.nn.functional.prelu(torch.from_numpy(rows).double() @ W + b, slope)
+    truth = ((hidden @ F + c - torch.from_numpy(R @ C)) ** 2).sum() / 500
+    truth.backward()
+    assert loss == pytest.approx(float(truth.detach()), rel=1e-6)
+    for gradient, leaf in zip(gradients, leaves, strict=True):
+        assert relative(gradient, leaf.grad) < 1e-5
 
 
 def test_starting_weights_are_xavier_s_and_keyed_rows_follow_their_node():

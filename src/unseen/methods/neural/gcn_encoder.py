@@ -211,21 +211,6 @@ def total(parts: list[torch.Tensor], run: Run) -> torch.Tensor:
     return sum_in_order([parts[0].double(), *parts[1:]], run).float()
 
 
-def through_prelu(p: torch.Tensor, d: torch.Tensor, slope: float) -> torch.Tensor:
-    """Turn the gradient `d` by PReLU(p) into that by p, in place; return the gradient of the slope.
-
-    Examples
-    --------
-    >>> d = torch.tensor([1.0, 1.0])
-    >>> through_prelu(torch.tensor([2.0, -3.0]), d, 0.5).tolist(), d.tolist()
-    ([-3.0], [1.0, 0.5])
-    """
-    by_slope = torch.dot(p.clamp(max=0).view(-1), d.view(-1))
-    # its name says slope of a constant, but it is the same at one that is learned
-    torch.ops.aten.leaky_relu_backward.grad_input(d, p, slope, False, grad_input=d)
-    return by_slope[None]
-
-
 class Layer:
     """One layer: weights W, b and the slope of PReLU, its values P before and U after PReLU, and their gradients."""
 
@@ -264,7 +249,7 @@ class Layer:
 
         def work(start: int, stop: int) -> None:
             p = self.P[start:stop].add_(self.b)
-            self.U[start:stop] = torch.nn.functional.leaky_relu(p, slope)
+            torch.ops.aten.leaky_relu.out(p, slope, out=self.U[start:stop])
 
         run.each(work, blocks_of(self.P, run))
 
@@ -273,9 +258,11 @@ class Layer:
         slope = float(self.slope)
 
         def work(start: int, stop: int) -> tuple[torch.Tensor, torch.Tensor]:
-            d = dU[start:stop]
-            by_slope = through_prelu(self.P[start:stop], d, slope)
-            return d.sum(dim=0), by_slope
+            p, d = self.P[start:stop], dU[start:stop]
+            by_slope = torch.dot(p.clamp(max=0).view(-1), d.view(-1))
+            # its name says slope of a constant, but it is the same at one that is learned
+            torch.ops.aten.leaky_relu_backward.grad_input(d, p, slope, False, grad_input=d)
+            return d.sum(dim=0), by_slope[None]
 
         parts = run.each(work, blocks_of(dU, run))
         return total([b for b, _ in parts], run), total([s for _, s in parts], run)
@@ -306,6 +293,7 @@ class Encoder:
         self.layers = [
             Layer(torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32)).to(device)) for W in weights
         ]
+        self.release()
 
     @property
     def weights(self) -> list[torch.Tensor]:
@@ -314,11 +302,15 @@ class Encoder:
 
     def release(self) -> None:
         """Forget everything but the weights."""
+        self._features: Input | None = None
         for layer in self.layers:
             layer.forget()
 
     def forward(self, features: Input, ahat: SparseProduct | None, run: Run) -> torch.Tensor:
-        """Return the output of the last layer; the memory is used again by the next call."""
+        """Return the output of the last layer; the memory is used again by the next call for these features."""
+        if features is not self._features:
+            self.release()
+            self._features = features
         H = None
         for layer in self.layers:
             room = layer.Q if len(layer.Q) else None

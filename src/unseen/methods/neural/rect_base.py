@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -78,35 +78,40 @@ class RectMethod(_Learnt, NeuralMethod):
         )
         raise UnsupportedError(msg)
 
-    def _train(
-        self,
-        gradients: Callable[[], tuple[float, list[torch.Tensor]]],
-        vectors: Callable[[], npt.NDArray[np.float32]],
-        weights: Sequence[torch.Tensor],
-        run: Run,
-    ) -> npt.NDArray[np.float32]:
-        """Train `weights` with Adam and return the vectors at the end."""
-        best = Best(weights) if self.keep_on_interrupt else None
-        # copied, because the encoder uses its memory again in the next epoch
-        history = self._take_steps(gradients, lambda: vectors().copy(), weights, run, tol=self.tol, best=best)
-        self.stopped_by_ = history.stopped_by
-        final = vectors()
-        self.encoder_.release()
-        return final
-
     def _train_on_graph(self, features: Input, graph: Graph, loss: Any, run: Run) -> npt.NDArray[np.float32]:
-        """Train the encoder, and what the loss learns; it gives its value, its gradient by U and those by `weights`."""
-        encoder, ahat = self.encoder_, propagation(graph, self.encoder_.device, run)
+        """Train the encoder on all nodes, and what the loss learns."""
+        return self._train_on(features, propagation(graph, self.encoder_.device, run), loss, run)
+
+    def _train_on(
+        self,
+        features: Input,
+        ahat: SparseProduct | None,
+        loss: Any,
+        run: Run,
+        everything: Input | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """Train on features, and return the vectors of these or of `everything`.
+
+        The loss gives its value, its gradient by U and those by its own `weights`.
+        """
+        encoder = self.encoder_
 
         def gradients() -> tuple[float, list[torch.Tensor]]:
             value, dU, others = loss(encoder.forward(features, ahat, run))
             return value, [*encoder.backward(dU, features, ahat, run), *others]
 
         def vectors() -> npt.NDArray[np.float32]:
-            rows: npt.NDArray[np.float32] = encoder.forward(features, ahat, run).cpu().numpy()
+            rows: npt.NDArray[np.float32] = encoder.forward(everything or features, ahat, run).cpu().numpy()
             return rows
 
-        return self._train(gradients, vectors, [*encoder.weights, *loss.weights], run)
+        weights = [*encoder.weights, *loss.weights]
+        best = Best(weights) if self.keep_on_interrupt else None
+        # copied, because the encoder uses its memory again in the next epoch
+        history = self._take_steps(gradients, lambda: vectors().copy(), weights, run, tol=self.tol, best=best)
+        self.stopped_by_ = history.stopped_by
+        final = vectors()
+        encoder.release()
+        return final
 
     def _embedded(self, features: Input, graph: Graph, run: Run) -> Vectors:
         """Return the vectors that the trained encoder gives to a graph."""

@@ -29,7 +29,7 @@ from unseen.linalg.svd import orthonormal, project, start_width, truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.neural.gcn_encoder import Input, keyed_numbers, xavier
 from unseen.methods.neural.rect_base import RectMethod, layer_input
-from unseen.methods.neural.rect_losses import JointLoss, LabelledRows, SemanticLoss
+from unseen.methods.neural.rect_losses import JointLoss, SemanticLoss
 from unseen.methods.semantics import describe_classes, shares_of, words_of
 from unseen.methods.vocabulary import DescriptionColumns, LayerInput, Readout, UnitRows
 from unseen.randomness import child_seed
@@ -154,22 +154,12 @@ class RECTL(SemanticMethod):
         self._start_layers(graph, run, Z.shape[1])
         head = self._head(labels, run)
         if self.input == "svd" and not self.hidden:
-            return self._fit_on_labelled_rows(graph, labels, Z, head, run)
+            smoothed = run.matrix(graph.adjacency, symmetric=True).gcn_normalized() @ Z
+            everything = Input(smoothed, self.encoder_.device, run)
+            rows = Input(smoothed[labels.labelled], self.encoder_.device, run)
+            return self._train_on(rows, None, head, run, everything)
         loss = JointLoss(head, labels.labelled)
         return self._train_on_graph(self._layer_input(graph, Z, run), graph, loss, run)
-
-    def _fit_on_labelled_rows(
-        self, graph: Graph, labels: Labels, Z: Any, head: SemanticLoss, run: Run
-    ) -> Vectors:
-        smoothed = run.matrix(graph.adjacency, symmetric=True).gcn_normalized() @ Z
-        everything = Input(smoothed, self.encoder_.device, run)
-        gradients = LabelledRows(smoothed[labels.labelled], self.encoder_.layers[0], head)
-
-        def vectors() -> npt.NDArray[np.float32]:
-            rows: npt.NDArray[np.float32] = self.encoder_.forward(everything, None, run).cpu().numpy()
-            return rows
-
-        return self._train(gradients, vectors, [*self.encoder_.weights, *head.weights], run)
 
 
 def scales_rows(wanted: str | bool, graph: Graph, source: str, run: Run) -> bool:

@@ -16,15 +16,7 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import (
-    Layer,
-    SparseProduct,
-    blocks_of,
-    gram,
-    sum_in_order,
-    through_prelu,
-    to_tensor,
-)
+from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, gram, sum_in_order, to_tensor
 
 
 class StructureLoss:
@@ -103,7 +95,7 @@ class SemanticLoss:
     Attributes
     ----------
     T : tensor, shape (labelled nodes, columns of H + classes + 1)
-        The tall matrix; its first columns, `H`, are filled in by whoever has them.
+        The tall matrix; its first columns are filled in for every H.
     """
 
     def __init__(
@@ -123,7 +115,7 @@ class SemanticLoss:
         self.F = to_tensor(F, device)
         self.c = torch.zeros(F.shape[1], device=device)
         self.T = to_tensor(np.column_stack([np.zeros((n, len(F))), parts, np.ones(n)]), device)
-        self.H = self.T[:, : len(F)]
+        self._dH = torch.empty(0)
         self._minus_C = to_tensor(-C, device)
         self._scale = 2.0 / run.count(n)
 
@@ -132,33 +124,24 @@ class SemanticLoss:
         """What is learned: F and c."""
         return [self.F, self.c]
 
-    def begin(self) -> None:
-        """Make ready what all rows need at the present weights; to be called before :meth:`rows`."""
-        self._Y = torch.cat([self.F, self._minus_C, self.c[None]])
-        self._YF = torch.mm(self._Y, self.F.T).mul_(self._scale)
-
-    def rows(self, start: int, stop: int, dH: torch.Tensor) -> torch.Tensor:
-        """Write the gradient by these rows of `H` to `dH`, and return their part of T'T."""
-        t = self.T[start:stop]
-        torch.mm(t, self._YF, out=dH)
-        return squared(t)
-
-    def end(self, parts: list[torch.Tensor]) -> tuple[float, list[torch.Tensor]]:
-        """Return the loss and the gradients by F and c, from what :meth:`rows` gave for all rows."""
-        by_Y = sum_in_order(parts, self.run) @ self._Y
-        loss = float(torch.sum((self._Y * by_Y).double())) * self._scale / 2
-        by_Y.mul_(self._scale)
-        return max(loss, 0.0), [by_Y[: len(self.F)], by_Y[-1]]  # rounding could make a perfect fit negative
-
     def __call__(self, H: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Return the loss, its gradient by H (one row per labelled node), and those by F and c."""
-        dH = torch.empty_like(H)
-        self.H.copy_(H)
-        self.begin()
-        work = blocks_of(H, self.run)
-        parts = self.run.each(lambda start, stop: self.rows(start, stop, dH[start:stop]), work)
-        loss, gradients = self.end(parts)
-        return loss, dH, gradients
+        Y = torch.cat([self.F, self._minus_C, self.c[None]])
+        YF = torch.mm(Y, self.F.T).mul_(self._scale)
+        if self._dH.shape != H.shape:
+            self._dH = torch.empty_like(H)
+
+        def work(start: int, stop: int) -> torch.Tensor:
+            t = self.T[start:stop]
+            t[:, : H.shape[1]] = H[start:stop]
+            torch.mm(t, YF, out=self._dH[start:stop])
+            return squared(t)
+
+        by_Y = sum_in_order(self.run.each(work, blocks_of(H, self.run)), self.run) @ Y
+        loss = float(torch.sum((Y * by_Y).double())) * self._scale / 2
+        by_Y.mul_(self._scale)
+        # rounding could make the loss of a perfect fit negative
+        return max(loss, 0.0), self._dH, [by_Y[: len(self.F)], by_Y[-1]]
 
 
 class JointLoss:
@@ -191,47 +174,6 @@ class JointLoss:
         semantic, dH, by_head = self.head(U[rows])
         dU[rows] += dH.mul_(self.per_semantic)
         return loss + self.per_semantic * semantic, dU, [by.mul_(self.per_semantic) for by in by_head]
-
-
-class LabelledRows:
-    """One layer and the semantic loss on rows that do not change: an epoch of RECT-L in one pass over them.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (labelled nodes, m)
-        Input of the layer, already smoothed over the graph.
-    layer : Layer
-        H = PReLU(rows W + b).
-    head : SemanticLoss
-        What is asked of H.
-    """
-
-    def __init__(self, rows: npt.NDArray[np.floating], layer: Layer, head: SemanticLoss) -> None:
-        self.Z = to_tensor(
-            np.column_stack([rows, np.ones(len(rows))]), layer.W.device
-        )  # the bias is one more weight
-        self.layer = layer
-        self.head = head
-        self._P, self._D = (torch.empty(head.H.shape, device=layer.W.device) for _ in range(2))
-
-    def __call__(self) -> tuple[float, list[torch.Tensor]]:
-        """Return the loss and the gradients by W, b and slope of the layer and by the weights of the head."""
-        layer, head, slope = self.layer, self.head, float(self.layer.slope)
-        W = torch.cat([layer.W, layer.b[None]])
-        head.begin()
-
-        def work(start: int, stop: int) -> tuple[torch.Tensor, ...]:
-            z, p, d = (part[start:stop] for part in (self.Z, self._P, self._D))
-            torch.mm(z, W, out=p)
-            head.H[start:stop] = torch.nn.functional.leaky_relu(p, slope)
-            squares = head.rows(start, stop, d)
-            by_slope = through_prelu(p, d, slope)
-            return squares, z.T @ d, by_slope
-
-        squares, *by_layer = zip(*head.run.each(work, blocks_of(self.Z, head.run)), strict=True)
-        loss, by_head = head.end(list(squares))
-        by_W, by_slope = (sum_in_order(list(parts), head.run) for parts in by_layer)
-        return loss, [by_W[:-1], by_W[-1], by_slope, *by_head]
 
 
 def squared(h: torch.Tensor) -> torch.Tensor:
