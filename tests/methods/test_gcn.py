@@ -266,7 +266,9 @@ def test_a_new_graph_with_the_same_features_is_embedded_without_training() -> No
 def test_rows_of_the_adjacency_cannot_serve_new_nodes() -> None:
     graph = planted(features=False)
     method = unseen.GCN(n_components=8, epochs=2, random_state=0).fit(graph, some_labels(graph))
-    with pytest.raises(unseen.UnsupportedError, match="gcn cannot embed nodes that were not there"):
+    with pytest.raises(
+        unseen.UnsupportedError, match="gcn cannot embed new nodes here: its features are rows"
+    ):
         method.transform(graph)
 
 

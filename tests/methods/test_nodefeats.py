@@ -70,5 +70,7 @@ def test_rows_of_the_adjacency_do_not_carry_over_to_another_graph(
     fitted_with: np.ndarray | None, given: np.ndarray | None
 ) -> None:
     method = unseen.NodeFeats().fit(unseen.Graph(ADJACENCY, fitted_with))
-    with pytest.raises(unseen.UnsupportedError, match="nodefeats cannot embed nodes that were not there"):
+    with pytest.raises(
+        unseen.UnsupportedError, match="nodefeats cannot embed new nodes here: its features are rows"
+    ):
         method.transform(unseen.Graph(ADJACENCY, given))

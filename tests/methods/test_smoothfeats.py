@@ -176,5 +176,7 @@ def test_new_nodes_are_carried_along_the_axes_and_smoothed_over_the_new_graph() 
 @pytest.mark.parametrize(("before", "now"), [(False, False), (False, True)])
 def test_where_there_are_no_features_new_nodes_are_refused(before: bool, now: bool) -> None:
     method = unseen.SmoothFeats(n_components=4, random_state=0).fit(topics(features=before))
-    with pytest.raises(unseen.UnsupportedError, match="smoothfeats cannot embed nodes that were not there"):
+    with pytest.raises(
+        unseen.UnsupportedError, match="smoothfeats cannot embed new nodes here: its features are rows"
+    ):
         method.transform(topics(features=now))

@@ -111,15 +111,7 @@ def draw_landmarks(
 def log_walk_columns(
     adjacency: Matrix, columns: npt.NDArray[np.int64], *, window: int = 10, negatives: float = 0.2
 ) -> npt.NDArray[np.float32]:
-    """Return some columns of log max(1, vol / (b T) (P + ... + P^T) D^-1).
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> pair = Run().matrix(csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])))
-    >>> np.exp(log_walk_columns(pair, np.array([0, 1]), window=1, negatives=1.0)).round().tolist()
-    [[1.0, 2.0], [2.0, 1.0]]
-    """
+    """Return some columns of log max(1, vol / (b T) (P + ... + P^T) D^-1)."""
     degree, walk = adjacency.row_sums(), adjacency.row_normalized()
     logs = np.empty((adjacency.shape[0], len(columns)), dtype=np.float32)
     for first in range(0, len(columns), STEP):

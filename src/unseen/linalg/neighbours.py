@@ -56,15 +56,7 @@ class Neighbours:
 
 
 def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
-    """Return (members, pool) of every group: its nodes, and all nodes that share a label with them.
-
-    Examples
-    --------
-    >>> from unseen.linalg.labelled import label_groups
-    >>> groups = label_groups(sp.csr_array([[1, 0], [0, 1], [1, 0], [0, 0]]), Run())
-    >>> [(members.tolist(), pool.tolist()) for members, pool in pools(groups)]
-    [([0, 2], [0, 2]), ([1], [1])]
-    """
+    """Return (members, pool) of every group: its nodes, and all nodes that share a label with them."""
     labelled = np.flatnonzero(groups.of_node >= 0)
     order = labelled[np.argsort(groups.of_node[labelled], kind="stable")]
     sizes = np.bincount(groups.of_node[labelled], minlength=groups.count)

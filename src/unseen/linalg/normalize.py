@@ -111,13 +111,7 @@ def _divided(matrix: sp.csr_array, sizes: npt.NDArray[np.float64]) -> sp.csr_arr
 
 
 def teleport_weights(teleport: float, steps: int) -> npt.NDArray[np.float64]:
-    """Return c with sum_s c_s Ahat^s Z = `steps` rounds of Z <- (1 - teleport) Ahat Z + teleport Z_0.
-
-    Examples
-    --------
-    >>> teleport_weights(0.5, 2).tolist()
-    [0.5, 0.25, 0.25]
-    """
+    """Return c with sum_s c_s Ahat^s Z = `steps` rounds of Z <- (1 - teleport) Ahat Z + teleport Z_0."""
     weights: npt.NDArray[np.float64] = teleport * (1 - teleport) ** np.arange(steps + 1, dtype=np.float64)
     weights[steps] = (1 - teleport) ** steps
     return weights

@@ -106,12 +106,6 @@ def batches(sampler: EdgeSampler, epochs: int, rng: np.random.Generator) -> Iter
 
     So a node meets one edge per batch on average, whatever the size of the graph, and the updates of the
     whole table, of which there are two per epoch, cost no more than the edges do.
-
-    Examples
-    --------
-    >>> path = EdgeSampler(sp.csr_array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> [(batch.epoch, round(batch.share, 2)) for batch in batches(path, 2, np.random.default_rng(0))]
-    [(0, 1.0), (0, 0.75), (1, 0.5), (1, 0.25)]
     """
     if not sampler.n_pairs:
         return
@@ -182,13 +176,7 @@ def _softplus(x: Dense) -> tuple[float, Dense]:
 
 
 def add_rows(n: int, index: Rows, rows: Dense) -> Dense:
-    """Return an (n, d) array whose row i is the sum of the `rows` with index i.
-
-    Examples
-    --------
-    >>> add_rows(3, np.array([2, 0, 2]), np.array([[1.0], [5.0], [2.0]])).tolist()
-    [[5.0], [0.0], [3.0]]
-    """
+    """Return an (n, d) array whose row i is the sum of the `rows` with index i."""
     places = (np.ones(len(index), dtype=rows.dtype), (index, np.arange(len(index))))
     return np.asarray(sp.csr_array(places, shape=(n, len(index))) @ rows)
 

@@ -46,6 +46,7 @@ Embedding(60 nodes, 8 columns, by {cls.name})"""
 """What stands in the docstring of a method that has no example of its own."""
 
 Vectors: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
+SomeLabels: TypeAlias = "Labels | Iterable[Any] | Mapping[Any, Any] | None"
 
 
 def warn_no_edges(name: str) -> None:
@@ -102,7 +103,7 @@ class Method(Declared):
             cls.__doc__ = inspect.cleandoc(doc) + EXAMPLE.format(cls=cls, few=few)
         super().__init_subclass__(**kwargs)
 
-    def fit(self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None = None) -> Self:
+    def fit(self, graph: Graph, labels: SomeLabels = None) -> Self:
         """Learn vectors for every node of `graph`.
 
         Parameters
@@ -119,9 +120,7 @@ class Method(Declared):
         """
         return self.fit_run(graph, labels, Run())
 
-    def fit_run(
-        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None, run: Run
-    ) -> Self:
+    def fit_run(self, graph: Graph, labels: SomeLabels, run: Run) -> Self:
         """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
         _check_graph(graph)
         self.check_params()
@@ -142,9 +141,7 @@ class Method(Declared):
         )
         return self
 
-    def fit_transform(
-        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None = None
-    ) -> Embedding:
+    def fit_transform(self, graph: Graph, labels: SomeLabels = None) -> Embedding:
         """Learn vectors for every node of `graph` and return them; see :meth:`fit`."""
         return self.fit(graph, labels).embedding_
 
@@ -207,21 +204,22 @@ class Method(Declared):
         raise NotImplementedError
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
-        raise self._refusal()
+        msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
+        raise UnsupportedError(msg)
 
     def _new_features(self, graph: Graph) -> Features:
         """Return the features of a graph with new nodes; without any at fit time nothing carries over to them."""
-        if graph.features is None or self.n_features_in_ is None:
-            raise self._refusal()
+        source = getattr(self, "source_", "features")
+        if graph.features is None or self.n_features_in_ is None or source != "features":
+            what = "one of a kind for each node" if source == "identity" else "rows of the adjacency"
+            msg = (
+                f"{self.name} cannot embed new nodes here: its features are {what}, so that nothing carries over "
+                "to nodes that were not there at fit time; fit again, or give the graph features"
+            )
+            raise UnsupportedError(msg)
         return graph.features
 
-    def _refusal(self) -> UnsupportedError:
-        msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
-        return UnsupportedError(msg)
-
-    def _checked_labels(
-        self, graph: Graph, labels: Labels | Iterable[Any] | Mapping[Any, Any] | None, run: Run
-    ) -> Labels:
+    def _checked_labels(self, graph: Graph, labels: SomeLabels, run: Run) -> Labels:
         if labels is None:
             labels = Labels(sp.csr_array((len(graph.node_ids), 0), dtype=bool), (), graph.node_ids)
         elif not isinstance(labels, Labels):

@@ -24,15 +24,7 @@ DISK_BLOCK = 64 * BLOCK
 
 
 class Adam:
-    """Adam, with the same result for any number of threads; weights change in place.
-
-    Examples
-    --------
-    >>> weight = torch.tensor([1.0])
-    >>> Adam([weight], 0.1, Run()).step([torch.tensor([3.0])])
-    >>> round(float(weight), 4)
-    0.9
-    """
+    """Adam, with the same result for any number of threads; weights change in place."""
 
     def __init__(self, weights: Sequence[torch.Tensor], learning_rate: float, run: Run) -> None:
         self.run, self.learning_rate, self.steps = run, learning_rate, 0

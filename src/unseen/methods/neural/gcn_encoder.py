@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.comm import Halo
 from unseen.engine.run import Cut, Run
 from unseen.engine.scratch import rest
 from unseen.engine.sparse import Matrix, work_cuts
@@ -47,12 +46,37 @@ def blocks_of(tensor: torch.Tensor, run: Run) -> list[Cut]:
     return [(0, len(tensor))] if tensor.is_cuda else run.cuts(len(tensor)) or [(0, 0)]
 
 
-class BagMatrix(Matrix):
-    """A sparse matrix whose products on the processor are torch's.
+class SparseProduct(Matrix):
+    """A sparse matrix on a device, in float32, to be multiplied with tensors; one that is spread, by all processes.
 
-    Row i of A V is the sum of the rows j of V with the weights A_ij: a weighted bag of rows, for which torch has a
-    vectorised, prefetching kernel. It was the fastest of what was measured (``docs/performance.md``).
+    On the processor, row i of A V is the sum of the rows j of V with the weights A_ij: a weighted bag of rows, for
+    which torch has a vectorised, prefetching kernel, the fastest of what was measured (``docs/performance.md``).
     """
+
+    def __init__(self, matrix: Matrix, device: torch.device) -> None:
+        A = matrix.local
+        parts = (A.data.astype(np.float32), A.indices.copy(), A.indptr.copy())
+        super().__init__(sp.csr_array(parts, shape=A.shape), matrix.run, matrix.halo)
+        self.on_gpu = None
+        if device.type != "cpu":
+            data, indices, indptr = (torch.from_numpy(part).to(device) for part in parts)
+            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=A.shape)
+
+    def __call__(
+        self, V: torch.Tensor, *, out: torch.Tensor | None = None, add: bool = False
+    ) -> torch.Tensor:
+        """Return the product with `V`, in `out` where it is given; `add` adds to it."""
+        if self.on_gpu is None:
+            rows = self.times(V.numpy(), out=None if out is None else out.numpy(), add=add)
+            return torch.from_numpy(rows)
+        if self.halo is not None:
+            wanted = V[torch.from_numpy(self.halo.rows).to(V.device)]
+            received = self.halo.layout.comm.exchange(wanted, self.halo.send, self.halo.receive)
+            V = torch.cat([V, received])
+        product = self.on_gpu @ V
+        if out is None:
+            return product
+        return out.add_(product) if add else out.copy_(product)
 
     def _direct(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
         out = np.empty((self.local.shape[0], V.shape[1]), dtype=V.dtype)
@@ -81,46 +105,6 @@ class BagMatrix(Matrix):
         self.run.each(multiply, work_cuts(indptr))
 
 
-class SparseProduct:
-    """A sparse matrix on a device, to be multiplied with blocks of vectors.
-
-    One that is spread over processes is multiplied by all of them at once, each with its own rows.
-
-    Examples
-    --------
-    >>> product = SparseProduct(Run().matrix(sp.csr_array([[0.0, 2.0]])), torch.device("cpu"))
-    >>> product(torch.tensor([[1.0], [3.0]])).tolist()
-    [[6.0]]
-    """
-
-    def __init__(self, matrix: Matrix, device: torch.device) -> None:
-        self.shape = matrix.shape
-        self.halo: Halo | None = matrix.halo
-        A = matrix.local
-        parts = (A.data.astype(np.float32), A.indices.copy(), A.indptr.copy())
-        self.matrix = BagMatrix(sp.csr_array(parts, shape=A.shape), matrix.run, matrix.halo)
-        self.on_gpu = None
-        if device.type != "cpu":
-            data, indices, indptr = (torch.from_numpy(part).to(device) for part in parts)
-            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=A.shape)
-
-    def __call__(
-        self, V: torch.Tensor, *, out: torch.Tensor | None = None, add: bool = False
-    ) -> torch.Tensor:
-        """Return the product with `V`, in `out` where it is given; `add` adds to it."""
-        if self.on_gpu is None:
-            rows = self.matrix.times(V.numpy(), out=None if out is None else out.numpy(), add=add)
-            return torch.from_numpy(rows)
-        if self.halo is not None:
-            wanted = V[torch.from_numpy(self.halo.rows).to(V.device)]
-            received = self.halo.layout.comm.exchange(wanted, self.halo.send, self.halo.receive)
-            V = torch.cat([V, received])
-        product = self.on_gpu @ V
-        if out is None:
-            return product
-        return out.add_(product) if add else out.copy_(product)
-
-
 class Input:
     """The features X as the first layer meets them: X W, and X' D for its gradient. Identity: X is None.
 
@@ -134,12 +118,6 @@ class Input:
         Does the work.
     transposed : Matrix, optional
         X' of a square X, whose rows and columns are spread alike.
-
-    Examples
-    --------
-    >>> features = Input(Run().matrix(sp.csr_array([[0.0, 2.0]])), torch.device("cpu"), Run())
-    >>> features.transposed_times(torch.tensor([[3.0]])).tolist()
-    [[0.0], [6.0]]
     """
 
     def __init__(
@@ -201,13 +179,7 @@ def sum_in_order(parts: list[torch.Tensor], run: Run) -> torch.Tensor:
 
 
 def total(parts: list[torch.Tensor], run: Run) -> torch.Tensor:
-    """Return the sum over blocks and processes, in float64, so that in float32 its order leaves no trace.
-
-    Examples
-    --------
-    >>> total([torch.ones(1), torch.full((1,), 2.0)], Run()).tolist()
-    [3.0]
-    """
+    """Return the sum over blocks and processes, in float64, so that in float32 its order leaves no trace."""
     return sum_in_order([parts[0].double(), *parts[1:]], run).float()
 
 
@@ -279,12 +251,6 @@ class Encoder:
         Starting weights, one matrix a layer.
     device : torch.device
         Where to compute.
-
-    Examples
-    --------
-    >>> encoder = Encoder([np.eye(2)], torch.device("cpu"))
-    >>> encoder.forward(Input(np.array([[1.0, -4.0]]), torch.device("cpu"), Run()), None, Run()).tolist()
-    [[1.0, -1.0]]
     """
 
     def __init__(self, weights: Sequence[npt.NDArray[Any]], device: torch.device) -> None:
@@ -352,13 +318,7 @@ class Encoder:
 
 
 def xavier(rows: int, columns: int, rng: np.random.Generator) -> npt.NDArray[np.float32]:
-    """Return Glorot's uniform starting weights.
-
-    Examples
-    --------
-    >>> float(np.abs(xavier(3, 3, np.random.default_rng(0))).max()) <= 1.0
-    True
-    """
+    """Return Glorot's uniform starting weights."""
     bound = math.sqrt(6.0 / (rows + columns))
     drawn: npt.NDArray[np.float32] = rng.random((rows, columns), dtype=np.float32)
     return (drawn * 2 - 1) * np.float32(bound)

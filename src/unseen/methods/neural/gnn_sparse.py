@@ -46,12 +46,15 @@ class SparseMatrix:
         """Copy a scipy matrix to `device`, in float32."""
         places = sp.csr_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
         turned = sp.csr_array(places.T.tocsr())
-        values = np.asarray(matrix.data, dtype=np.float32)
-        return cls(
-            _csr(matrix.indptr, matrix.indices, values, matrix.shape, device),
-            _csr(turned.indptr, turned.indices, values[turned.data], turned.shape, device),
-            torch.tensor(turned.data, dtype=torch.int64, device=device),
-        )
+        whole = torch.int32 if matrix.nnz < 2**31 else torch.int64
+        order = torch.tensor(turned.data, dtype=torch.int64, device=device)
+        values = torch.tensor(matrix.data, dtype=torch.float32, device=device)
+
+        def stored(A: sp.csr_array, data: Tensor) -> Tensor:
+            rows, columns = (torch.tensor(part, dtype=whole, device=device) for part in (A.indptr, A.indices))
+            return _csr(rows, columns, data, A.shape)
+
+        return cls(stored(matrix, values), stored(turned, values[order]), order)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,15 +119,7 @@ def dropout(values: Features, share: float, draws: Draws) -> Features:
 def thinned_spread(
     x: Tensor, whole: SparseMatrix, steps: int, teleport: float, share: float, draws: Draws
 ) -> Tensor:
-    """Return `x` after `steps` times z <- (1 - teleport) A z + teleport x, each with other entries of A dropped.
-
-    Examples
-    --------
-    >>> whole = SparseMatrix.from_scipy(sp.csr_array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> draws = Draws(np.arange(2, dtype=np.uint64), torch.device("cpu"))
-    >>> thinned_spread(torch.tensor([[1.0], [3.0]]), whole, 1, 0.5, 0.0, draws).tolist()
-    [[2.0], [2.0]]
-    """
+    """Return `x` after `steps` times z <- (1 - teleport) A z + teleport x, each with other entries of A dropped."""
     from unseen.methods.neural._gradients import ThinnedSpread
 
     masks, scale = draws.keep(steps, share)
@@ -141,36 +136,21 @@ def bags(matrix: Tensor, values: Tensor, dense: Tensor) -> Tensor:
         return dense.new_zeros(matrix.shape[0], dense.shape[1])
     columns, rows = matrix.col_indices(), matrix.crow_indices()
     if matrix.is_cuda:
-        other = torch.sparse_csr_tensor(rows, columns, values, size=matrix.shape, check_invariants=False)
-        product: Tensor = torch.sparse.mm(other, dense)
+        product: Tensor = torch.sparse.mm(_csr(rows, columns, values, matrix.shape), dense)
         return product
     return weighted_bags(columns, rows, values, dense.contiguous())
 
 
-def _csr(
-    indptr: npt.NDArray[Any], indices: npt.NDArray[Any], values: npt.NDArray[Any], shape: Any, device: Any
-) -> Tensor:
-    whole = torch.int32 if len(indices) < 2**31 else torch.int64
+def _csr(rows: Tensor, columns: Tensor, values: Tensor, shape: Any) -> Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(
-            torch.tensor(indptr, dtype=whole, device=device),
-            torch.tensor(indices, dtype=whole, device=device),
-            torch.tensor(values, dtype=torch.float32, device=device),
-            size=tuple(shape),
-            check_invariants=False,
-        )
+        return torch.sparse_csr_tensor(rows, columns, values, size=tuple(shape), check_invariants=False)
 
 
 def _thinned(matrix: Tensor, mask: Tensor, scale: float) -> Tensor:
     # on a CPU by numpy, which takes a tenth of the time of torch's nonzero
     places = mask.nonzero().view(-1) if mask.is_cuda else torch.from_numpy(np.flatnonzero(mask.numpy()))
-    return torch.sparse_csr_tensor(
-        torch.searchsorted(
-            places, matrix.crow_indices(), out_int32=matrix.crow_indices().dtype == torch.int32
-        ),
-        matrix.col_indices().index_select(0, places),
-        matrix.values().index_select(0, places) * scale,
-        size=matrix.shape,
-        check_invariants=False,
-    )
+    rows = matrix.crow_indices()
+    rows = torch.searchsorted(places, rows, out_int32=rows.dtype == torch.int32)
+    columns, values = (part.index_select(0, places) for part in (matrix.col_indices(), matrix.values()))
+    return _csr(rows, columns, values * scale, matrix.shape)

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.errors import UnsupportedError
-from unseen.graph import Features, Graph
+from unseen.graph import Graph
 from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
@@ -67,16 +66,6 @@ class RectMethod(_Learnt, NeuralMethod):
         widths = [*(int(size) for size in self.hidden), self.n_components or self.default_components]
         weights = [first(widths[0]), *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
         self.encoder_ = Encoder(weights, pick_device(self.device))
-
-    def _new_features(self, graph: Graph) -> Features:
-        if self.source_ == "features" and graph.features is not None:
-            return graph.features
-        what = "rows of the adjacency" if self.source_ == "adjacency" else "one of a kind for each node"
-        msg = (
-            f"{self.name} cannot embed new nodes here: its features are {what}, so that nothing carries over "
-            "to nodes that were not there at fit time; fit again, or give the graph features"
-        )
-        raise UnsupportedError(msg)
 
     def _train_on_graph(self, features: Input, graph: Graph, loss: Any, run: Run) -> npt.NDArray[np.float32]:
         """Train the encoder on all nodes, and what the loss learns."""
