@@ -197,16 +197,17 @@ class Parameter:
         unseen.errors.InputError: `epochs` of RECT must be an integer of at least 0, got -1
         """
         if not self.allowed.accepts(value):
-            msg = f"`{self.name}` of {owner} must be {self.allowed}, got {value!r}"
-            raise InputError(msg)
+            raise self._refusal(value, owner)
 
     def parse(self, text: str, owner: str) -> Any:
         """Return the value that `text` means on a command line, or raise the error of :meth:`check`."""
         try:
             return self.allowed.parse(text)
         except ValueError:
-            msg = f"`{self.name}` of {owner} must be {self.allowed}, got {text!r}"
-            raise InputError(msg) from None
+            raise self._refusal(text, owner) from None
+
+    def _refusal(self, value: Any, owner: str) -> InputError:
+        return InputError(f"`{self.name}` of {owner} must be {self.allowed}, got {value!r}")
 
     @property
     def numpydoc(self) -> list[str]:

@@ -5,13 +5,13 @@ import pytest
 
 import unseen
 from unseen.engine.run import Run
-from unseen.linalg.normalize import gcn_normalized, l2_rows, smoothed, teleport_weights
+from unseen.linalg.normalize import l2_rows, smoothed, teleport_weights
 
 
 @pytest.mark.parametrize("teleport", [0.0, 0.1, 0.7, 1.0])
 def test_one_series_gives_what_the_rounds_give(teleport: float) -> None:
     graph = unseen.planted_partition(50, 2, random_state=0).graph
-    ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+    ahat = Run().matrix(graph.adjacency).gcn_normalized().local.astype(np.float32)
     Z = np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32)
     start = l2_rows(Z)
     expected = start
@@ -28,7 +28,7 @@ def test_weights_sum_to_one() -> None:
 
 def test_a_depth_averages_its_teleport_rates() -> None:
     graph = unseen.planted_partition(50, 2, random_state=0).graph
-    ahat = gcn_normalized(graph.adjacency).astype(np.float32)
+    ahat = Run().matrix(graph.adjacency).gcn_normalized().local.astype(np.float32)
     Z = l2_rows(np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32))
     sums = [
         sum(c * (np.linalg.matrix_power(ahat.toarray(), s) @ Z) for s, c in enumerate(teleport_weights(t, 3)))

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.linalg import walk as walk_module
-from unseen.linalg.normalize import row_normalized
+from unseen.linalg.normalize import l1_rows
 from unseen.linalg.walk import WalkMatrix
 
 
@@ -25,7 +25,7 @@ def weighted(n: int, seed: int, density: float = 0.2) -> sp.csr_array:
 
 
 def dense_walk(adjacency: sp.csr_array) -> np.ndarray:
-    abar = row_normalized(adjacency).toarray()
+    abar = l1_rows(adjacency).toarray()
     return (abar + abar @ abar) / 2
 
 

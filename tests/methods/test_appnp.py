@@ -9,7 +9,7 @@ import torch
 from sklearn.svm import LinearSVC
 
 import unseen
-from unseen.linalg.normalize import gcn_normalized
+from unseen.engine.run import Run
 from unseen.methods.neural.appnp import held_out
 from unseen.methods.neural.gnn_common import Inputs, Targets
 from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix, thinned_spread
@@ -47,7 +47,7 @@ def test_the_vectors_are_the_hidden_layer_spread_like_the_predictions(propagate:
     start = np.maximum(x / x.sum(axis=1, keepdims=True) @ weight, 0)
     z = start
     for _ in range(4 if propagate else 0):
-        z = 0.7 * gcn_normalized(graph.adjacency).toarray() @ z + 0.3 * start
+        z = 0.7 * Run().matrix(graph.adjacency).gcn_normalized().local.toarray() @ z + 0.3 * start
     np.testing.assert_allclose(method.embedding_.vectors, z, rtol=1e-3, atol=1e-5)
 
 
@@ -80,7 +80,7 @@ def dropped_matrices(ahat: SparseMatrix, steps: int) -> list[torch.Tensor]:
 
 
 def test_every_step_drops_other_edges_of_the_whole_adjacency() -> None:
-    ahat = SparseMatrix.from_scipy(gcn_normalized(planted().adjacency))
+    ahat = SparseMatrix.from_scipy(Run().matrix(planted().adjacency).gcn_normalized().local)
     dropped = dropped_matrices(ahat, 10)
     whole = ahat.matrix.values().numel()
     assert all(0.4 < int(A.count_nonzero()) / whole < 0.6 for A in dropped)
@@ -94,7 +94,7 @@ def test_every_step_drops_other_edges_of_the_whole_adjacency() -> None:
 
 
 def test_the_gradient_goes_back_through_the_edges_that_were_kept_in_each_step() -> None:
-    ahat = SparseMatrix.from_scipy(gcn_normalized(planted(20).adjacency))
+    ahat = SparseMatrix.from_scipy(Run().matrix(planted(20).adjacency).gcn_normalized().local)
     x = torch.randn(20, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
     upstream = torch.randn(20, 3, generator=torch.Generator().manual_seed(2))
     thinned_spread(x, ahat, 2, 0.1, 0.5, edge_draws(ahat)).backward(upstream)

@@ -13,7 +13,7 @@ import torch
 from sklearn.svm import LinearSVC
 
 import unseen
-from unseen.linalg.normalize import gcn_normalized
+from unseen.engine.run import Run
 from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, Targets
 from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix, dropout
 
@@ -130,7 +130,11 @@ def test_the_vectors_are_the_hidden_layer_after_aggregation() -> None:
     graph = planted()
     method = unseen.GCN(n_components=12, epochs=5, random_state=0).fit(graph, some_labels(graph))
     weight = method.network_[0].detach().numpy().astype(float)
-    by_hand = gcn_normalized(graph.adjacency).toarray() @ row_normalized(graph.features.toarray()) @ weight
+    by_hand = (
+        Run().matrix(graph.adjacency).gcn_normalized().local.toarray()
+        @ row_normalized(graph.features.toarray())
+        @ weight
+    )
     np.testing.assert_allclose(method.embedding_.vectors, np.maximum(by_hand, 0), rtol=1e-3, atol=1e-5)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.discovery.space import Floats, Space
-from unseen.linalg.normalize import l2_rows, row_normalized
+from unseen.linalg.normalize import l1_rows, l2_rows
 
 Mask = npt.NDArray[np.bool_]
 
@@ -160,5 +160,5 @@ def make_scoring(
     spread = views.std(axis=0)
     weights = (1 - corner) * RANDOM_WEIGHTS + corner * CORNER_WEIGHTS
     weights = np.where(spread > 1e-9, weights, 0.0)
-    neighbours = row_normalized(adjacency) if homophilous else None
+    neighbours = l1_rows(adjacency) if homophilous else None
     return Scoring(views.mean(axis=0), np.where(spread > 1e-9, spread, 1.0), weights, neighbours)

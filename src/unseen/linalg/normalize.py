@@ -1,4 +1,4 @@
-"""Normalisations of a symmetric adjacency A in one piece, and of rows; vectors smoothed over a graph."""
+"""Rows and numbers of a usual scale; vectors smoothed over a graph."""
 
 from __future__ import annotations
 
@@ -17,28 +17,6 @@ Dense = npt.NDArray[np.floating[Any]]
 Rows = TypeVar("Rows", sp.csr_array, Dense)
 LEAST = 2.0**-40
 """Entries between this and its inverse are taken as they are: float32 holds their squares."""
-
-
-def row_normalized(adjacency: sp.csr_array) -> sp.csr_array:
-    """Return Abar: rows sum to 1, rows of nodes without edges are zero.
-
-    Examples
-    --------
-    >>> row_normalized(sp.csr_array([[0.0, 3.0, 1.0], [3.0, 0.0, 0.0], [1.0, 0.0, 0.0]])).toarray()[0].tolist()
-    [0.0, 0.75, 0.25]
-    """
-    return Matrix(adjacency, Run()).row_normalized().local
-
-
-def gcn_normalized(adjacency: sp.csr_array) -> sp.csr_array:
-    """Return Ahat, the normalised adjacency with self-loops; see :meth:`unseen.engine.sparse.Matrix.gcn_normalized`.
-
-    Examples
-    --------
-    >>> gcn_normalized(sp.csr_array([[0.0, 1.0], [1.0, 0.0]])).toarray().round(6).tolist()
-    [[0.5, 0.5], [0.5, 0.5]]
-    """
-    return Matrix(adjacency, Run()).gcn_normalized().local
 
 
 def l2_rows(matrix: Rows) -> Rows:

@@ -209,8 +209,8 @@ class Method(Declared):
 
     def _new_features(self, graph: Graph) -> Features:
         """Return the features of a graph with new nodes; without any at fit time nothing carries over to them."""
-        source = getattr(self, "source_", "features")
-        if graph.features is None or self.n_features_in_ is None or source != "features":
+        source = vars(self).get("source_") or ("adjacency" if self.n_features_in_ is None else "features")
+        if graph.features is None or source != "features":
             what = "one of a kind for each node" if source == "identity" else "rows of the adjacency"
             msg = (
                 f"{self.name} cannot embed new nodes here: its features are {what}, so that nothing carries over "
@@ -280,13 +280,7 @@ class Method(Declared):
 
 
 def rows_and_columns(graph: Graph) -> str:
-    """Return what limits the columns of a factorisation of the features, as a sentence.
-
-    Examples
-    --------
-    >>> rows_and_columns(Graph.from_edges(["a"], ["b"]))
-    'there are 2 nodes, whose adjacency stands in for features'
-    """
+    """Return what limits the columns of a factorisation of the features, as a sentence."""
     if graph.features is None:
         return f"there are {graph.n_nodes} nodes, whose adjacency stands in for features"
     return f"there are {graph.n_nodes} nodes and {graph.features.shape[1]} features"

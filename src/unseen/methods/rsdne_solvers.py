@@ -17,10 +17,9 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.engine.steps import Arrays, Training
 from unseen.linalg.dense import dot, eigh, gram, times
-from unseen.linalg.labelled import LabelledWalk
+from unseen.linalg.labelled import LabelledWalk, Smoothing
 from unseen.linalg.neighbours import Neighbours
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.rsdne_smoothing import Smoothing
 
 Dense = npt.NDArray[Any]
 Small = npt.NDArray[np.float64]

@@ -28,19 +28,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_method(method: Method, path: str | PathLike[str]) -> None:
-    """Write a fitted method; see :meth:`Method.save`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, unseen
-    >>> graph = unseen.planted_partition(60, 3, random_state=0).graph
-    >>> method = unseen.RECTN(n_components=4, epochs=2, random_state=0).fit(graph)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     method.save(pathlib.Path(folder) / "model.npz")
-    ...     again = unseen.RECTN.load(pathlib.Path(folder) / "model.npz")
-    >>> bool((again.transform(graph).vectors == method.transform(graph).vectors).all())
-    True
-    """
+    """Write a fitted method; see :meth:`Method.save`."""
     if not method.can_be_saved:
         msg = f"{method.name} cannot be saved so far; save its vectors (`embedding_.save`), or fit it again"
         raise UnsupportedError(msg)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.normalize import l2_rows
+from unseen.linalg.normalize import smoothed
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
@@ -53,8 +53,4 @@ class SmoothFeats(Method):
 
     def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32], run: Run) -> npt.NDArray[np.float32]:
         ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
-        start = l2_rows(scores)
-        z = start
-        for _ in range(self.steps):
-            z = (1 - self.teleport) * (ahat @ z) + self.teleport * start
-        return l2_rows(z).astype(np.float32)
+        return smoothed(ahat, scores, {"vectors": [self.teleport]}, self.steps)["vectors"]

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from unseen.embedding import Embedding
+from unseen.engine.run import Run
 from unseen.graph import Graph
-from unseen.linalg.normalize import gcn_normalized, l2_rows
+from unseen.linalg.normalize import l2_rows
 
 HIDDEN, EPOCHS, RATE, DECAY = 512, 50, 0.001, 0.0
 DROP_EDGES, MASK_FEATURES, LAM = 0.2, 0.2, 0.001
@@ -51,7 +52,7 @@ def cca_ssg(graph: Graph, *, n_components: int = 512, epochs: int = EPOCHS, seed
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     with torch.no_grad():
-        vectors = _encoded(X, _as_torch(gcn_normalized(graph.adjacency)), first, second)
+        vectors = _encoded(X, _as_torch(Run().matrix(graph.adjacency).gcn_normalized().local), first, second)
     unit: npt.NDArray[np.float32] = l2_rows(vectors.numpy())
     return Embedding(unit, graph.node_ids, "cca-ssg", {"n_components": n_components, "epochs": epochs})
 
@@ -74,7 +75,9 @@ def _without_edges(adjacency: sp.csr_array, rng: np.random.Generator) -> Tensor:
     upper = sp.triu(adjacency, format="coo")
     kept = rng.random(upper.nnz) >= DROP_EDGES
     half = sp.coo_array((upper.data[kept], (upper.row[kept], upper.col[kept])), shape=adjacency.shape)
-    return _as_torch(gcn_normalized(sp.csr_array(half.maximum(half.T) if half.nnz else half)))
+    return _as_torch(
+        Run().matrix(sp.csr_array(half.maximum(half.T) if half.nnz else half)).gcn_normalized().local
+    )
 
 
 def _as_torch(matrix: sp.csr_array) -> Tensor:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset
 from unseen.labels import Labels
-from unseen.linalg.normalize import row_normalized
+from unseen.linalg.normalize import l1_rows
 from unseen.randomness import RandomState, as_generator
 from unseen.splits import completely_imbalanced_split
 
@@ -45,7 +45,7 @@ def draw_labels(
     rng = as_generator(random_state)
     codes = data.labels.codes
     seen = ~np.isin(codes, data.labels.class_numbers(unseen))
-    walk = row_normalized(data.graph.adjacency).T.tocsr()
+    walk = l1_rows(data.graph.adjacency).T.tocsr()
     degree = np.maximum(np.asarray(data.graph.adjacency.sum(axis=1)).ravel(), 1.0)
     if world == "one corner":
         pools = [np.flatnonzero(seen)]

@@ -277,10 +277,11 @@ class Encoder:
         if features is not self._features:
             self.release()
             self._features = features
-        H = None
+        H = torch.empty(0)
         for layer in self.layers:
             room = layer.Q if len(layer.Q) else None
-            Q = features.times(layer.W, room) if H is None else times(H, layer.W, run, room)
+            first = layer is self.layers[0]
+            Q = features.times(layer.W, room) if first else times(H, layer.W, run, room)
             layer.Q = Q if Q is not layer.W else layer.Q
             if ahat is None:
                 layer.P = Q  # nothing else needs Q, so the bias may be added to it
@@ -290,9 +291,6 @@ class Encoder:
             layer.activate(run)
             layer.rest("P")
             H = layer.U
-        if H is None:
-            msg = "an encoder needs at least one layer"
-            raise ValueError(msg)
         return H
 
     def backward(

@@ -19,7 +19,7 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.keyed import node_keys
-from unseen.linalg.normalize import gcn_normalized, l1_rows
+from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.adam import Best, NeuralMethod
@@ -69,7 +69,7 @@ class Inputs:
             if isinstance(x, np.ndarray)
             else SparseMatrix.from_scipy(sp.csr_array(x), device)
         )
-        ahat = SparseMatrix.from_scipy(gcn_normalized(graph.adjacency), device)
+        ahat = SparseMatrix.from_scipy(Run().matrix(graph.adjacency).gcn_normalized().local, device)
         return cls(tensor, ahat, node_keys(graph.node_ids, seed), graph.features is not None)
 
     def draws(self) -> tuple[Draws, Draws, Draws]:
