@@ -30,10 +30,8 @@ def gram(V: Dense, run: Run, other: Dense | None = None) -> Small:
     right = V if other is None else other
 
     def product(start: int, stop: int) -> Dense:
-        v = V[start:stop]
-        return np.asarray(
-            v.T @ (v if other is None else right[start:stop])
-        )  # of v'v numpy computes one half only
+        v = V[start:stop]  # of v'v numpy computes one half only
+        return np.asarray(v.T @ (v if other is None else right[start:stop]))
 
     nothing = np.zeros((V.shape[1], right.shape[1]))
     total: Small = run.total([nothing, *run.each(product, len(V))])

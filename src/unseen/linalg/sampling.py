@@ -57,9 +57,8 @@ class EdgeSampler:
     """
 
     def __init__(self, adjacency: sp.csr_array, *, power: float = 0.75) -> None:
-        pairs = (
-            adjacency.sorted_indices().tocoo()
-        )  # the draws must not depend on how entries happen to be stored
+        # sorted, because the draws must not depend on how entries happen to be stored
+        pairs = adjacency.sorted_indices().tocoo()
         other = pairs.row != pairs.col
         self._src, self._dst = pairs.row[other], pairs.col[other]
         weights = pairs.data[other].astype(np.float64)
@@ -83,9 +82,8 @@ class EdgeSampler:
     def noise(self, count: int, rng: np.random.Generator) -> Rows:
         """Return `count` noise nodes, drawn independently."""
         places = rng.random(count) * self._noise_ends[-1]
-        last = np.searchsorted(
-            self._noise_ends, self._noise_ends[-1]
-        )  # rounding must not reach a node without edges
+        # rounding must not reach a node without edges
+        last = np.searchsorted(self._noise_ends, self._noise_ends[-1])
         return np.asarray(np.minimum(np.searchsorted(self._noise_ends, places, side="right"), last))
 
 

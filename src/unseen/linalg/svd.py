@@ -71,9 +71,8 @@ def truncated_svd(
         return _exactly(X, k, n, run)
     exponent = scale_exponent(X if isinstance(X, np.ndarray) else X.local.data, run)
     single = _in_single(X, exponent, run)
-    columns = (
-        run if isinstance(X, Matrix) and X.halo else run.alone
-    )  # the processes over which these are spread
+    # the processes over which the columns are spread
+    columns = run if isinstance(X, Matrix) and X.halo else run.alone
     if start is None:
         start = rng.standard_normal((m, width), dtype=np.float32)
     back, W, values = _leading(single, start[:, :width], k, n_iter, 0.0, run, columns)[1:]

@@ -329,15 +329,6 @@ def _feature_exponent(graph: Graph, run: Run) -> int:
 def _in_range(graph: Graph, feature_exponent: int, run: Run) -> Graph:
     """Return the graph with features and weights of an unusual scale multiplied by powers of two."""
     weights = graph.adjacency.local.data if isinstance(graph, GraphPart) else graph.adjacency.data
-    exponent = scale_exponent(weights, run, *USUAL_WEIGHTS)
-    _check_width(weights, run)
-    if exponent:
-        logger.info("edge weights are scaled by 2^%d for the computation", exponent)
-        graph = replace(graph, adjacency=scaled(graph.adjacency, exponent))
-    return replace(graph, features=scaled(graph.features, feature_exponent)) if feature_exponent else graph
-
-
-def _check_width(weights: npt.NDArray[Any], run: Run) -> None:
     positive = weights[weights > 0]
     ends = np.array([[positive.min(initial=np.inf), positive.max(initial=0.0)]], dtype=np.float64)
     everywhere = run.gather(ends)
@@ -348,3 +339,8 @@ def _check_width(weights: npt.NDArray[Any], run: Run) -> None:
             "leave out the smallest, or take their logarithm"
         )
         raise InputError(msg)
+    exponent = scale_exponent(weights, run, *USUAL_WEIGHTS)
+    if exponent:
+        logger.info("edge weights are scaled by 2^%d for the computation", exponent)
+        graph = replace(graph, adjacency=scaled(graph.adjacency, exponent))
+    return replace(graph, features=scaled(graph.features, feature_exponent)) if feature_exponent else graph

@@ -9,7 +9,7 @@ The released code starts from uniform(0, 1) / d instead: ``init="uniform"``.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +115,8 @@ class MFDW(Method):
                 "%s: the reported J leaves out ||M||^2, a constant that is expensive on a graph with hubs",
                 self.name,
             )
-        objective = self._objective(adjacency, labels, walk, keys, constant or 0.0)
+        terms = self._label_terms(adjacency, labels, keys)
+        objective = Objective(walk, self.lam, constant=constant or 0.0, **terms)
         key = (MFDW, self.init, self.lam, columns, seed)
 
         def begin() -> tuple[Array, Array]:
@@ -150,15 +151,9 @@ class MFDW(Method):
         )
         return factors.state.U
 
-    def _objective(
-        self,
-        adjacency: Matrix,  # noqa: ARG002  # what RSDNE needs more
-        labels: Labels,  # noqa: ARG002
-        walk: WalkMatrix,
-        keys: Keys,  # noqa: ARG002
-        constant: float,
-    ) -> Objective:
-        return Objective(walk, self.lam, constant=constant)
+    def _label_terms(self, adjacency: Matrix, labels: Labels, keys: Keys) -> dict[str, Any]:  # noqa: ARG002
+        """Return what the objective has more, by name: nothing."""
+        return {}
 
     def _start(self, walk: WalkMatrix, keys: Keys, columns: int) -> tuple[Array, Array]:
         n = walk.shape[0]

@@ -82,7 +82,11 @@ def make_method(name: str, **params: Any) -> Method:
 
 def _modules() -> list[str]:
     """Return the names of all modules of the package and its folders, but for those that begin with ``_``."""
-    modules = pkgutil.walk_packages(methods.__path__, "unseen.methods.")
+    folders = {"unseen.methods.": list(methods.__path__)}
+    for module in pkgutil.iter_modules(methods.__path__):
+        if module.ispkg:
+            folders[f"unseen.methods.{module.name}."] = [f"{path}/{module.name}" for path in methods.__path__]
+    modules = [info for prefix, paths in folders.items() for info in pkgutil.iter_modules(paths, prefix)]
     return [m.name for m in modules if not m.ispkg and not m.name.rpartition(".")[2].startswith("_")]
 
 

@@ -22,9 +22,7 @@ from unseen.labels import Labels
 from unseen.linalg import neighbours
 from unseen.linalg.labelled import Groups, LabelledWalk, label_groups
 from unseen.linalg.neighbours import Neighbours, nearest_in_class
-from unseen.linalg.walk import WalkMatrix
 from unseen.methods.mfdw import MFDW, Keys
-from unseen.methods.rsdne_solvers import Objective
 from unseen.methods.vocabulary import Candidates, InterClass, IntraClass, LabelWeight, Neighbors
 
 if TYPE_CHECKING:
@@ -89,36 +87,26 @@ class RSDNE(MFDW):
         """Return the variant that trains on parts."""
         return RSDNELight
 
-    def _objective(
-        self, adjacency: Matrix, labels: Labels, walk: WalkMatrix, keys: Keys, constant: float
-    ) -> Objective:
-        run = walk.run
+    def _label_terms(self, adjacency: Matrix, labels: Labels, keys: Keys) -> dict[str, Any]:
+        run = adjacency.run
         if not run.count(len(labels.labelled)):
             logger.warning(
                 "%s: no node has a label, so the label terms are left out and the result is MFDW's", self.name
             )
-            return Objective(walk, self.lam, constant=constant)
+            return {}
         if self.alpha == 0:
-            return Objective(walk, self.lam, constant=constant)
+            return {}
         groups = label_groups(labels.indicator, run)
         if labels.is_multilabel:
             logger.info("%s: nodes that share at least one label count as the same class", self.name)
-        self._note_small_classes(labels, run.sum(labels.counts.copy()))
+        counts, k = run.sum(labels.counts.copy()), self.n_neighbors
+        few = [name for name, count in zip(labels.classes, counts, strict=True) if 0 < count <= k]
+        if few and self.intra is not None:
+            message = "%s: fewer than %d others of their class for the labelled nodes of: %s; they take all there are"
+            logger.info(message, self.name, k, ", ".join(few))
         pruned = LabelledWalk(adjacency, groups) if self.inter else None
         chooser = self._chooser(adjacency, groups, keys)
-        return Objective(walk, self.lam, self.alpha, pruned, chooser and self._timed(chooser), constant)
-
-    def _note_small_classes(self, labels: Labels, counts: Any) -> None:
-        few = [
-            name for name, count in zip(labels.classes, counts, strict=True) if 0 < count <= self.n_neighbors
-        ]
-        if few and self.intra is not None:
-            logger.info(
-                "%s: fewer than %d others of their class for the labelled nodes of: %s; they take all there are",
-                self.name,
-                self.n_neighbors,
-                ", ".join(few),
-            )
+        return {"alpha": self.alpha, "inter": pruned, "choose": chooser and self._timed(chooser)}
 
     def _chooser(self, adjacency: Matrix, groups: Groups, keys: Keys) -> Chooser | None:
         """Return the S step: from U to the intra-class neighbours."""

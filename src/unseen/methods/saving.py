@@ -160,14 +160,12 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
         elif not number:
             setattr(method, key, array)
     for key, weights in encoders.items():
-        setattr(method, key, _encoder(weights, str(params["device"])))
+        from unseen.methods.neural.gcn_encoder import Encoder, pick_device
+
+        encoder = Encoder(
+            weights[::3], pick_device("auto" if params["device"] == "cuda" else params["device"])
+        )
+        for weight, array in zip(encoder.weights, weights, strict=True):
+            weight.copy_(weight.new_tensor(array))
+        setattr(method, key, encoder)
     return method
-
-
-def _encoder(weights: list[npt.NDArray[Any]], device: str) -> Any:
-    from unseen.methods.neural.gcn_encoder import Encoder, pick_device
-
-    encoder = Encoder(weights[::3], pick_device("auto" if device == "cuda" else device))
-    for weight, array in zip(encoder.weights, weights, strict=True):
-        weight.copy_(weight.new_tensor(array))
-    return encoder

@@ -103,9 +103,7 @@ Walks = Annotated[int, Limits(1), "Random walks from each node, over all epochs 
 WalkLength = Annotated[int, Limits(2), "Nodes of a walk."]
 Window = Annotated[int, Limits(1), "How far apart two nodes of a pair are at most."]
 PairsPerNode = Annotated[
-    float,
-    Limits(0, open_low=True),
-    "Pairs drawn in an epoch, for each node on average.",
+    float, Limits(0, open_low=True), "Pairs drawn in an epoch, for each node on average."
 ]
 OwnContext = Annotated[bool, "Whether the other side of a pair has vectors of its own."]
 Negatives = Annotated[int, Limits(0), "K: how many noise nodes count against each edge or pair."]

@@ -59,10 +59,6 @@ class DGI(NetworkMethod):
         form = learnable(run.rng.uniform(-bound, bound, (width, width)), inputs)
         bias, slope = learnable(np.zeros(width), inputs), learnable(np.full(1, FLAT), inputs)
         self.network_ = [weight, bias, slope]
-        self._train(inputs, form, run)
-        return self._embed(inputs)
-
-    def _train(self, inputs: Inputs, form: torch.Tensor, run: Run) -> None:
         stopping = EarlyStopping(self.network_, self.patience)
         softplus = torch.nn.functional.softplus
         epochs = itertools.count(1)
@@ -75,6 +71,7 @@ class DGI(NetworkMethod):
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
         self._learn_weights(evaluate, [*self.network_, form], inputs, run, stopping, stopping.see)
+        return self._embed(inputs)
 
     def _layer(self, xw: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         """Return PReLU(Ahat (X W) + b), of which shuffling commutes with the linear map alone."""

@@ -58,9 +58,8 @@ class RECT(SemanticMethod):
         tall = 4.0 * sizes.nodes * sizes.columns
         half = replace(sizes, columns=-(-sizes.columns // 2))
         first, second = RECTL.resources(half), RECTN.resources(half)
-        held = max(
-            first.held, second.held + tall / 2, 3 * tall
-        )  # one half, the other, both scaled and joined
+        # one half, the other, both scaled and joined
+        held = max(first.held, second.held + tall / 2, 3 * tall)
         exchanges = (first.exchanges + second.exchanges) / 2
         return Resources(held, second.movable, first.work + second.work, exchanges)
 
