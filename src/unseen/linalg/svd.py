@@ -23,6 +23,7 @@ SMALL = 300
 SMALL_OPERATOR = 512
 """The same for operators."""
 OVERSAMPLING = 10
+"""Random directions of a start beyond the singular values that are wanted."""
 
 
 def truncated_svd(
@@ -65,7 +66,7 @@ def truncated_svd(
         with libraries_on_one_thread():
             return truncated_svd(matrix, k, rng, Run(), n_iter=n_iter, start=start)
     X = matrix if isinstance(matrix, (Matrix, np.ndarray)) else run.matrix(sp.csr_array(matrix))
-    width = start_width(k)
+    width = k + OVERSAMPLING
     n, m = run.count(X.shape[0]), X.shape[1]
     if width >= min(n, m) or max(n, m) <= SMALL:
         return _exactly(X, k, n, run)
@@ -124,17 +125,6 @@ def operator_svd(
     U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
     U, V = _signed(U, V, U, run)
     return U, values, V
-
-
-def start_width(k: int) -> int:
-    """Return how many random directions a start for `k` singular values needs.
-
-    Examples
-    --------
-    >>> start_width(200)
-    210
-    """
-    return k + OVERSAMPLING
 
 
 def orthonormal(Y: Dense, run: Run, *, squares: Small | None = None, out: Dense | None = None) -> Dense:

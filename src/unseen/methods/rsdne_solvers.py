@@ -150,19 +150,16 @@ def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> 
 
     J never rises.
     """
-    room, walk, run = Room(U), objective.walk, objective.run
-    smoothing = objective.smoothing(U)
-    smoothed = smoothing.apply(U)
-    MtU, gram_u, gram_h = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run), gram(Ht, run)
-    yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
+    room, walk, run, smoothed = Room(U), objective.walk, objective.run, None
+    MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
     while True:
-        U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
-        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
-        Ht = ridge(MtU, gram_u, objective.lam, run)
         gram_h = gram(Ht, run)
         smoothing = objective.smoothing(U)
         smoothed = smoothing.apply(U, smoothed)
         yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
+        U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
+        MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
+        Ht = ridge(MtU, gram_u, objective.lam, run)
 
 
 def u_step(

@@ -115,9 +115,10 @@ def _grouped(tensors: Sequence[tuple[torch.Tensor, ...]]) -> list[list[tuple[tor
 
 
 class _Learnt:
-    """What all of them learn."""
+    """What they learn; `network_` has the weights of networks that torch differentiates."""
 
     loss_history_: Any
+    network_: list[torch.Tensor]
 
 
 class NeuralMethod(_Learnt, Method):

@@ -70,7 +70,7 @@ class DGI(NetworkMethod):
             direction = form @ z.mean(dim=0).sigmoid()
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
-        self._learn_weights(evaluate, [*self.network_, form], inputs, run, stopping, stopping.see)
+        self._learn_weights(evaluate, [*self.network_, form], inputs, run, 0.0, stopping, stopping.see)
         return self._embed(inputs)
 
     def _layer(self, xw: torch.Tensor, inputs: Inputs) -> torch.Tensor:

@@ -84,13 +84,7 @@ class Inputs:
         )
 
 
-class _Learnt:
-    """What the networks learn."""
-
-    network_: list[Tensor]
-
-
-class NetworkMethod(_Learnt, NeuralMethod):
+class NetworkMethod(NeuralMethod):
     """A network over features and graph: what it reads, and how a fitted one reads a new graph.
 
     A subclass sets `network_` in ``_fit``, trains it by ``_learn_weights`` and says in ``_vectors`` what comes out.
@@ -130,9 +124,9 @@ class NetworkMethod(_Learnt, NeuralMethod):
         weights: Sequence[Tensor],
         inputs: Inputs,
         run: Run,
+        decay: float,
         stopping: EarlyStopping | None = None,
         judge: Callable[[float], float] = float,
-        decay: float = 0.0,
     ) -> None:
         """Train the weights; `decay` is the weight of the squared norm of the first.
 
@@ -181,15 +175,8 @@ class LabelNetwork(NetworkMethod):
             self._learn(inputs, targets, run)
         return self._embed(inputs)
 
-    def _learn(
-        self,
-        inputs: Inputs,
-        targets: Targets,
-        run: Run,
-        stopping: EarlyStopping | None = None,
-        judge: Callable[[float], float] = float,
-    ) -> None:
-        """Train on the targets, under dropout."""
+    def _learn(self, inputs: Inputs, targets: Targets, run: Run, *judged: Any) -> None:
+        """Train on the targets, under dropout; `judged` are what stops, and what is reported."""
         first, second = self.network_
         of_features, of_hidden, of_edges = inputs.draws()
 
@@ -198,7 +185,7 @@ class LabelNetwork(NetworkMethod):
             hidden = dropout(self._hidden(x, inputs), self.dropout, of_hidden)
             return targets.loss(self._scores(hidden @ second, inputs, of_edges))
 
-        self._learn_weights(evaluate, [first, second], inputs, run, stopping, judge, self.weight_decay)
+        self._learn_weights(evaluate, [first, second], inputs, run, self.weight_decay, *judged)
 
     def _hidden(self, x: Features, inputs: Inputs) -> Tensor:
         """Return the hidden layer."""

@@ -25,7 +25,7 @@ from unseen.graph import Features, Graph
 from unseen.labels import Labels
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.svd import orthonormal, project, start_width, truncated_svd
+from unseen.linalg.svd import OVERSAMPLING, orthonormal, project, truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.neural.gcn_encoder import Input, keyed_numbers, xavier
 from unseen.methods.neural.rect_base import RectMethod, layer_input
@@ -136,7 +136,7 @@ class RECTL(SemanticMethod):
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        s, width = sizes, start_width(SVD_COMPONENTS)
+        s, width = sizes, SVD_COMPONENTS + OVERSAMPLING
         tall, wide = 4.0 * s.nodes * s.columns, 4.0 * s.nodes * width
         epochs = s.rounds * s.labelled_rows * s.columns * width * LABELLED_SECONDS
         work = epochs + s.nodes * width * estimate.DRAW_SECONDS + estimate.product_seconds(s, width)
@@ -202,6 +202,6 @@ def reduced_features(
         return np.asarray(orthonormal(directions, run), dtype=np.float32), None
     start = None
     if source == "adjacency":
-        start = keyed_numbers(node_keys(graph.node_ids, seed), start_width(k), 0.5, run)
+        start = keyed_numbers(node_keys(graph.node_ids, seed), k + OVERSAMPLING, 0.5, run)
     matrix = l2_rows(columns) if unit_rows else columns  # type: ignore[type-var]  # unit rows are of features
     return truncated_svd(matrix, k, np.random.default_rng(seed), run, n_iter=SVD_ROUNDS, start=start)
