@@ -167,10 +167,13 @@ def _checked_names(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, 
     if not names:
         msg = f"`views` of RECTPlus is empty; name some of {', '.join(views)}, or take 'auto'"
         raise InputError(msg)
-    for name in names:
-        if name not in views:
+    fitting: dict[str, None] = {}
+    for name in names:  # of few features `weighted` has all columns, as `weighted-wide` has
+        view = name if name in views else name.replace("weighted/", "weighted-wide/")
+        if view not in views:
             raise unknown_name("view in `views`", name, views)
-    return names
+        fitting[view] = None
+    return tuple(fitting)
 
 
 def _side_by_side(
