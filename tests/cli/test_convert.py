@@ -60,7 +60,7 @@ def test_features_and_labels_alone(cli: Callable, files: Path) -> None:
 def test_a_graph_is_not_written_as_vectors(cli: Callable, files: Path) -> None:
     ran = cli("convert", files / "edges.csv", files / "o.w2v.txt", "--what", "graph")
     assert ran.code == 1
-    assert "is for vectors, and graphs are none" in ran.err
+    assert "is for vectors" in ran.err
     assert not (files / "o.w2v.txt").exists()
 
 
@@ -119,4 +119,4 @@ def test_dash_is_the_standard_output(cli: Callable, files: Path) -> None:
 def test_an_input_is_not_overwritten(cli: Callable, files: Path) -> None:
     ran = cli("convert", files / "edges.csv", files / "edges.csv")
     assert ran.code == 1
-    assert "the same file is read as input and would be overwritten; choose another name" in ran.err
+    assert "would be overwritten" in ran.err

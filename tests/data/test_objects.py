@@ -83,7 +83,7 @@ def test_networkx_kinds() -> None:
     assert graph.adjacency[0, 1] == 5
     assert unseen.Graph.from_networkx(directed, symmetrize="sum").adjacency[0, 1] == 7
     assert unseen.Graph.from_networkx(directed, weight=None).adjacency[0, 1] == 1
-    with pytest.raises(unseen.InputError, match=r"the pair a - b is listed more than once"):
+    with pytest.raises(unseen.InputError, match=r"the pair a - b is"):
         unseen.Graph.from_networkx(directed, symmetrize="error")
     multi = nx.MultiGraph()
     multi.add_edge(3, 1, weight=2)

