@@ -202,3 +202,13 @@ def test_a_graph_without_a_known_node_is_refused() -> None:
     method = unseen.MFDW(n_components=3, random_state=0).fit(planted(30))
     with pytest.raises(unseen.InputError, match="this graph has none of them"):
         method.transform(unseen.Graph.from_edges(["x"], ["y"]))
+
+
+@pytest.mark.parametrize("name", ["mfdw", "mmdw", "rsdne", "rsdne-light"])
+def test_vectors_of_a_graph_without_edges_are_said_to_be_zero(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = unseen.Graph(np.zeros((6, 6)))
+    vectors = unseen.make_method(name, n_components=2, random_state=0).fit_transform(graph, [*"aabb", "", ""])
+    assert not vectors.vectors.any()
+    assert f"{name}: the graph has no edges" in caplog.text

@@ -245,6 +245,8 @@ class Method(Declared):
             raise UnseenError(msg)
         with np.errstate(over="ignore"):  # the embedding refuses what is too large
             zero = not values.astype(np.float32, copy=False).any()
+        if zero and not self.uses_features and graph.isolated.all():
+            warn_no_edges(self.name)
         if not zero or not self.uses_features or graph.features is None:
             return
         features = graph.features if isinstance(graph.features, np.ndarray) else graph.features.data

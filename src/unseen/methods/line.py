@@ -23,7 +23,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.sampling import UPDATES, Adam, Batch, EdgeSampler, batches, link_gradient
-from unseen.methods.base import Method, Vectors, warn_no_edges
+from unseen.methods.base import Method, Vectors
 from unseen.methods.vocabulary import Columns, Epochs, FallingRate, Negatives
 from unseen.params import Limits
 
@@ -54,7 +54,6 @@ class LINE(Method):
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         columns = self.default_components if self.n_components is None else self.n_components
         if graph.isolated.all():
-            warn_no_edges(self.name)
             self.loss_history_: list[float] = []
             return np.zeros((len(graph.node_ids), columns), dtype=np.float32)
         # Nodes are taken in the order of their ids, so that permuting the graph permutes the rows and nothing else.
