@@ -54,7 +54,7 @@ def test_files_to_a_page_with_findings(cli: Callable, planted: Path) -> None:
     assert len(shown["ids"]) == 160
     assert shown["truth"] is None
     assert [c["name"] for c in shown["found"]["classes"]] == [c["name"] for c in told["classes"]]
-    assert shown["audit"]["labelled"] == len((planted / "labels.csv").read_text().splitlines()) - 1
+    assert shown["audit"]["n_labelled"] == len((planted / "labels.csv").read_text().splitlines()) - 1
     assert "viz" not in ran.err
 
 
