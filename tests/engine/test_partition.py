@@ -379,3 +379,15 @@ def test_the_command_tells_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureF
     told = json.loads(capsys.readouterr().out)
     assert told["nodes"] == 3
     assert [part["start"] for part in told["parts"]] == [0, 2]
+
+
+def test_the_command_writes_no_folder_called_minus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from unseen.cli.app import run
+
+    monkeypatch.chdir(tmp_path)
+    Path("edges.csv").write_text("src,dst\na,b\nb,c\n")
+    assert run(["partition", "edges.csv", "--parts", "2", "-o", "-"]) == 1
+    assert "cannot go to the standard output; give -o FOLDER" in capsys.readouterr().err
+    assert not Path("-").exists()

@@ -11,6 +11,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles
 from unseen.cli.output import print_json
+from unseen.errors import InputError
 
 
 @options.grouped
@@ -32,6 +33,9 @@ def partition(
     from unseen.data.sources import parse_size
     from unseen.engine.partition import partition as cut
 
+    if str(output) == "-":
+        msg = "parts are a folder of files, which cannot go to the standard output; give -o FOLDER"
+        raise InputError(msg)
     meta = cut(
         edges,
         output,
