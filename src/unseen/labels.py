@@ -239,7 +239,7 @@ def tell_missing_words(count: int) -> None:
     """Say that so many labels are words such as ``NA``, which count as no label."""
     if count:
         logger.warning(
-            "%s taken as missing: they say %s or %s; rename a class that is really called so",
+            "%s taken as missing, written %s or %s; rename a class that is really called so",
             counted(count, "label"),
             ", ".join(MISSING_WORDS[:-1]),
             MISSING_WORDS[-1],

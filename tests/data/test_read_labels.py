@@ -67,7 +67,7 @@ def test_words_for_missing_values_are_no_classes_and_that_is_said(
             "pandas": pd.DataFrame(rows),
         }[kind]
         assert unseen.read_labels(source, GRAPH).classes == ("0",)
-    assert "3 labels taken as missing: they say NA" in caplog.text
+    assert "3 labels taken as missing, written NA" in caplog.text
 
 
 def test_group_txt(tmp_path: Path) -> None:
