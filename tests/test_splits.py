@@ -274,9 +274,17 @@ def test_a_string_is_no_list_of_classes() -> None:
         unseen.completely_imbalanced_split(single({"mail": 3, "web": 3}), label_rate=0.5, unseen="mail")
 
 
-def test_class_with_one_node() -> None:
-    with pytest.raises(InputError, match="class 'b' has one labelled node; every class needs two"):
-        unseen.balanced_split(single({"a": 3, "b": 1}), label_rate=0.5)
+def test_classes_with_one_node_are_set_aside_in_one_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    labels = single({"a": 3, "b": 1, "c": 4, "d": 1})
+    split = unseen.completely_imbalanced_split(labels, label_rate=0.5, unseen=["c", "d"], random_state=0)
+    assert [record.message for record in caplog.records if "set aside" in record.message] == [
+        "classes set aside, because one labelled node cannot be both learned from and tested on: b, d"
+    ]
+    assert split.seen_labels.classes == ("a",)
+    assert split.unseen == ("c",)
+    assert set(split.train) | set(split.test) == set(np.flatnonzero(np.isin(labels.codes, [0, 2])))
+    with pytest.raises(InputError, match="every class has one labelled node"):
+        unseen.balanced_split(single({"a": 1, "b": 1}), label_rate=0.5)
 
 
 @pytest.mark.parametrize("hide", [(), 0, 1])

@@ -78,8 +78,9 @@ def completely_imbalanced_split(
     """Draw the labelled set L and hide whole classes of it from the embedding.
 
     L is drawn uniformly from the labelled nodes. If a class is not covered it is redrawn, at most
-    100 times; then one node of each missing class is added and a notice says so. With several
-    labels per node, unseen labels are dropped and nodes left without any become unlabelled.
+    100 times; then one node of each missing class is added and a notice says so. Classes with one
+    labelled node are set aside, with a warning that lists them. With several labels per node,
+    unseen labels are dropped and nodes left without any become unlabelled.
 
     Parameters
     ----------
@@ -107,6 +108,7 @@ def completely_imbalanced_split(
     """
     check_labels(labels)
     rng = as_generator(random_state)
+    everything, labels = labels, _without_single(labels)
     if _is_integer(unseen):
         unseen = _draw_classes(labels, int(unseen), rng)  # type: ignore[arg-type]
     elif isinstance(unseen, str):
@@ -115,7 +117,7 @@ def completely_imbalanced_split(
     elif not isinstance(unseen, Iterable):
         msg = f"`unseen` must be a list of class names, or how many to draw, got {unseen!r}"
         raise InputError(msg)
-    hidden = {labels.classes[k] for k in labels.class_numbers(unseen)}
+    hidden = {everything.classes[k] for k in everything.class_numbers(unseen)}
     inhabited = _inhabited(labels)
     if inhabited and hidden.issuperset(inhabited):
         msg = f"all {len(inhabited)} classes are unseen; leave at least one for the embedding to learn from"
@@ -219,6 +221,19 @@ def random_unseen_sets(
     return sets
 
 
+def _without_single(labels: Labels) -> Labels:
+    """Return the labels without classes of one labelled node, which are listed in a warning."""
+    single = [name for name, count in zip(labels.classes, labels.counts, strict=True) if count == 1]
+    if not single:
+        return labels
+    why = "one labelled node cannot be both learned from and tested on"
+    if len(single) == len(_inhabited(labels)):
+        msg = f"every class has one labelled node, and {why}; label more nodes"
+        raise InputError(msg)
+    logger.warning("classes set aside, because %s: %s", why, ", ".join(single))
+    return labels.keep(labels.labelled, without=single)
+
+
 def _inhabited(labels: Labels) -> list[str]:
     return [name for name, count in zip(labels.classes, labels.counts, strict=True) if count]
 
@@ -276,13 +291,6 @@ def _draw(
         raise InputError(msg)
     if not len(labelled):
         raise InputError(NO_LABELS)
-    small = [name for name, count in zip(labels.classes, labels.counts, strict=True) if count == 1]
-    if small:
-        msg = (
-            f"class {small[0]!r} has one labelled node; every class needs two, "
-            "one to learn from and one to test on (label another node, or remove the class)"
-        )
-        raise InputError(msg)
     present = labels.counts > 0
     size = max(1, min(len(labelled) - 1, round(label_rate * len(labelled))))
     for _ in range(MAX_DRAWS):

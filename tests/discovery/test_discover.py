@@ -181,6 +181,19 @@ def test_very_few_labels_work_and_are_told_of():
     assert any("Few nodes are labelled c0 (2), c1 (2)" in w for w in found.audit.warnings)
 
 
+def test_classes_with_one_label_are_set_aside_in_one_sentence():
+    data = planted(n_classes=4)
+    rows = np.r_[
+        np.flatnonzero(data.labels.codes == 0)[:1],
+        np.flatnonzero(data.labels.codes == 1)[:1],
+        np.flatnonzero(data.labels.codes == 2)[:30],
+    ]
+    result = unseen.discover(data.graph, data.labels.keep(np.sort(rows), without=["c3"]), random_state=0)
+    sentences = [w for w in result.audit.warnings if w.startswith("Set aside in the self-test")]
+    assert len(sentences) == 1
+    assert sentences[0].endswith(": c0, c1.")
+
+
 def test_several_labels_a_node_work_with_a_warning():
     data = planted(n_nodes=400)
     indicator = data.labels.indicator.toarray()

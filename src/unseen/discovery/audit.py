@@ -180,7 +180,12 @@ def make_audit(
     empty = [name for name, count in counts.items() if not count]
     if empty:
         warnings.append(f"No node is labelled {_listed(empty)}: nothing can be known of that.")
-    few = [f"{name} ({count})" for name, count in counts.items() if 0 < count < FEW_LABELS]
+    single = [name for name, count in counts.items() if count == 1]
+    if single:
+        warnings.append(
+            f"Set aside in the self-test, because one label says too little about a class: {_listed(single, 20)}."
+        )
+    few = [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]
     if few:
         warnings.append(f"Few nodes are labelled {_listed(few)}; more labels there would help.")
     if labels.is_multilabel:
