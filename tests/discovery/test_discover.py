@@ -139,6 +139,25 @@ def test_a_graph_that_is_not_homophilous_is_told_of_and_not_smoothed():
     assert compare(found, data.labels).auroc > 0.9
 
 
+def test_what_is_linked_to_what_is_a_sign_where_linked_nodes_differ():
+    # Classes go in a ring: nodes have the words of the next class and neighbours of the one after.
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(4), 100)
+    edges = [
+        (i, int(rng.choice(np.flatnonzero(codes == (codes[i] + 1) % 4))))
+        for i in range(400)
+        for _ in range(4)
+    ]
+    words = np.eye(4)[rng.integers(4, size=400)]  # of no use by themselves
+    words[:, 0] += codes % 2
+    graph = unseen.Graph.from_edges(*zip(*edges, strict=True), nodes=range(400), features=words)
+    truth = unseen.Labels.from_values([f"c{codes[k]}" for k in graph.node_ids], graph.node_ids)
+    labels = hidden(unseen.Dataset("ring", graph, truth), ["c1"], 0.4)
+    result = unseen.discover(graph, labels, random_state=0)
+    assert result.embedding.params["steps"] == 0
+    assert compare(result, truth).auroc > 0.7
+
+
 def test_without_features_captions_are_central_nodes():
     data = planted(n_nodes=400, degree_within=12, degree_between=1)
     graph = unseen.Graph(data.graph.adjacency, node_ids=[f"n{k}" for k in range(400)])

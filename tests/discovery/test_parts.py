@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import gzip
 import json
+import re
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -14,15 +15,15 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.discovery.audit import LabelPlaces, find_places, measure_homophily
-from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities
+from unseen.discovery.calibration import Curve, calibration_error, fit_curve, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
 from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _class_scores, _predicted_labels
-from unseen.discovery.groups import class_metric
+from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
 from unseen.discovery.space import make_space
-from unseen.discovery.summary import counted
+from unseen.discovery.summary import counted, headline
 from unseen.discovery.truth import agreement_of
 
 
@@ -85,6 +86,20 @@ def test_the_curve_is_learned_where_there_is_enough_to_learn_from():
     assert 0.3 <= few.slope < 3
     backwards = fit_curve(-scores, new, np.ones(20_000))
     assert backwards.slope > 0
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.6])
+def test_the_share_is_matched_whatever_the_scores_look_like(share):
+    rng = np.random.default_rng(0)
+    old, new = rng.exponential(size=4000), rng.gamma(6, size=4000)
+    both = np.r_[old[: round(2000 * (1 - share))], new[: round(2000 * share)]]
+    assert matched_share(both, old[2000:], new[2000:], np.ones(2000)) == pytest.approx(share, abs=0.02)
+
+
+def test_a_prior_share_decides_where_scores_say_nothing():
+    p, share = probabilities(np.full(100, 1.001), prior=0.2)
+    assert share == pytest.approx(0.2, abs=0.01)
+    assert p.mean() == pytest.approx(0.2, abs=0.01)
 
 
 def test_an_overconfident_probability_has_a_large_error():
@@ -175,6 +190,35 @@ def test_a_wrong_suffix_gets_a_sentence(case, tmp_path, name, message):
     assert not list(tmp_path.iterdir())
 
 
+def test_long_classes_stay_whole_where_round_clusters_would_cut_them():
+    rng = np.random.default_rng(0)
+    angle = np.r_[np.linspace(0, 1.2, 300), np.full(60, 2.2)] + rng.normal(0, 0.05, 360)
+    vectors = np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
+    rows = np.arange(360)
+    assert [len(group) for group in sort_into_groups(vectors, rows, np.ones(360), 2, 0)] == [300, 60]
+    place = np.r_[np.zeros(300, dtype=int), np.full(57, 1), np.full(3, 2)]
+    assert [len(group) for group in merge_clusters(vectors, place, np.ones(360), 2)] == [300, 60]
+
+
+def test_the_headline_adds_up(case):
+    p = case.found.nodes.column("unseen_probability").to_numpy()
+    sentence = headline(case.found)
+    assert f"about {p.sum():,.0f} ({p.mean():.0%}) belong to no labelled class" in sentence
+    assert (
+        f"about {p[p > 0.5].sum():,.0f} of the {(p > 0.5).sum():,} with a probability above 0.5" in sentence
+    )
+    assert case.found.audit.expected_unseen == pytest.approx(p.sum())
+
+
+def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case):
+    failed = dataclasses.replace(case.found, self_test=dataclasses.replace(case.found.self_test, auroc=0.6))
+    text = " ".join(failed.summary().split())
+    assert "it is not said here how many nodes" in text
+    assert not re.search("about|new-1|new class", text)
+    assert failed.to_json()["self_test"]["failed"]
+    assert not case.found.to_json()["self_test"]["failed"]
+
+
 def test_the_summary_fits_a_terminal(case):
     text = case.found.summary()
     assert max(len(line) for line in text.splitlines()) <= 100
@@ -213,6 +257,14 @@ def test_gathered_compares_labelled_neighbours_with_labelled_ends_and_ignores_lo
         (LabelPlaces(0.4, 0.6, 0.3), 0.0),  # many labels: both must speak for a corner
         (LabelPlaces(0.8, 0.1, 0.3), 0.0),
         (LabelPlaces(0.8, 0.6, 0.3), 1.0),
+        (
+            LabelPlaces(0.4, 0.12, 0.07),
+            0.0,
+        ),  # 60 % of the nodes missing: 2.5 times as many labelled neighbours
+        (
+            LabelPlaces(0.66, 0.33, 0.31, 0.48),
+            0.0,
+        ),  # no more labels around labels than anywhere in the classes
     ],
 )
 def test_what_speaks_for_a_corner(places, corner):

@@ -18,6 +18,8 @@ TRUST = 20.0
 """How many nodes of each kind `USUAL` counts for."""
 MIN_SLOPE = 0.3
 """However badly the test went, the order of the scores is kept."""
+USUAL_SHARE = 0.25
+"""Share of new nodes where nothing can be learned."""
 MAX_ODDS = 1e3
 """No score speaks louder than this."""
 N_BINS = 10
@@ -62,17 +64,42 @@ def fit_curve(scores: Floats, new: Mask, weights: Floats) -> Curve:
     return Curve(float(max(fit.x[0], MIN_SLOPE)), float(fit.x[1]))
 
 
-def probabilities(odds: Floats, *, at_most: float = 1.0, max_iter: int = 500) -> tuple[Floats, float]:
+def matched_share(scores: Floats, old: Floats, new: Floats, weights: Floats) -> float:
+    """Return the share of new nodes with which `old` and `new` scores together are distributed as `scores` are.
+
+    Least squares over the distribution functions: it needs no model of the scores, unlike the odds.
+
+    Parameters
+    ----------
+    scores, old, new : ndarray
+        Scores of nodes of both kinds, of old ones, and of new ones.
+    weights : ndarray
+        How much each of the new ones counts.
+    """
+    places = np.quantile(np.r_[old, scores], np.linspace(0.02, 0.98, 49))
+    order = np.argsort(new)
+    below = np.r_[0.0, np.cumsum(weights[order])][np.searchsorted(new[order], places, side="right")]
+    of_old = np.searchsorted(np.sort(old), places, side="right") / len(old)
+    of_all = np.searchsorted(np.sort(scores), places, side="right") / len(scores)
+    apart = below / weights.sum() - of_old
+    return float(np.clip((of_all - of_old) @ apart / max(float(apart @ apart), 1e-9), 0.002, 0.98))
+
+
+def probabilities(
+    odds: Floats, *, prior: float | None = None, at_most: float = 1.0, max_iter: int = 500
+) -> tuple[Floats, float]:
     """Return the probability of each node, and the share of new ones that makes them most likely (by EM).
 
-    Where that share would exceed `at_most`, all odds are lowered until it does not.
+    A `prior` share counts as much as the nodes together. Where the share would exceed `at_most`, all odds are
+    lowered until it does not.
     """
     if not len(odds):
         return odds, 0.0
     share = 0.3
     for _ in range(max_iter):
         p = share * odds / (share * odds + 1 - share)
-        moved = float(np.clip(p.mean(), 1e-4, 1 - 1e-4))
+        mean = p.mean() if prior is None else (p.mean() + prior) / 2
+        moved = float(np.clip(mean, 1e-4, 1 - 1e-4))
         if abs(moved - share) < 1e-6:
             break
         share = moved

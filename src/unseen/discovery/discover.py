@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.audit import find_places, make_audit, measure_homophily
+from unseen.discovery.audit import LabelPlaces, find_places, make_audit, measure_homophily
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
-from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scoring
+from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
-from unseen.discovery.selftest import judge, learn_curve, take_turns
-from unseen.discovery.space import Floats, Space, make_space
+from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
+from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
@@ -29,6 +29,8 @@ from unseen.randomness import RandomState, as_generator, child_seed
 from unseen.splits import check_labels
 
 OnStep = Callable[[int, int], None]
+PLAIN_BETTER = 0.03
+"""AUROC by which vectors without smoothing have to be better in the self-test, where labels show neither way."""
 CORNER_SHARE = 0.3
 """Share of new nodes assumed at most where labels come from a corner, since there it cannot be learned."""
 
@@ -113,22 +115,24 @@ def _discover(
 ) -> Discovery:
     """Discover on a graph whose nodes are in the order of their ids, so that draws by row are draws by id."""
     homophily = measure_homophily(graph, labels)
-    estimator = estimator_of(method, child_seed(rng), homophilous=homophily.holds)
-    embedding, notes = vectors_of(graph, labels, estimator)
-    space = make_space(embedding, rng)
     inhabited = labels.counts > 0
     names = tuple(name for name, here in zip(labels.classes, inhabited, strict=True) if here)
     indicator = labels.indicator[:, np.flatnonzero(inhabited)].toarray()
     unlabelled = ~indicator.any(axis=1)
-    evidence = gather(space, indicator)
-    places = find_places(evidence, ~unlabelled, graph.adjacency)
-    scoring = make_scoring(evidence, ~unlabelled, graph.adjacency, places.corner, homophilous=homophily.holds)
-    learns = isinstance(estimator, Method) and estimator.uses_labels
-    respace = _respace(graph, estimator, names, rng) if learns else None
-    turns = take_turns(space, indicator, scoring, places.corner, rng, respace=respace, on_step=on_step)
-    odds = learn_curve(turns).odds(scoring.score(evidence)[unlabelled])
+    surroundings = make_surroundings(graph, rng)
+    # too few labelled pairs to know whether neighbours are alike: the self-test decides
+    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
+    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
+    smooth, plain = mean_auroc(rankings[0].turns), mean_auroc(rankings[-1].turns)
+    ranking = rankings[-1] if plain > smooth + PLAIN_BETTER else rankings[0]
+    space, evidence, places, scoring, turns = ranking[2:]
+    scores = scoring.score(scoring.mixed(evidence.views))[unlabelled]
     p = np.zeros(graph.n_nodes)
-    p[unlabelled] = probabilities(odds, at_most=1 - places.corner * (1 - CORNER_SHARE))[0]
+    p[unlabelled] = probabilities(
+        learn_curve(turns).odds(scores),
+        prior=usual_share(scores, turns),
+        at_most=1 - places.corner * (1 - CORNER_SHARE),
+    )[0]
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
     likely = evidence.scores.argmax(axis=1)
     settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
@@ -151,10 +155,56 @@ def _discover(
         classes=classes,
         count=count,
         self_test=test,
-        audit=make_audit(graph, labels, homophily, places, float(p.sum()), test, notes),
-        embedding=embedding,
+        audit=make_audit(graph, labels, homophily, places, float(p.sum()), test, ranking.notes),
+        embedding=ranking.embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring),
     )
+
+
+class _Ranking(NamedTuple):
+    """What one choice of vectors says about the nodes, and how well it did in the self-test."""
+
+    embedding: Embedding
+    notes: list[str]
+    space: Space
+    evidence: Evidence
+    places: LabelPlaces
+    scoring: Scoring
+    turns: list[Turn]
+
+
+def _rank(
+    graph: Graph,
+    labels: Labels,
+    method: Any,
+    surroundings: Axes,
+    homophilous: bool,
+    rng: np.random.Generator,
+    on_step: OnStep | None,
+) -> _Ranking:
+    """Make vectors, gather the evidence they give and test it on the labelled classes."""
+    estimator = estimator_of(method, child_seed(rng), homophilous=homophilous)
+    embedding, notes = vectors_of(graph, labels, estimator)
+    space = make_space(embedding, rng)
+    columns = np.flatnonzero(labels.counts)
+    indicator = labels.indicator[:, columns].toarray()
+    labelled = indicator.any(axis=1)
+    evidence = gather(space, indicator, surroundings)
+    places = find_places(evidence, labelled, graph.adjacency)
+    scorings = make_scorings(evidence, labelled, graph.adjacency, places.corner, homophilous=homophilous)
+    learns = isinstance(estimator, Method) and estimator.uses_labels
+    names = tuple(labels.classes[k] for k in columns)
+    scoring, turns = take_turns(
+        space,
+        indicator,
+        scorings,
+        places.corner,
+        rng,
+        surroundings=surroundings,
+        respace=_respace(graph, estimator, names, rng) if learns else None,
+        on_step=on_step,
+    )
+    return _Ranking(embedding, notes, space, evidence, places, scoring, turns)
 
 
 def check_input(graph: Graph, labels: Labels) -> None:
@@ -228,10 +278,12 @@ def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scori
     """Return how the parts of the score rank the unlabelled nodes."""
     weighted = evidence.views * (scoring.weights / scoring.spread)
     parts: dict[str, Floats | None] = {
-        "no_class_fits": weighted[:, 2:].sum(axis=1),
-        "unlike_labelled": weighted[:, :2].sum(axis=1),
-        "neighbourhood": scoring.around(scoring.own(evidence)) if scoring.neighbours is not None else None,
+        "no_class_fits": weighted[:, 2:4].sum(axis=1),
+        "unlike_labelled": weighted[:, [0, 1, 4]].sum(axis=1),
+        "neighbourhood": None,
     }
+    if scoring.neighbours is not None:
+        parts["neighbourhood"] = scoring.score(scoring.around(evidence.views))
     return _table(graph, unlabelled, {part: _ranks(parts[part], unlabelled) for part in EVIDENCE})
 
 

@@ -1,8 +1,9 @@
-"""What speaks for a node being of a class nobody labelled: four views that know no hidden class, and one score of them.
+"""What speaks for a node being of a class nobody labelled: five views that know no hidden class, and one score of them.
 
 With labels drawn at random from the seen classes, P(labelled | node) = rate * P(seen class | node): where labels are
-rare, classes are missing. Two views estimate that: `unlike`, the leave-one-out prediction of a ridge regression of "has
-a label" on the vectors, and `sparse`, the density of labels in the node's cluster over several clusterings. Two more
+rare, classes are missing. Three views estimate that: `unlike`, the leave-one-out prediction of a ridge regression of
+"has a label" on the vectors, `sparse`, the density of labels in the node's cluster over several clusterings, and
+`linked`, the regression of `unlike` on the features of the node, its neighbours and their neighbours. Two more
 views ask how well the labelled classes fit: `misfit`, the best class score of a ridge classifier, and `far`, the cosine
 to the nearest class mean. These two hold in whatever way the labels were drawn.
 """
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.discovery.space import Floats, Space
+from unseen.discovery.space import Axes, Floats, Space
 from unseen.linalg.normalize import l1_rows, l2_rows
 
 Mask = npt.NDArray[np.bool_]
@@ -27,10 +28,14 @@ CLASS_RIDGE = 1.0
 PSEUDO = 2.0
 """Nodes of average label rate added to each cluster, against accidents in small ones."""
 
-RANDOM_WEIGHTS = np.array([1.0, 0.5, 0.5, 0.25])
+RANDOM_WEIGHTS = np.array([1.0, 0.5, 0.5, 0.25, 0.0])
 """Weights of the views where labels are spread over their classes."""
-CORNER_WEIGHTS = np.array([0.0, 0.5, 1.0, 1.0])
+CORNER_WEIGHTS = np.array([0.0, 0.5, 1.0, 1.0, 0.0])
 """Weights where labels come from a corner: that a node is unlike the labelled ones then says little."""
+LINKED = (0.0, 0.5, 1.0)
+"""Weights of `linked` among which the self-test chooses, on a homophilous graph."""
+MOSTLY_LINKED = np.array([0.25, 0.125, 0.125, 0.0625, 1.0])
+"""Weights where linked nodes do not share classes."""
 NEIGHBOUR_SHARE = 0.3
 """Share of the neighbours' mean score in a node's own, on a homophilous graph."""
 
@@ -41,8 +46,9 @@ class Evidence:
 
     Parameters
     ----------
-    views : ndarray, shape (n, 4)
-        `unlike`, `sparse`, `misfit` and `far`: see the module; in units that do not depend on which labels are hidden.
+    views : ndarray, shape (n, 5)
+        `unlike`, `sparse`, `misfit`, `far` and `linked`: see the module; in units that do not depend on which labels
+        are hidden.
     scores : ndarray, shape (n, c)
         How well each labelled class fits, about 1 for a member; labelled nodes judged by the others.
     """
@@ -51,7 +57,7 @@ class Evidence:
     scores: Floats
 
 
-def gather(space: Space, indicator: Mask) -> Evidence:
+def gather(space: Space, indicator: Mask, surroundings: Axes | None = None) -> Evidence:
     """Return the evidence that a set of labels gives about every node.
 
     Parameters
@@ -60,22 +66,31 @@ def gather(space: Space, indicator: Mask) -> Evidence:
         The vectors.
     indicator : boolean ndarray, shape (n, c)
         The labels; every column has at least one node, and some node has none.
+    surroundings : Axes, optional
+        What is linked to what; without it that view is 0.
     """
     labelled: Mask = np.asarray(indicator.any(axis=1))
-    rate = labelled.mean()
-    predicted = _predicted_labels(space, labelled, LABEL_RIDGE * (1 - rate) / rate)
-    usual = max(float(predicted[labelled].mean()), 0.5 * rate)
+    unlike = _unlike(space, labelled)
+    linked = np.zeros(len(labelled)) if surroundings is None else _unlike(surroundings, labelled)
     density = _label_density(space, labelled)
     scores = _class_scores(space, indicator)
     # cosine to the nearest class mean, both seen from the mean of all nodes
     means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
     nearest = (l2_rows(space.centred) @ means.T).max(axis=1)
-    unlike, sparse = 1.0 - predicted / usual, density[labelled].mean() - density
-    views = np.column_stack([unlike, sparse, 1.0 - scores.max(axis=1), 1.0 - nearest.astype(np.float64)])
-    return Evidence(views, scores)
+    sparse = density[labelled].mean() - density
+    return Evidence(
+        np.column_stack([unlike, sparse, 1.0 - scores.max(axis=1), 1.0 - nearest, linked]), scores
+    )
 
 
-def _predicted_labels(space: Space, labelled: Mask, ridge: float) -> Floats:
+def _unlike(axes: Axes, labelled: Mask) -> Floats:
+    """Return by how much fewer labels are predicted than for a labelled node: 0 for such a node, 1 for no labels."""
+    rate = labelled.mean()
+    predicted = _predicted_labels(axes, labelled, LABEL_RIDGE * (1 - rate) / rate)
+    return np.asarray(1.0 - predicted / max(float(predicted[labelled].mean()), 0.5 * rate))
+
+
+def _predicted_labels(space: Axes, labelled: Mask, ridge: float) -> Floats:
     """Return the leave-one-out ridge regression of "has a label": closed form, no refit."""
     y = labelled.astype(np.float64)
     inverse = 1.0 / (space.variances + ridge)
@@ -120,9 +135,9 @@ class Scoring:
 
     Parameters
     ----------
-    middle, spread : ndarray, shape (4,)
+    middle, spread : ndarray, shape (5,)
         Mean and standard deviation of each view over the unlabelled nodes.
-    weights : ndarray, shape (4,)
+    weights : ndarray, shape (5,)
         Weight of each view.
     neighbours : scipy CSR array or None
         Row-normalised adjacency; None where neighbours tell nothing about a node's class.
@@ -133,32 +148,39 @@ class Scoring:
     weights: Floats
     neighbours: sp.csr_array | None
 
-    def own(self, evidence: Evidence) -> Floats:
-        """Return the weighted views of every node, without its neighbours."""
-        return np.asarray(((evidence.views - self.middle) / self.spread) @ self.weights)
-
-    def around(self, own: Floats) -> Floats:
+    def around(self, views: Floats) -> Floats:
         """Return the mean of each node's neighbours, its own where it has none."""
         if self.neighbours is None:
-            return own
+            return views
         alone = np.diff(self.neighbours.indptr) == 0
-        return np.where(alone, own, self.neighbours @ own)
+        return np.where(alone[:, None], views, self.neighbours @ views)
 
-    def score(self, evidence: Evidence) -> Floats:
-        """Return the score of every node; larger means that a new class is more likely."""
-        own = self.own(evidence)
+    def mixed(self, views: Floats) -> Floats:
+        """Return views of which the neighbours have their share."""
         if self.neighbours is None:
-            return own
-        return (1 - NEIGHBOUR_SHARE) * own + NEIGHBOUR_SHARE * self.around(own)
+            return views
+        return (1 - NEIGHBOUR_SHARE) * views + NEIGHBOUR_SHARE * self.around(views)
+
+    def score(self, mixed: Floats) -> Floats:
+        """Return the score of rows of mixed views; larger means that a new class is more likely."""
+        return np.asarray(((mixed - self.middle) / self.spread) @ self.weights)
 
 
-def make_scoring(
+def make_scorings(
     evidence: Evidence, labelled: Mask, adjacency: sp.csr_array, corner: float, *, homophilous: bool
-) -> Scoring:
-    """Return how to score these nodes; `corner` says how much the labels come from a corner, from 0 to 1."""
+) -> list[Scoring]:
+    """Return ways to score these nodes, which differ in weights; `corner`: how much labels come from one, 0 to 1."""
     views = evidence.views[~labelled]
     spread = views.std(axis=0)
-    weights = (1 - corner) * RANDOM_WEIGHTS + corner * CORNER_WEIGHTS
-    weights = np.where(spread > 1e-9, weights, 0.0)
     neighbours = l1_rows(adjacency) if homophilous else None
-    return Scoring(views.mean(axis=0), np.where(spread > 1e-9, spread, 1.0), weights, neighbours)
+    linked = np.array([0, 0, 0, 0, 1.0])
+    spread_out = [RANDOM_WEIGHTS + weight * linked for weight in LINKED] if homophilous else [MOSTLY_LINKED]
+    return [
+        Scoring(
+            views.mean(axis=0),
+            np.where(spread > 1e-9, spread, 1.0),
+            np.where(spread > 1e-9, (1 - corner) * weights + corner * CORNER_WEIGHTS, 0.0),
+            neighbours,
+        )
+        for weights in spread_out
+    ]

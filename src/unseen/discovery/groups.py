@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -11,7 +9,7 @@ import scipy.sparse as sp
 from unseen.discovery.captions import caption
 from unseen.discovery.evidence import Mask
 from unseen.discovery.result import FoundClass
-from unseen.discovery.space import Floats, Matrix, Space
+from unseen.discovery.space import Floats, Matrix, Space, k_means
 from unseen.graph import Graph
 from unseen.linalg.normalize import l2_rows
 
@@ -19,6 +17,10 @@ Rows = npt.NDArray[np.int64]
 
 METRIC_AXES = 50
 """Groups are sought along the strongest axes."""
+OVER = 3
+"""So many times more clusters are made than groups are wanted, and merged until these are left."""
+SMALL = 0.04
+"""Clusters with a smaller share of the nodes are merged first."""
 ROUND = 0.5
 """Share of the mean eigenvalue in the covariance inside classes."""
 
@@ -54,7 +56,9 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
 def sort_into_groups(vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int) -> list[Rows]:
     """Return `k` groups of the given nodes, or as many as differ, the largest first.
 
-    k-means in which likely members count more.
+    k-means, in which likely members count more, makes three times as many clusters. Small ones go into the most
+    similar one; then the two most similar are merged, by the cosine of their centres, until `k` are left: classes are
+    of any shape, k-means' clusters are round and of one size.
 
     Examples
     --------
@@ -62,18 +66,32 @@ def sort_into_groups(vectors: Matrix, rows: Rows, weights: Floats, k: int, seed:
     >>> [len(group) for group in sort_into_groups(vectors, np.arange(10), np.ones(10), 2, 0)]
     [6, 4]
     """
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
     if not len(rows) or k < 1:
         return []
-    with warnings.catch_warnings():
-        # fewer different vectors than groups: fewer groups
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        machine = KMeans(min(k, len(rows)), n_init=10, random_state=seed)
-        place = machine.fit_predict(vectors[rows], sample_weight=weights)
-    groups = [rows[place == g] for g in range(place.max() + 1)]
-    return sorted((g for g in groups if len(g)), key=lambda g: (-len(g), int(g[0])))
+    number = min(OVER * k if k > 1 else 1, len(rows))
+    place = k_means(vectors[rows], number, seed, weights, n_init=10).labels_
+    groups = merge_clusters(vectors[rows], place, weights, k)
+    return sorted((rows[members] for members in groups), key=lambda g: (-len(g), int(g[0])))
+
+
+def merge_clusters(vectors: Matrix, place: Rows, weights: Floats, k: int) -> list[Rows]:
+    """Return `k` groups of rows that come from merging clusters: small ones first, then the most similar pairs."""
+    clusters = [np.flatnonzero(place == number) for number in np.unique(place)]
+    sums = [weights[members] @ vectors[members] for members in clusters]
+    while len(clusters) > k:
+        centres = l2_rows(np.array(sums))
+        likeness = centres @ centres.T
+        np.fill_diagonal(likeness, -np.inf)
+        sizes = np.array([len(members) for members in clusters])
+        if sizes.min() < SMALL * len(vectors):
+            one = int(sizes.argmin())
+            other = int(likeness[one].argmax())
+        else:
+            one, other = (int(k) for k in np.unravel_index(likeness.argmax(), likeness.shape))
+        keep, gone = sorted((one, other))
+        clusters[keep] = np.sort(np.r_[clusters[keep], clusters.pop(gone)])
+        sums[keep] = sums[keep] + sums.pop(gone)
+    return clusters
 
 
 def describe(

@@ -24,6 +24,8 @@ SENTENCES = {
 """What a high and a low rank of each part of the evidence mean."""
 EVIDENCE = tuple(SENTENCES)
 """Columns of `Discovery.evidence` beside ``node``; each is a rank among the unlabelled nodes, from 0 to 1."""
+GOOD, FAIR = 0.9, 0.75
+"""AUROC of the self-test from which hidden classes are found again well, or roughly; below that, hardly."""
 CERTAIN = 0.5
 """Probability from which a node counts as a member of a class nobody labelled."""
 MEMBERS_TOLD = 10
@@ -179,6 +181,11 @@ class SelfTest:
     bins: tuple[ReliabilityBin, ...]
     verdict: str
 
+    @property
+    def failed(self) -> bool:
+        """Whether hidden classes were hardly found again, so that numbers and groups mean little."""
+        return self.auroc is not None and self.auroc < FAIR
+
 
 @dataclass(frozen=True)
 class LabelAudit:
@@ -198,7 +205,8 @@ class LabelAudit:
         How well a label can be predicted from where a node lies inside its own class (AUROC): about 0.5 when labels
         were drawn at random, 1 when they come from one corner.
     expected_unseen : float
-        Sum of the probabilities: how many unlabelled nodes belong to no labelled class.
+        Sum of the probabilities: how many unlabelled nodes belong to no labelled class. It means little where the
+        self-test failed.
     warnings : tuple of str
         One sentence each.
     gathered : float or None
@@ -340,7 +348,7 @@ class Discovery:
             "expected_unseen": self.audit.expected_unseen,
             "count": self.count.to_dict(),
             "classes": [each.to_dict(every_member=every_member) for each in self.classes],
-            "self_test": asdict(self.self_test),
+            "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
             "audit": self.audit.to_dict(),
         }
 

@@ -13,10 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unseen.discovery.calibration import Curve, calibration_error, fit_curve, probabilities, reliability
+from unseen.discovery.calibration import (
+    USUAL_SHARE,
+    Curve,
+    calibration_error,
+    fit_curve,
+    matched_share,
+    probabilities,
+    reliability,
+)
 from unseen.discovery.evidence import Mask, Scoring, gather
-from unseen.discovery.result import HiddenClass, SelfTest
-from unseen.discovery.space import Floats, Space
+from unseen.discovery.result import FAIR, GOOD, HiddenClass, SelfTest
+from unseen.discovery.space import Axes, Floats, Space
 
 Respace = Callable[[Mask, list[int]], Space]
 
@@ -26,10 +34,10 @@ MAX_TURNS = 20
 """At most so many classes are hidden in turn, those with most labels: enough to calibrate by."""
 MAX_REFITS = 5
 """The same where each turn trains a method anew."""
+BETTER = 0.005
+"""By how much another way of scoring has to be better than the first: less is an accident of the test."""
 FEW = 3
 """A class with fewer labels is not hidden: its AUROC would be an accident."""
-GOOD, FAIR = 0.9, 0.75
-"""AUROC from which the verdict says well, or roughly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +56,26 @@ class Turn:
         return float(roc_auc_score(self.new, self.scores))
 
 
+def mean_auroc(turns: list[Turn]) -> float:
+    """Return how well hidden classes are told from the others on average; 0 without any."""
+    return float(np.mean([turn.auroc for turn in turns])) if turns else 0.0
+
+
 def take_turns(
     space: Space,
     indicator: Mask,
-    scoring: Scoring,
+    scorings: list[Scoring],
     corner: float,
     rng: np.random.Generator,
     *,
+    surroundings: Axes | None = None,
     respace: Respace | None = None,
     on_step: Callable[[int, int], None] | None = None,
-) -> list[Turn]:
+) -> tuple[Scoring, list[Turn]]:
     """Hide the labelled classes one after another and score their nodes as if nobody had labelled them.
 
+    The first way of scoring is returned with its scores, or another one that finds them better; the middle one where
+    none can be hidden.
     `respace` makes the space anew from the labels that are left, for vectors that were learned from labels.
     """
     alone = indicator.sum(axis=1) == 1
@@ -67,8 +83,8 @@ def take_turns(
     order = np.argsort(-sizes, kind="stable")[: MAX_TURNS if respace is None else MAX_REFITS]
     columns = sorted(int(k) for k in order if sizes[k] >= FEW)
     if indicator.shape[1] < 2:
-        return []
-    turns = []
+        columns = []
+    turns: list[list[Turn]] = [[] for _ in scorings]
     for done, column in enumerate(columns, start=1):
         world = indicator.copy()
         world[:, column] = False
@@ -80,11 +96,16 @@ def take_turns(
             world = world[:, left]
             own = space if respace is None else respace(world, left.tolist())
             rows = np.r_[hidden, held_out]
-            scores = scoring.score(gather(own, world))[rows]
-            turns.append(Turn(column, scores, np.arange(len(rows)) < len(hidden)))
+            mixed = scorings[0].mixed(gather(own, world, surroundings).views)[rows]
+            for scoring, of_scoring in zip(scorings, turns, strict=True):
+                of_scoring.append(Turn(column, scoring.score(mixed), np.arange(len(rows)) < len(hidden)))
         if on_step:
             on_step(done, len(columns))
-    return turns
+    aurocs = [mean_auroc(of_scoring) for of_scoring in turns]
+    best = int(np.argmax(aurocs)) if turns[0] else len(scorings) // 2
+    if turns[0] and aurocs[best] < aurocs[0] + BETTER:
+        best = 0
+    return scorings[best], turns[best]
 
 
 def _held_out(
@@ -117,6 +138,15 @@ def learn_curve(turns: list[Turn], without: Turn | None = None) -> Curve:
     scores, new = np.concatenate([t.scores for t in others]), np.concatenate([t.new for t in others])
     weights = np.concatenate([np.where(t.new, 1 / t.new.sum(), 1 / (~t.new).sum()) for t in others])
     return fit_curve(scores, new, weights)
+
+
+def usual_share(scores: Floats, turns: list[Turn]) -> float:
+    """Return the share of new nodes to begin with: halfway between what the turns say and what is usual."""
+    if not turns:
+        return USUAL_SHARE
+    old, new = (np.concatenate([t.scores[t.new == kind] for t in turns]) for kind in (False, True))
+    weights = np.concatenate([np.full(t.new.sum(), 1 / t.new.sum()) for t in turns])
+    return float(np.sqrt(matched_share(scores, old, new, weights) * USUAL_SHARE))
 
 
 def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.int64]) -> SelfTest:

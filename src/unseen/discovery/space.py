@@ -7,15 +7,19 @@ labels costs a few products of n x d.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
-from unseen.linalg.normalize import l2_rows
+from unseen.graph import Graph
+from unseen.linalg.normalize import l1_rows, l2_rows
 from unseen.linalg.svd import truncated_svd
+from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import child_seed
 
 Floats = npt.NDArray[np.float64]
@@ -31,38 +35,77 @@ CLUSTER_AXES = 50
 """Clusters are sought along the strongest axes."""
 CLUSTER_ROWS = 10_000
 """k-means learns its centres from at most this many nodes and sorts in all the others."""
+BLOCK_COLUMNS = 100
+"""Columns of the features in each block of the surroundings."""
+SIZE_SHARE = 0.3
+"""Length of a standard deviation of a node's size, where its features have length 1 / sqrt(3)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class Axes:
+    """Vectors of all nodes along their principal axes.
+
+    Parameters
+    ----------
+    centred : ndarray, shape (n, d)
+        The vectors minus their mean, in the basis of their principal axes.
+    variances : ndarray, shape (d,)
+        Sums of squares along the axes.
+    """
+
+    centred: Matrix
+    variances: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Space(Axes):
     """Unit vectors of all nodes, their principal axes, and clusterings of them.
 
     Parameters
     ----------
     vectors : ndarray, shape (n, d)
         Rows of length 1 (0 where a node has nothing).
-    centred : ndarray, shape (n, d)
-        The vectors minus their mean, in the basis of their principal axes.
-    variances : ndarray, shape (d,)
-        Sums of squares along the axes.
     clusters : tuple of ndarray
         Cluster numbers of every node, one array per clustering.
     """
 
     vectors: Matrix
-    centred: Matrix
-    variances: Floats
     clusters: tuple[npt.NDArray[np.int64], ...]
 
 
 def make_space(embedding: Embedding, rng: np.random.Generator) -> Space:
     """Return the space of an embedding, whatever the length and number of its columns."""
     vectors = unit_vectors(embedding.vectors, rng)
+    axes = principal_axes(vectors)
+    clusters = _clusterings(np.ascontiguousarray(axes.centred[:, :CLUSTER_AXES]), rng)
+    return Space(axes.centred, axes.variances, vectors, clusters)
+
+
+def make_surroundings(graph: Graph, rng: np.random.Generator) -> Axes:
+    """Return every node's features, its neighbours' and its second neighbours', side by side: what is linked to what.
+
+    Unlike a smoothed space it does not take for granted that neighbours are alike. The number of features and of
+    neighbours is added, which rows of length 1 do not show.
+    """
+    features = graph.adjacency if graph.features is None else graph.features
+    method = SmoothFeats(
+        n_components=min(BLOCK_COLUMNS, *features.shape), steps=0, random_state=child_seed(rng)
+    )
+    own = method.fit_transform(graph).vectors
+    walk = l1_rows(graph.adjacency)
+    near = walk @ own
+    counts = [np.diff(graph.adjacency.indptr), np.asarray((features != 0).sum(axis=1)).ravel()]
+    sizes = np.log1p(np.column_stack(counts), dtype=np.float64)
+    sizes = (sizes - sizes.mean(axis=0)) / np.maximum(sizes.std(axis=0), 1e-9)
+    blocks = np.hstack([own, l2_rows(near), l2_rows(walk @ near)]) / np.sqrt(3)
+    return principal_axes(np.hstack([blocks, SIZE_SHARE * sizes]).astype(np.float32))
+
+
+def principal_axes(vectors: Matrix) -> Axes:
+    """Return the vectors minus their mean along their principal axes, the strongest first."""
     centred = vectors - vectors.mean(axis=0)
     squares, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64))
-    rotated = centred @ axes[:, ::-1].astype(np.float32)
-    clusters = _clusterings(np.ascontiguousarray(rotated[:, :CLUSTER_AXES]), rng)
-    return Space(vectors, rotated, np.maximum(squares[::-1], 0.0), clusters)
+    return Axes(centred @ axes[:, ::-1].astype(np.float32), np.maximum(squares[::-1], 0.0))
 
 
 def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Matrix:
@@ -79,16 +122,22 @@ def unit_vectors(vectors: Matrix | sp.csr_array, rng: np.random.Generator) -> Ma
 
 
 def _clusterings(vectors: Matrix, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
-    from sklearn.cluster import KMeans
-
     n = len(vectors)
     distinct = len(np.unique(vectors[:CLUSTER_ROWS], axis=0)) if n else 0
     clusterings = []
     for grain in (g for g in GRAINS for _ in range(RUNS)):
         k = min(grain, max(1, n // 10), distinct)
         rows = rng.choice(n, CLUSTER_ROWS, replace=False) if n > CLUSTER_ROWS else np.arange(n)
-        machine = KMeans(k, init="random", n_init=1, max_iter=50, random_state=child_seed(rng)).fit(
-            vectors[rows]
-        )
+        machine = k_means(vectors[rows], k, child_seed(rng), init="random", n_init=1, max_iter=50)
         clusterings.append(machine.predict(vectors).astype(np.int64))
     return tuple(clusterings)
+
+
+def k_means(vectors: Matrix, k: int, seed: int, weights: Floats | None = None, **options: Any) -> Any:
+    """Return scikit-learn's k-means, fitted; fewer different vectors than clusters make fewer clusters."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return KMeans(k, random_state=seed, **options).fit(vectors, sample_weight=weights)

@@ -11,32 +11,51 @@ if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
 
 WIDTH = 100
+WITHHELD = (
+    "Labelled classes that were hidden for a test were hardly found again, so it is not said here how many nodes and "
+    "classes are new. The probabilities rank nodes at best; labels of other nodes would help more than a guess."
+)
 TYPICAL = 5
 """Typical members listed for each class."""
 
 
 def summary(discovery: Discovery) -> str:
-    """Return a page of text: the labels, the new nodes, their classes, and how far to trust it."""
+    """Return a page of text: the labels, the new nodes, their classes, and how far to trust it.
+
+    Where the self-test hardly found hidden classes again, numbers and groups are withheld.
+    """
     audit = discovery.audit
     counts = ", ".join(f"{name} {count}" for name, count in audit.classes)
-    certain = sum(each.size for each in discovery.classes)
     many = "class" if len(audit.classes) == 1 else "classes"
-    n = len(discovery.classes)  # the user may have asked for another number than the best
-    groups = "" if n == discovery.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
-    parts = [
-        f"{audit.n_labelled:,} of {audit.n_nodes:,} nodes have a label, of {len(audit.classes)} {many}: {counts}.",
-        f"Of the {discovery.nodes.num_rows:,} others, about {audit.expected_unseen:,.0f} belong to no labelled class; "
-        f"{certain:,} of them with a probability above {CERTAIN:g}.",
-        counted(discovery.count) + groups,
-    ]
-    lines = [line for part in parts for line in textwrap.wrap(part, WIDTH)]
-    for each in discovery.classes:
-        lines += ["", *_class_lines(each)]
+    shares = f"{audit.n_labelled:,} of {audit.n_nodes:,} nodes have a label"
+    lines = textwrap.wrap(f"{shares}, of {len(audit.classes)} {many}: {counts}.", WIDTH)
+    if discovery.self_test.failed:
+        lines += textwrap.wrap(WITHHELD, WIDTH)
+    else:
+        n = len(discovery.classes)  # the user may have asked for another number than the best
+        groups = (
+            "" if n == discovery.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
+        )
+        for part in (headline(discovery), counted(discovery.count) + groups):
+            lines += textwrap.wrap(part, WIDTH)
+        for each in discovery.classes:
+            lines += ["", *_class_lines(each)]
     lines += ["", *textwrap.wrap(f"How far to trust this: {discovery.self_test.verdict}", WIDTH)]
     for warning in audit.warnings:
         if warning != discovery.self_test.verdict:
             lines += textwrap.wrap(f"Note: {warning}", WIDTH, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
+
+
+def headline(discovery: Discovery) -> str:
+    """Return how many nodes are new, as a sentence whose numbers are sums of the probabilities."""
+    p = discovery.nodes.column("unseen_probability").to_numpy()
+    likely = p[p > CERTAIN]
+    return (
+        f"Of the {len(p):,} others, about {p.sum():,.0f} ({p.mean():.0%}) belong to no labelled class: about "
+        f"{likely.sum():,.0f} of the {len(likely):,} with a probability above {CERTAIN:g}, and "
+        f"{p.sum() - likely.sum():,.0f} of the rest."
+    )
 
 
 def counted(count: ClassCount) -> str:

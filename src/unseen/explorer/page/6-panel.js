@@ -102,6 +102,10 @@ function neighbourLinks(near, most) {
 
 function fillFound() {
   const { count: number, classes } = page.found, panel = panelOf("found");
+  if (page.selfTest && page.selfTest.failed) {
+    panel.replaceChildren(make("h2", { class: "lead" }, "How many classes are missing cannot be said."), make("p", {}, page.selfTest.verdict));
+    return;
+  }
   const range = number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
   const lead = !number ? "" : number.best === 0 ? `No class seems to be missing${range}.` : `${count(number.best, "class is", "classes are")} probably missing from the labels${range}.`;
   panel.replaceChildren(make("h2", { class: "lead" }, lead), ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
