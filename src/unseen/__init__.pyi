@@ -10,6 +10,7 @@ from unseen.data.read import read as read
 from unseen.data.read import read_graph as read_graph
 from unseen.data.read import read_labels as read_labels
 from unseen.data.vectors import read_embedding as read_embedding
+from unseen.discovery.audit import audit as audit
 from unseen.discovery.discover import discover as discover
 from unseen.discovery.result import Discovery as Discovery
 from unseen.discovery.suggest import Suggestion as Suggestion

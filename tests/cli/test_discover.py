@@ -52,7 +52,7 @@ def test_json_goes_to_stdout_alone(cli, planted):
     ran = cli(*planted, "--json", "--classes", 2)
     told = json.loads(ran.out)
     assert len(told["classes"]) == 2
-    assert told["audit"]["classes"].keys() == {"c1", "c2", "c3"}
+    assert told["coverage"]["classes"].keys() == {"c1", "c2", "c3"}
     assert "truth" not in told
 
 
@@ -79,6 +79,21 @@ def test_suggestions_come_as_a_table_with_reasons(cli, planted, tmp_path):
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 4
 
 
+def test_labels_that_are_probably_wrong_are_listed(cli, planted, tmp_path):
+    lines = (tmp_path / "labels.csv").read_text().splitlines()
+    node, label = lines[1].split(",")
+    lines[1] = f"{node},{'c1' if label != 'c1' else 'c2'}"
+    (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n")
+    ran = cli("audit", *planted[1:], "-o", tmp_path / "doubts.csv", "--json")
+    assert ran.code == 0
+    assert [row["node"] for row in json.loads(ran.out)["doubts"]] == [node]
+    header, first = (tmp_path / "doubts.csv").read_text().splitlines()
+    assert header == "node,label,likely_class,probability"
+    assert first.startswith(f"{lines[1]},{label},")
+    shown = cli("audit", *planted[1:])
+    assert shown.out.splitlines()[0].split() == ["node", "label", "likely_class", "probability"]
+
+
 def test_suggest_needs_no_labels(cli, files):
     ran = cli("suggest", files / "edges.csv", "--budget", 2)
     assert ran.code == 0
@@ -90,6 +105,7 @@ def test_suggest_needs_no_labels(cli, files):
     [
         (["discover", "debian"], "all 4852 nodes have a label, so there is nothing to discover"),
         (["discover", "edges.csv"], "discovery needs labels of at least one class; give them with --labels"),
+        (["audit", "edges.csv"], "an audit looks at labels; give them with --labels"),
         (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' names no format"),
         (["discover", "debian", "--unseen", "post"], "unknown class 'post'"),
         (["discover", "debian", "--unseen", "mail", "-m", "rekt"], "unknown method 'rekt'"),

@@ -76,14 +76,14 @@ def test_the_self_test_foretells_the_truth(case):
     assert "hidden and was found again well" in test.verdict
 
 
-def test_the_audit_counts_and_finds_nothing_to_worry_about(case):
-    audit = case.found.audit
-    assert dict(audit.classes) == dict(zip(case.labels.classes, case.labels.counts.tolist(), strict=True))
-    assert audit.coverage == pytest.approx(len(case.labels.labelled) / 600)
-    assert audit.homophily > 0.7 > audit.expected_homophily
-    assert audit.reach < 0.55
-    assert abs(audit.expected_unseen - case.truth.n_hidden) < 0.25 * case.truth.n_hidden
-    assert audit.warnings == ()
+def test_the_coverage_counts_and_finds_nothing_to_worry_about(case):
+    coverage = case.found.coverage
+    assert dict(coverage.classes) == dict(zip(case.labels.classes, case.labels.counts.tolist(), strict=True))
+    assert coverage.coverage == pytest.approx(len(case.labels.labelled) / 600)
+    assert coverage.homophily > 0.7 > coverage.expected_homophily
+    assert coverage.reach < 0.55
+    assert abs(coverage.expected_unseen - case.truth.n_hidden) < 0.25 * case.truth.n_hidden
+    assert coverage.warnings == ()
 
 
 def test_reasons_tell_new_from_known(case):
@@ -112,7 +112,7 @@ def test_where_no_class_is_missing_little_is_found():
     data = planted(n_nodes=600, degree_within=8, words_of_class=5)
     labels = unseen.balanced_split(data.labels, label_rate=0.3, random_state=0).seen_labels
     found = unseen.discover(data.graph, labels, random_state=0)
-    assert found.audit.expected_unseen < 0.1 * found.nodes.num_rows
+    assert found.coverage.expected_unseen < 0.1 * found.nodes.num_rows
 
 
 @pytest.mark.slow
@@ -121,19 +121,19 @@ def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
     spread = unseen.discover(data.graph, hidden(data, ["c0"], 0.2), random_state=0)
     labels = draw_labels(data, "corner of each class", 0.2, ["c0"], random_state=0)
     corner = unseen.discover(data.graph, labels, random_state=0)
-    assert spread.audit.reach < 0.55 < 0.7 < corner.audit.reach
-    assert spread.audit.gathered < 0.2 < 0.35 < corner.audit.gathered
-    assert not any("corner" in w for w in spread.audit.warnings)
-    assert any("one corner of their classes" in w for w in corner.audit.warnings)
-    assert corner.audit.expected_unseen < 0.35 * corner.nodes.num_rows
+    assert spread.coverage.reach < 0.55 < 0.7 < corner.coverage.reach
+    assert spread.coverage.gathered < 0.2 < 0.35 < corner.coverage.gathered
+    assert not any("corner" in w for w in spread.coverage.warnings)
+    assert any("one corner of their classes" in w for w in corner.coverage.warnings)
+    assert corner.coverage.expected_unseen < 0.35 * corner.nodes.num_rows
 
 
 def test_a_graph_that_is_not_homophilous_is_told_of_and_not_smoothed():
     rng = np.random.default_rng(0)
     data = planted(n_nodes=400, n_classes=4, words_of_class=6, degree_within=0.2, degree_between=6)
     found = unseen.discover(data.graph, hidden(data, ["c1"]), random_state=rng)
-    assert found.audit.homophily < found.audit.expected_homophily
-    assert any("not homophilous" in w for w in found.audit.warnings)
+    assert found.coverage.homophily < found.coverage.expected_homophily
+    assert any("not homophilous" in w for w in found.coverage.warnings)
     assert found.embedding.params["steps"] == 0
     assert found.evidence.column("neighbourhood").null_count == found.nodes.num_rows
     assert compare(found, data.labels).auroc > 0.9
@@ -188,7 +188,7 @@ def test_one_labelled_class_is_enough_but_nothing_can_be_tested():
     assert compare(found, data.labels).auroc > 0.9
     assert found.self_test.auroc is None
     assert "one labelled class" in found.self_test.verdict
-    assert found.self_test.verdict in found.audit.warnings
+    assert found.self_test.verdict in found.coverage.warnings
 
 
 def test_very_few_labels_work_and_are_told_of():
@@ -197,7 +197,7 @@ def test_very_few_labels_work_and_are_told_of():
     rows = np.concatenate([np.flatnonzero(codes == k)[:2] for k in (0, 1)])
     found = unseen.discover(data.graph, data.labels.keep(rows, without=["c2", "c3"]), random_state=0)
     assert found.nodes.num_rows == 296
-    assert any("Few nodes are labelled c0 (2), c1 (2)" in w for w in found.audit.warnings)
+    assert any("Few nodes are labelled c0 (2), c1 (2)" in w for w in found.coverage.warnings)
 
 
 def test_classes_with_one_label_are_set_aside_in_one_sentence():
@@ -208,7 +208,7 @@ def test_classes_with_one_label_are_set_aside_in_one_sentence():
         np.flatnonzero(data.labels.codes == 2)[:30],
     ]
     result = unseen.discover(data.graph, data.labels.keep(np.sort(rows), without=["c3"]), random_state=0)
-    sentences = [w for w in result.audit.warnings if w.startswith("Set aside in the self-test")]
+    sentences = [w for w in result.coverage.warnings if w.startswith("Set aside in the self-test")]
     assert len(sentences) == 1
     assert sentences[0].endswith(": c0, c1.")
 
@@ -220,7 +220,7 @@ def test_several_labels_a_node_work_with_a_warning():
     labels = unseen.Labels(indicator, data.labels.classes, data.graph.node_ids)
     seen = hidden(unseen.Dataset("x", data.graph, labels), ["c3"])
     found = unseen.discover(data.graph, seen, random_state=0)
-    assert any("several labels" in w for w in found.audit.warnings)
+    assert any("several labels" in w for w in found.coverage.warnings)
     truth = compare(found, labels)
     assert truth.auroc > 0.9
     assert truth.accuracy_all is None
@@ -233,7 +233,7 @@ def test_a_class_without_nodes_is_told_of():
         sp.hstack([labels.indicator, sp.csr_array((300, 1), dtype=bool)]), (*labels.classes, "ghost")
     )
     found = unseen.discover(data.graph, wider, random_state=0)
-    assert any("No node is labelled ghost" in w for w in found.audit.warnings)
+    assert any("No node is labelled ghost" in w for w in found.coverage.warnings)
 
 
 @pytest.mark.parametrize(

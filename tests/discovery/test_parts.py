@@ -14,11 +14,11 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery.audit import LabelPlaces, find_places, measure_homophily
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
-from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _class_scores, _predicted_labels
+from unseen.discovery.coverage import LabelPlaces, find_places, measure_homophily
+from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _predicted_labels, class_scores
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
@@ -50,10 +50,10 @@ def test_labels_are_foretold_by_all_other_nodes(space):
         assert found[row] == pytest.approx(vectors[row] @ weights[:-1] + weights[-1], abs=2e-3)
 
 
-def test_class_scores_judge_labelled_nodes_without_themselves(space):
+def testclass_scores_judge_labelled_nodes_without_themselves(space):
     indicator = np.zeros((60, 2), dtype=bool)
     indicator[:15, 0] = indicator[15:30, 1] = True
-    found = _class_scores(space, indicator)
+    found = class_scores(space, indicator)
     vectors = space.centred.astype(float)
     for row in (3, 20, 45):
         used = np.setdiff1d(np.arange(30), [row])
@@ -177,7 +177,7 @@ def test_what_was_found_is_written_and_read_again(case, tmp_path):
     case.found.save(tmp_path / "classes.json")
     told = json.loads((tmp_path / "classes.json").read_text())
     assert told["classes"][0]["members"] == list(case.found.classes[0].members)
-    assert set(told) >= {"count", "classes", "self_test", "audit", "expected_unseen"}
+    assert set(told) >= {"count", "classes", "self_test", "coverage", "expected_unseen"}
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_the_headline_adds_up(case):
     assert (
         f"about {p[p > 0.5].sum():,.0f} of the {(p > 0.5).sum():,} with a probability above 0.5" in sentence
     )
-    assert case.found.audit.expected_unseen == pytest.approx(p.sum())
+    assert case.found.coverage.expected_unseen == pytest.approx(p.sum())
 
 
 def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case):

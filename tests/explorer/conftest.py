@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import unseen
-from unseen.discovery.result import ClassCount, Discovery, FoundClass, HiddenClass, LabelAudit, SelfTest
+from unseen.discovery.result import ClassCount, Discovery, FoundClass, HiddenClass, LabelCoverage, SelfTest
 from unseen.discovery.suggest import Suggestion
 from unseen.explorer import Subject, write_explorer
 
@@ -86,7 +86,9 @@ def subject() -> Subject:
         (FoundClass("new-1", 40, ("</script>", "blue"), "words", members, "two", 0.5, 0.9, 0.9),),
         ClassCount(1, 1, 2, ((0, 0.1), (1, 0.5), (2, 0.3))),
         SelfTest((HiddenClass("two", 20, 0.9),), 0.9, 0.1, 0.05, (), "Trust it <b>a little</b>."),
-        LabelAudit((("</script>one", 20), ("two", 20)), N, 40, 0.9, 0.5, 0.5, 40.0, ("<i>Few labels.</i>",)),
+        LabelCoverage(
+            (("</script>one", 20), ("two", 20)), N, 40, 0.9, 0.5, 0.5, 40.0, ("<i>Few labels.</i>",)
+        ),
         unseen.Embedding(vectors, ids),
         pa.table({"node": nodes.column("node"), "no_class_fits": p, "neighbourhood": [None] * len(p)}),
     )

@@ -32,6 +32,7 @@ COMMANDS = (
     "partition",
     "discover",
     "suggest",
+    "audit",
     "explore",
     "convert",
     "datasets",

@@ -1,227 +1,138 @@
-"""What the labels cover, where they lie, and what about them and the graph should worry the reader.
+"""Which labels are probably wrong: every label against what all other labels say about its node.
 
-Labels lie all over their classes, as if drawn at random, or in a corner where somebody looked.
-It matters because an unlabelled region is a sign of a missing class in the first case only. Three figures tell.
-`gathered`: do labelled nodes have more labelled neighbours than edges have labelled ends? Labels drawn at random gather
-too where classes are missing: three times as many where two thirds of the nodes are of missing classes. `reach`: among
-the nodes that clearly fit a class, can labelled ones be told from the others? `fitting`: how many of these nodes have a
-label? Labels drawn at random are as frequent there as around labelled nodes, whatever is missing. With many labels all
-have to speak for a corner, since each may be misled.
+Class scores of a ridge classifier, in which a node is judged without its own label, and the labels of its neighbours
+give the probability of each class (softmax). A label is right with an unknown probability, and any other class
+otherwise. That probability and the weights of scores and neighbours are those under which all labels are most likely.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import scipy.optimize
 import scipy.sparse as sp
+from scipy.special import log_softmax
 
-from unseen.discovery.evidence import Evidence, Mask
-from unseen.discovery.result import LabelAudit, SelfTest
+from unseen.discovery.coverage import measure_homophily
+from unseen.discovery.discover import check_graph, estimator_of, id_array, vectors_of
+from unseen.discovery.evidence import Mask, class_scores
+from unseen.discovery.space import Floats, principal_axes, unit_vectors
+from unseen.errors import InputError
 from unseen.graph import Graph
+from unseen.ids import id_order
 from unseen.labels import Labels
+from unseen.randomness import RandomState, as_generator, child_seed
 
-FEW_PAIRS = 20
-"""With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
-HOMOPHILOUS = 0.2
-"""Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
-FEW_LABELS = 5
-"""A class with fewer labelled nodes gets a warning."""
-REACH = (0.55, 0.7)
-"""Reach at which a corner begins to be likely, and at which it is certain."""
-GATHERED, GATHERED_FEW = (0.2, 0.35), (0.1, 0.25)
-"""The same for `gathered`, with many labels and with few."""
-TIMES_FEW = (3.0, 4.0)
-"""The same, with few labels, for how many times more labelled neighbours a labelled node has than any node: 2.5 where
-labels are drawn at random and 60 % of the nodes are of missing classes, more in a corner."""
-TOGETHER = (0.28, 0.45)
-"""The same, with many labels, for reach - 0.5 and what is gathered beyond `fitting` together."""
-FEW_ENDS = 0.15
-"""Share of edge ends that are labelled below which labels are few."""
-FEW_EDGES = 20
-"""With fewer edges at labelled nodes, `gathered` is an accident."""
+if TYPE_CHECKING:
+    from unseen.embedding import Embedding
+    from unseen.methods.base import Method
+
+DOUBTFUL = 0.5
+"""Labels are listed from this probability of being wrong on."""
+SHARP = [20.0, 5.0, 0.1]
+"""Where the search for weights begins: classes that are told well and some wrong labels, rather than vague classes."""
+MAX_WRONG = 0.4
+"""No more than this share of the labels is taken to be wrong."""
 
 
-@dataclass(frozen=True)
-class Homophily:
-    """Whether nodes of one class are linked, measured on edges between labelled nodes."""
-
-    share: float | None
-    expected: float | None
-    n_pairs: int
-
-    @property
-    def adjusted(self) -> float | None:
-        """0 where edges ignore classes, 1 where all stay inside; None where it cannot be measured."""
-        if self.share is None or self.expected is None or self.n_pairs < FEW_PAIRS or self.expected >= 1:
-            return None
-        return (self.share - self.expected) / (1 - self.expected)
-
-    @property
-    def holds(self) -> bool:
-        """Whether neighbours may be listened to; they are where nothing speaks against it."""
-        return self.adjusted is None or self.adjusted >= HOMOPHILOUS
-
-
-def measure_homophily(graph: Graph, labels: Labels) -> Homophily:
-    """Return how often an edge between two labelled nodes joins nodes that share a class."""
-    edges = sp.triu(graph.adjacency, 1).tocoo()
-    is_labelled = np.diff(labels.indicator.indptr) > 0
-    both = is_labelled[edges.row] & is_labelled[edges.col]
-    if not both.any():
-        return Homophily(None, None, 0)
-    src, dst = edges.row[both], edges.col[both]
-    indicator = labels.indicator.astype(np.int32)
-    shared = np.asarray(indicator[src].multiply(indicator[dst]).sum(axis=1)).ravel() > 0
-    ends = np.asarray(indicator[np.r_[src, dst]].sum(axis=0)).ravel() / (2 * len(src))
-    return Homophily(float(shared.mean()), float(min(np.square(ends).sum(), 1.0)), len(src))
-
-
-@dataclass(frozen=True)
-class LabelPlaces:
-    """Where the labels lie.
+def audit(
+    graph: Graph,
+    labels: Labels,
+    *,
+    method: str | Method | Embedding | None = None,
+    random_state: RandomState = None,
+) -> pa.Table:
+    """Return the labels that are probably wrong, the most doubtful first.
 
     Parameters
     ----------
-    reach : float or None
-        See `_reach`.
-    gathered : float or None
-        0 where labelled nodes have as many labelled neighbours as any, 1 where all of theirs are.
-    density : float
-        Share of edge ends that are labelled nodes.
-    fitting : float
-        Share of labelled nodes among those that clearly fit a class.
+    graph : Graph
+        The nodes, with features or without.
+    labels : Labels
+        The labels to look at, of at least two classes.
+    method : str, Method or Embedding, optional
+        Where vectors come from, as for :func:`unseen.discover`; it must not learn from labels.
+    random_state : None, int or Generator
+        Seed of everything random.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``node``, ``label`` (as given), ``likely_class`` (what the other labels say) and ``probability`` (that the
+        label is wrong, above 0.5). A node with several labels has a row for each that is doubtful.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> data = unseen.planted_partition(200, 3, random_state=0)
+    >>> values = [data.labels.classes[code] for code in data.labels.codes]
+    >>> values[7] = "c0" if values[7] == "c1" else "c1"
+    >>> doubts = unseen.audit(data.graph, unseen.Labels.from_values(values), random_state=0)
+    >>> doubts.column("node").to_pylist()
+    [7]
     """
-
-    reach: float | None
-    gathered: float | None
-    density: float
-    fitting: float = 0.0
-
-    @property
-    def corner(self) -> float:
-        """How much the labels are taken to come from a corner, from 0 to 1."""
-        by_reach = 0.0 if self.reach is None else _between(self.reach, REACH)
-        if self.gathered is None:
-            return by_reach
-        if self.density < FEW_ENDS:
-            times = 1 + self.gathered * (1 - self.density) / max(self.density, 1e-12)
-            return min(_between(self.gathered, GATHERED_FEW), _between(times, TIMES_FEW))
-        around = self.gathered * (1 - self.density) + self.density
-        usual = min(max(self.density, self.fitting), 0.99)
-        together = (self.reach or 0.5) - 0.5 + (around - usual) / (1 - usual)
-        return min(by_reach, _between(self.gathered, GATHERED), _between(together, TOGETHER))
-
-
-def find_places(evidence: Evidence, labelled: Mask, adjacency: sp.csr_array) -> LabelPlaces:
-    """Return where the labels lie, by the evidence and by the edges."""
-    is_labelled = labelled.astype(np.float64)
-    loops = (adjacency.diagonal() != 0).astype(np.float64)
-    degree = np.diff(adjacency.indptr) - loops
-    ends = float(degree @ is_labelled)
-    density = ends / max(float(degree.sum()), 1.0)
-    gathered = None
-    if ends >= FEW_EDGES and density < 1:
-        linked = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), adjacency.shape)
-        both = float(is_labelled @ (linked @ is_labelled - loops * is_labelled))
-        gathered = (both / ends - density) / (1 - density)
-    reach, fitting = _reach(evidence, labelled)
-    return LabelPlaces(reach, gathered, density, fitting)
-
-
-def _reach(evidence: Evidence, labelled: Mask) -> tuple[float | None, float]:
-    """Return how well labelled nodes are told from others where both clearly fit one class, and their share there.
-
-    Among the nodes that fit a class at least as well as half of its labelled nodes do, labels drawn at random
-    cannot be predicted: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels from a
-    corner of the class can be. None where no class has enough nodes of both kinds.
-    """
-    from sklearn.metrics import roc_auc_score
-
-    best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)
-    figures, sizes = [], []
-    clear = np.zeros(2)
-    for k in range(evidence.scores.shape[1]):
-        inside, other = np.flatnonzero(labelled & (best == k)), np.flatnonzero(~labelled & (best == k))
-        if len(inside):
-            enough = np.median(fit[inside])
-            inside, other = inside[fit[inside] >= enough], other[fit[other] >= enough]
-            clear += len(inside), len(inside) + len(other)
-        if min(len(inside), len(other)) >= 3:
-            rows = np.r_[inside, other]
-            figures.append(roc_auc_score(~labelled[rows], evidence.views[rows, 0]))
-            sizes.append(min(len(inside), len(other)))
-    reach = float(np.average(figures, weights=sizes)) if sum(sizes) >= 10 else None
-    return reach, float(clear[0] / max(clear[1], 1))
-
-
-def _between(value: float, ends: tuple[float, float]) -> float:
-    return float(np.clip((value - ends[0]) / (ends[1] - ends[0]), 0, 1))
-
-
-def make_audit(
-    graph: Graph,
-    labels: Labels,
-    homophily: Homophily,
-    places: LabelPlaces,
-    expected: float,
-    test: SelfTest,
-    notes: Sequence[str] = (),
-) -> LabelAudit:
-    """Return the audit with its warnings, the gravest first."""
-    counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
-    n_labelled = len(labels.labelled)
-    warnings = list(notes)
-    if places.corner > 0:
-        warnings.append(
-            "The labels seem to come from one corner of their classes and not from all over them: nodes far from "
-            "any label are hard to tell from new classes, so the probabilities rank nodes but their level is a "
-            "guess, and the self-test, which knows these labels only, does not see that. Labels drawn at random would "
-            "help."
-        )
-    if homophily.adjusted is None:
-        warnings.append(
-            f"Only {homophily.n_pairs} edges join two labelled nodes, too few to tell whether linked nodes tend to "
-            "share a class; the self-test decided whether neighbours were listened to, unless vectors were given."
-        )
-    elif not homophily.holds:
-        warnings.append(
-            f"Linked nodes hardly share a class ({homophily.share:.0%} of the edges between labelled nodes, "
-            f"{homophily.expected:.0%} by chance): the graph is not homophilous, so neighbours were not listened to."
-        )
-    if test.auroc is None or test.failed:
-        warnings.append(test.verdict)
-    empty = [name for name, count in counts.items() if not count]
-    if empty:
-        warnings.append(f"No node is labelled {_listed(empty)}: nothing can be known of that.")
-    single = [name for name, count in counts.items() if count == 1]
-    if single:
-        warnings.append(
-            f"Set aside in the self-test, because one label says too little about a class: {_listed(single, 20)}."
-        )
-    few = [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]
-    if few:
-        warnings.append(f"Few nodes are labelled {_listed(few)}; more labels there would help.")
-    if labels.is_multilabel:
-        warnings.append(
-            "Nodes have several labels: a probability is that of having none of the labelled classes, so a node "
-            "with a labelled and a missing class is not found."
-        )
-    return LabelAudit(
-        tuple(counts.items()),
-        graph.n_nodes,
-        n_labelled,
-        homophily.share,
-        homophily.expected,
-        places.reach,
-        expected,
-        tuple(warnings),
-        places.gathered,
-        places.corner,
+    check_graph(graph, labels)
+    order = id_order(graph.node_ids)
+    graph = graph.subgraph(order)
+    labels = labels.aligned(graph)
+    columns = np.flatnonzero(labels.counts)
+    if len(columns) < 2:
+        msg = f"an audit compares classes, and the labels have {len(columns)}; label nodes of another class"
+        raise InputError(msg)
+    rng = as_generator(random_state)
+    source = estimator_of(method, child_seed(rng), homophilous=measure_homophily(graph, labels).holds)
+    if getattr(source, "uses_labels", False):
+        msg = f"{source.name} learns from the labels that are to be looked at; take a method that does not"  # type: ignore[union-attr]
+        raise InputError(msg)
+    axes = principal_axes(unit_vectors(vectors_of(graph, labels, source)[0].vectors, rng))
+    indicator = labels.indicator[:, columns].toarray()
+    rows = np.flatnonzero(indicator.any(axis=1))
+    scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
+    node, given, likely, wrong = _doubts(scores, around, indicator[rows])
+    doubtful = np.flatnonzero(wrong > DOUBTFUL)
+    doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
+    names = [labels.classes[k] for k in columns]
+    return pa.table(
+        {
+            "node": id_array(graph.node_ids[rows[node[doubtful]]]),
+            "label": pa.array([names[k] for k in given[doubtful]], pa.string()),
+            "likely_class": pa.array([names[k] for k in likely[doubtful]], pa.string()),
+            "probability": pa.array(wrong[doubtful], pa.float64()),
+        }
     )
 
 
-def _listed(names: Sequence[str], most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _around(graph: Graph, indicator: Mask) -> Floats:
+    """Return the share of each class among a node's labelled neighbours, one more neighbour counting for none."""
+    linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
+    linked.setdiag(0)
+    counts = linked @ indicator.astype(np.float64)
+    return np.asarray(counts / (1 + linked @ indicator.any(axis=1))[:, None])
+
+
+def _doubts(
+    scores: Floats, around: Floats, indicator: Mask
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+    """Return row, given class and likely class of every label, and the probability that it is wrong."""
+    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator))
+    place = np.arange(len(node)), given
+    several = indicator.sum(axis=1)[node]  # labels of a node share the probability
+
+    def parts(x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the logits, and how likely each label is as a right one and as a wrong one."""
+        logits = x[0] * scores[node] + x[1] * around[node]
+        own = np.minimum(several * np.exp(log_softmax(logits, axis=1)[place]), 1.0)
+        return logits, (1 - x[2]) * own, x[2] * (1 - own) / max(indicator.shape[1] - 1, 1)
+
+    def loss(x: Floats) -> float:
+        _, right, wrong = parts(x)
+        return -float(np.log(right + wrong + 1e-300).mean())
+
+    bounds = [(0, 60), (0, 60), (1e-3, MAX_WRONG)]
+    x = scipy.optimize.minimize(loss, np.array(SHARP), method="L-BFGS-B", bounds=bounds).x
+    logits, right, wrong = parts(x)
+    likely = np.where(indicator[node], -np.inf, logits).argmax(axis=1)
+    return node, given, likely, np.asarray(wrong / (right + wrong + 1e-300))

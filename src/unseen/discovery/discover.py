@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.audit import LabelPlaces, find_places, make_audit, measure_homophily
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
+from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage, measure_homophily
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
@@ -20,7 +20,7 @@ from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroun
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import id_order
+from unseen.ids import IdArray, id_order
 from unseen.labels import Labels
 from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import find_method, make_method
@@ -66,12 +66,12 @@ def discover(
     Returns
     -------
     Discovery
-        With `nodes`, `classes`, `count`, `self_test` and `audit`.
+        With `nodes`, `classes`, `count`, `self_test` and `coverage`.
 
     Notes
     -----
     Where labels were drawn at random from the labelled classes, nodes without labels around them are the strongest
-    sign of a missing class. Labels from one corner of their classes do not allow that conclusion; `audit` says so
+    sign of a missing class. Labels from one corner of their classes do not allow that conclusion; `coverage` says so
     and the sign is not used then.
 
     Examples
@@ -155,7 +155,7 @@ def _discover(
         classes=classes,
         count=count,
         self_test=test,
-        audit=make_audit(graph, labels, homophily, places, float(p.sum()), test, ranking.notes),
+        coverage=make_coverage(graph, labels, homophily, places, float(p.sum()), test, ranking.notes),
         embedding=ranking.embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring),
     )
@@ -207,16 +207,21 @@ def _rank(
     return _Ranking(embedding, notes, space, evidence, places, scoring, turns)
 
 
-def check_input(graph: Graph, labels: Labels) -> None:
-    """Raise an `InputError` unless there are labels, and nodes without one."""
+def check_graph(graph: Graph, labels: Labels) -> None:
+    """Raise an `InputError` unless these are a graph and its labels, of which there are some."""
     if not isinstance(graph, Graph):
         msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
         raise InputError(msg)
     check_labels(labels)
-    labels = labels.aligned(graph)
-    if not len(labels.labelled):
+    if not len(labels.aligned(graph).labelled):
         msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
         raise InputError(msg)
+
+
+def check_input(graph: Graph, labels: Labels) -> None:
+    """Raise an `InputError` unless there are labels, and nodes without one."""
+    check_graph(graph, labels)
+    labels = labels.aligned(graph)
     if len(labels.labelled) == graph.n_nodes:
         msg = (
             f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
@@ -269,9 +274,12 @@ def _respace(
 
 
 def _table(graph: Graph, rows: Mask, columns: dict[str, pa.Array]) -> pa.Table:
-    ids = graph.node_ids[rows].tolist()
-    kind = pa.int64() if graph.node_ids.dtype == np.int64 else pa.string()
-    return pa.table({"node": pa.array(ids, kind), **columns})
+    return pa.table({"node": id_array(graph.node_ids[rows]), **columns})
+
+
+def id_array(ids: IdArray) -> pa.Array:
+    """Return node ids as a column."""
+    return pa.array(ids.tolist(), pa.int64() if ids.dtype == np.int64 else pa.string())
 
 
 def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scoring) -> pa.Table:

@@ -73,7 +73,7 @@ def gather(space: Space, indicator: Mask, surroundings: Axes | None = None) -> E
     unlike = _unlike(space, labelled)
     linked = np.zeros(len(labelled)) if surroundings is None else _unlike(surroundings, labelled)
     density = _label_density(space, labelled)
-    scores = _class_scores(space, indicator)
+    scores = class_scores(space, indicator)
     # cosine to the nearest class mean, both seen from the mean of all nodes
     means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
     nearest = (l2_rows(space.centred) @ means.T).max(axis=1)
@@ -112,7 +112,7 @@ def _label_density(space: Space, labelled: Mask) -> Floats:
     return total / len(space.clusters)
 
 
-def _class_scores(space: Space, indicator: Mask) -> Floats:
+def class_scores(space: Axes, indicator: Mask) -> Floats:
     """Return ridge scores of every class, learned from the labelled nodes; those are judged without themselves."""
     labelled = indicator.any(axis=1)
     vectors = space.centred[labelled].astype(np.float64)

@@ -1,7 +1,8 @@
-"""What discovery finds, as frozen values: nodes, found classes, their number, the self-test, the label audit."""
+"""What discovery finds, as frozen values: nodes, found classes, their number, the self-test, what labels cover."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -188,7 +189,7 @@ class SelfTest:
 
 
 @dataclass(frozen=True)
-class LabelAudit:
+class LabelCoverage:
     """What the labels cover, and what about them should worry the reader.
 
     Parameters
@@ -216,7 +217,7 @@ class LabelAudit:
 
     Examples
     --------
-    >>> LabelAudit((("a", 3), ("b", 2)), 20, 5, 0.8, 0.5, 0.52, 4.0, ()).coverage
+    >>> LabelCoverage((("a", 3), ("b", 2)), 20, 5, 0.8, 0.5, 0.52, 4.0, ()).coverage
     0.25
     """
 
@@ -282,7 +283,7 @@ class Discovery:
         How many there are.
     self_test : SelfTest
         How far to trust the probabilities.
-    audit : LabelAudit
+    coverage : LabelCoverage
         What the labels cover.
     embedding : Embedding
         The vectors of all nodes that it worked with.
@@ -305,13 +306,20 @@ class Discovery:
     classes: tuple[FoundClass, ...]
     count: ClassCount
     self_test: SelfTest
-    audit: LabelAudit
+    coverage: LabelCoverage
     embedding: Embedding
     evidence: pa.Table
 
     def __repr__(self) -> str:
         classes = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
         return f"Discovery({self.nodes.num_rows} unlabelled nodes, new classes: {classes})"
+
+    @property
+    def audit(self) -> LabelCoverage:
+        """The old name of `coverage`."""
+        msg = "Discovery.audit is called coverage now; unseen.audit(graph, labels) finds labels that are probably wrong"
+        warnings.warn(msg, FutureWarning, stacklevel=2)
+        return self.coverage
 
     def reasons(self, node: Node) -> tuple[Reason, ...]:
         """Return why an unlabelled node got its probability, the strongest part first."""
@@ -345,11 +353,11 @@ class Discovery:
         return {
             "method": self.embedding.method,
             "unlabelled": self.nodes.num_rows,
-            "expected_unseen": self.audit.expected_unseen,
+            "expected_unseen": self.coverage.expected_unseen,
             "count": self.count.to_dict(),
             "classes": [each.to_dict(every_member=every_member) for each in self.classes],
             "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
-            "audit": self.audit.to_dict(),
+            "coverage": self.coverage.to_dict(),
         }
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -48,6 +48,11 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     _write(path, pa.Table.from_pylist(rows), rows)
 
 
+def save_doubts(doubts: Any, path: AnyPath) -> None:
+    """Write the labels that are probably wrong, one row each, as a table or as JSON."""
+    _write(path, doubts, doubts.to_pylist())
+
+
 def _write(path: AnyPath, table: Any, report: Any) -> None:
     """Write the table or, where the suffix is .json, the report."""
     import pyarrow.parquet as pq

@@ -24,11 +24,11 @@ def summary(discovery: Discovery) -> str:
 
     Where the self-test hardly found hidden classes again, numbers and groups are withheld.
     """
-    audit = discovery.audit
-    counts = ", ".join(f"{name} {count}" for name, count in audit.classes)
-    many = "class" if len(audit.classes) == 1 else "classes"
-    shares = f"{audit.n_labelled:,} of {audit.n_nodes:,} nodes have a label"
-    lines = textwrap.wrap(f"{shares}, of {len(audit.classes)} {many}: {counts}.", WIDTH)
+    coverage = discovery.coverage
+    counts = ", ".join(f"{name} {count}" for name, count in coverage.classes)
+    many = "class" if len(coverage.classes) == 1 else "classes"
+    shares = f"{coverage.n_labelled:,} of {coverage.n_nodes:,} nodes have a label"
+    lines = textwrap.wrap(f"{shares}, of {len(coverage.classes)} {many}: {counts}.", WIDTH)
     if discovery.self_test.failed:
         lines += textwrap.wrap(WITHHELD, WIDTH)
     else:
@@ -41,7 +41,7 @@ def summary(discovery: Discovery) -> str:
         for each in discovery.classes:
             lines += ["", *_class_lines(each)]
     lines += ["", *textwrap.wrap(f"How far to trust this: {discovery.self_test.verdict}", WIDTH)]
-    for warning in audit.warnings:
+    for warning in coverage.warnings:
         if warning != discovery.self_test.verdict:
             lines += textwrap.wrap(f"Note: {warning}", WIDTH, subsequent_indent="  ")
     return "\n".join(lines) + "\n"

@@ -83,7 +83,7 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
     if not len(compared):
         msg = "the labels name no node that was unlabelled, so there is nothing to compare with"
         raise InputError(msg)
-    labelled = {name for name, count in discovery.audit.classes if count}
+    labelled = {name for name, count in discovery.coverage.classes if count}
     hidden_columns = np.array([name not in labelled for name in labels.classes])
     indicator = labels.indicator[rows[compared]].toarray()
     new = ~(indicator & ~hidden_columns).any(axis=1)

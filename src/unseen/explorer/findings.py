@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.result import SENTENCES, LabelAudit
+from unseen.discovery.result import SENTENCES, LabelCoverage
 from unseen.explorer.content import Content, Ints, packed
 from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
@@ -68,11 +68,12 @@ def found_classes(discovery: Discovery, ids: IdArray) -> Content:
 def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | None:
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
-        return as_content(discovery.audit)
+        expected = np.nan if discovery.self_test.failed else discovery.coverage.expected_unseen
+        return as_content(replace(discovery.coverage, expected_unseen=expected))
     if labels is None:
         return None
     counts = tuple(zip(labels.classes, labels.counts.tolist(), strict=True))
-    return as_content(LabelAudit(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ()))
+    return as_content(LabelCoverage(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ()))
 
 
 def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[Content]:

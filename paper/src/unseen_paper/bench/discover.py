@@ -235,7 +235,7 @@ def _draws(
         discovery = discover(data.graph, labels, method=vectors, random_state=seed)
         truth = compare(discovery, data.labels)
         inside = discovery.count.low <= truth.n_classes <= discovery.count.high
-        warned = discovery.audit.corner > 0
+        warned = discovery.coverage.corner > 0
         yield Draw(labels, truth, discovery.self_test.auroc, warned, discovery.count.best, inside)
 
 

@@ -1,0 +1,227 @@
+"""What the labels cover, where they lie, and what about them and the graph should worry the reader.
+
+Labels lie all over their classes, as if drawn at random, or in a corner where somebody looked.
+It matters because an unlabelled region is a sign of a missing class in the first case only. Three figures tell.
+`gathered`: do labelled nodes have more labelled neighbours than edges have labelled ends? Labels drawn at random gather
+too where classes are missing: three times as many where two thirds of the nodes are of missing classes. `reach`: among
+the nodes that clearly fit a class, can labelled ones be told from the others? `fitting`: how many of these nodes have a
+label? Labels drawn at random are as frequent there as around labelled nodes, whatever is missing. With many labels all
+have to speak for a corner, since each may be misled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from unseen.discovery.evidence import Evidence, Mask
+from unseen.discovery.result import LabelCoverage, SelfTest
+from unseen.graph import Graph
+from unseen.labels import Labels
+
+FEW_PAIRS = 20
+"""With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
+HOMOPHILOUS = 0.2
+"""Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
+FEW_LABELS = 5
+"""A class with fewer labelled nodes gets a warning."""
+REACH = (0.55, 0.7)
+"""Reach at which a corner begins to be likely, and at which it is certain."""
+GATHERED, GATHERED_FEW = (0.2, 0.35), (0.1, 0.25)
+"""The same for `gathered`, with many labels and with few."""
+TIMES_FEW = (3.0, 4.0)
+"""The same, with few labels, for how many times more labelled neighbours a labelled node has than any node: 2.5 where
+labels are drawn at random and 60 % of the nodes are of missing classes, more in a corner."""
+TOGETHER = (0.28, 0.45)
+"""The same, with many labels, for reach - 0.5 and what is gathered beyond `fitting` together."""
+FEW_ENDS = 0.15
+"""Share of edge ends that are labelled below which labels are few."""
+FEW_EDGES = 20
+"""With fewer edges at labelled nodes, `gathered` is an accident."""
+
+
+@dataclass(frozen=True)
+class Homophily:
+    """Whether nodes of one class are linked, measured on edges between labelled nodes."""
+
+    share: float | None
+    expected: float | None
+    n_pairs: int
+
+    @property
+    def adjusted(self) -> float | None:
+        """0 where edges ignore classes, 1 where all stay inside; None where it cannot be measured."""
+        if self.share is None or self.expected is None or self.n_pairs < FEW_PAIRS or self.expected >= 1:
+            return None
+        return (self.share - self.expected) / (1 - self.expected)
+
+    @property
+    def holds(self) -> bool:
+        """Whether neighbours may be listened to; they are where nothing speaks against it."""
+        return self.adjusted is None or self.adjusted >= HOMOPHILOUS
+
+
+def measure_homophily(graph: Graph, labels: Labels) -> Homophily:
+    """Return how often an edge between two labelled nodes joins nodes that share a class."""
+    edges = sp.triu(graph.adjacency, 1).tocoo()
+    is_labelled = np.diff(labels.indicator.indptr) > 0
+    both = is_labelled[edges.row] & is_labelled[edges.col]
+    if not both.any():
+        return Homophily(None, None, 0)
+    src, dst = edges.row[both], edges.col[both]
+    indicator = labels.indicator.astype(np.int32)
+    shared = np.asarray(indicator[src].multiply(indicator[dst]).sum(axis=1)).ravel() > 0
+    ends = np.asarray(indicator[np.r_[src, dst]].sum(axis=0)).ravel() / (2 * len(src))
+    return Homophily(float(shared.mean()), float(min(np.square(ends).sum(), 1.0)), len(src))
+
+
+@dataclass(frozen=True)
+class LabelPlaces:
+    """Where the labels lie.
+
+    Parameters
+    ----------
+    reach : float or None
+        See `_reach`.
+    gathered : float or None
+        0 where labelled nodes have as many labelled neighbours as any, 1 where all of theirs are.
+    density : float
+        Share of edge ends that are labelled nodes.
+    fitting : float
+        Share of labelled nodes among those that clearly fit a class.
+    """
+
+    reach: float | None
+    gathered: float | None
+    density: float
+    fitting: float = 0.0
+
+    @property
+    def corner(self) -> float:
+        """How much the labels are taken to come from a corner, from 0 to 1."""
+        by_reach = 0.0 if self.reach is None else _between(self.reach, REACH)
+        if self.gathered is None:
+            return by_reach
+        if self.density < FEW_ENDS:
+            times = 1 + self.gathered * (1 - self.density) / max(self.density, 1e-12)
+            return min(_between(self.gathered, GATHERED_FEW), _between(times, TIMES_FEW))
+        around = self.gathered * (1 - self.density) + self.density
+        usual = min(max(self.density, self.fitting), 0.99)
+        together = (self.reach or 0.5) - 0.5 + (around - usual) / (1 - usual)
+        return min(by_reach, _between(self.gathered, GATHERED), _between(together, TOGETHER))
+
+
+def find_places(evidence: Evidence, labelled: Mask, adjacency: sp.csr_array) -> LabelPlaces:
+    """Return where the labels lie, by the evidence and by the edges."""
+    is_labelled = labelled.astype(np.float64)
+    loops = (adjacency.diagonal() != 0).astype(np.float64)
+    degree = np.diff(adjacency.indptr) - loops
+    ends = float(degree @ is_labelled)
+    density = ends / max(float(degree.sum()), 1.0)
+    gathered = None
+    if ends >= FEW_EDGES and density < 1:
+        linked = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), adjacency.shape)
+        both = float(is_labelled @ (linked @ is_labelled - loops * is_labelled))
+        gathered = (both / ends - density) / (1 - density)
+    reach, fitting = _reach(evidence, labelled)
+    return LabelPlaces(reach, gathered, density, fitting)
+
+
+def _reach(evidence: Evidence, labelled: Mask) -> tuple[float | None, float]:
+    """Return how well labelled nodes are told from others where both clearly fit one class, and their share there.
+
+    Among the nodes that fit a class at least as well as half of its labelled nodes do, labels drawn at random
+    cannot be predicted: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels from a
+    corner of the class can be. None where no class has enough nodes of both kinds.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    best, fit = evidence.scores.argmax(axis=1), evidence.scores.max(axis=1)
+    figures, sizes = [], []
+    clear = np.zeros(2)
+    for k in range(evidence.scores.shape[1]):
+        inside, other = np.flatnonzero(labelled & (best == k)), np.flatnonzero(~labelled & (best == k))
+        if len(inside):
+            enough = np.median(fit[inside])
+            inside, other = inside[fit[inside] >= enough], other[fit[other] >= enough]
+            clear += len(inside), len(inside) + len(other)
+        if min(len(inside), len(other)) >= 3:
+            rows = np.r_[inside, other]
+            figures.append(roc_auc_score(~labelled[rows], evidence.views[rows, 0]))
+            sizes.append(min(len(inside), len(other)))
+    reach = float(np.average(figures, weights=sizes)) if sum(sizes) >= 10 else None
+    return reach, float(clear[0] / max(clear[1], 1))
+
+
+def _between(value: float, ends: tuple[float, float]) -> float:
+    return float(np.clip((value - ends[0]) / (ends[1] - ends[0]), 0, 1))
+
+
+def make_coverage(
+    graph: Graph,
+    labels: Labels,
+    homophily: Homophily,
+    places: LabelPlaces,
+    expected: float,
+    test: SelfTest,
+    notes: Sequence[str] = (),
+) -> LabelCoverage:
+    """Return the audit with its warnings, the gravest first."""
+    counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
+    n_labelled = len(labels.labelled)
+    warnings = list(notes)
+    if places.corner > 0:
+        warnings.append(
+            "The labels seem to come from one corner of their classes and not from all over them: nodes far from "
+            "any label are hard to tell from new classes, so the probabilities rank nodes but their level is a "
+            "guess, and the self-test, which knows these labels only, does not see that. Labels drawn at random would "
+            "help."
+        )
+    if homophily.adjusted is None:
+        warnings.append(
+            f"Only {homophily.n_pairs} edges join two labelled nodes, too few to tell whether linked nodes tend to "
+            "share a class; the self-test decided whether neighbours were listened to, unless vectors were given."
+        )
+    elif not homophily.holds:
+        warnings.append(
+            f"Linked nodes hardly share a class ({homophily.share:.0%} of the edges between labelled nodes, "
+            f"{homophily.expected:.0%} by chance): the graph is not homophilous, so neighbours were not listened to."
+        )
+    if test.auroc is None or test.failed:
+        warnings.append(test.verdict)
+    empty = [name for name, count in counts.items() if not count]
+    if empty:
+        warnings.append(f"No node is labelled {_listed(empty)}: nothing can be known of that.")
+    single = [name for name, count in counts.items() if count == 1]
+    if single:
+        warnings.append(
+            f"Set aside in the self-test, because one label says too little about a class: {_listed(single, 20)}."
+        )
+    few = [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]
+    if few:
+        warnings.append(f"Few nodes are labelled {_listed(few)}; more labels there would help.")
+    if labels.is_multilabel:
+        warnings.append(
+            "Nodes have several labels: a probability is that of having none of the labelled classes, so a node "
+            "with a labelled and a missing class is not found."
+        )
+    return LabelCoverage(
+        tuple(counts.items()),
+        graph.n_nodes,
+        n_labelled,
+        homophily.share,
+        homophily.expected,
+        places.reach,
+        expected,
+        tuple(warnings),
+        places.gathered,
+        places.corner,
+    )
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
