@@ -42,7 +42,9 @@ def test_files_go_in_and_a_table_a_json_and_a_summary_come_out(cli, planted, tmp
     assert "words: c0_word" in ran.out
     assert "How far to trust this: Each of 3 labelled classes was hidden" in ran.out
     assert "The truth" not in ran.out
-    assert (tmp_path / "nodes.csv").read_text().startswith("node,unseen_probability,likely_class,group\n")
+    assert (
+        (tmp_path / "nodes.csv").read_text().startswith("node,unseen_probability,likely_class,group,name\n")
+    )
     told = json.loads((tmp_path / "found.json").read_text())
     assert told["classes"][0]["members"][0].startswith("n")
     assert "written to" in ran.err
@@ -77,6 +79,17 @@ def test_suggestions_come_as_a_table_with_reasons(cli, planted, tmp_path):
     ran = cli("suggest", *planted[1:], "--budget", 3, "-o", tmp_path / "next.csv", "--json")
     assert len(json.loads(ran.out)["suggestions"]) == 3
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 4
+
+
+def test_missing_classes_are_given_by_name(cli, planted, tmp_path):
+    (tmp_path / "names.csv").write_text("name,description\nzero,whatever c0 has\n")
+    ran = cli(*planted, "--names", tmp_path / "names.csv", "--name", "one: noise0", "--json")
+    told = json.loads(ran.out)
+    assert told["classes"][0]["name"] == "zero"
+    assert told["classes"][0]["group"] == "new-1"
+    ran = cli(*planted, "--name", "zero: a", "--name", "zero: b")
+    assert ran.code == 1
+    assert "the name 'zero' is given twice" in ran.err
 
 
 def test_labels_that_are_probably_wrong_are_listed(cli, planted, tmp_path):

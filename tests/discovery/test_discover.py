@@ -36,7 +36,7 @@ def test_planted_classes_are_found_and_named_by_their_words(case):
 
 def test_the_table_has_the_unlabelled_nodes_in_order_and_nothing_else(case):
     nodes = case.found.nodes
-    assert nodes.column_names == ["node", "unseen_probability", "likely_class", "group"]
+    assert nodes.column_names == ["node", "unseen_probability", "likely_class", "group", "name"]
     unlabelled = np.setdiff1d(np.arange(600), case.labels.labelled)
     assert nodes.column("node").to_pylist() == case.data.graph.node_ids[unlabelled].tolist()
     p = nodes.column("unseen_probability").to_numpy()

@@ -34,9 +34,20 @@ def discover(
         int | None,
         typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A missing class that is known by name, with words that describe it; repeatable.",
+            metavar="NAME: DESCRIPTION",
+        ),
+    ] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="File of such names: a csv with the columns name, description.")
+    ] = None,
     search: Search,
 ) -> None:
     """Find the nodes of classes that nobody labelled, sort them into groups and say what these are about."""
+    known_by_name = _names(name, names)
     data, labels, method = search.begin(source, *output or [])
     if labels is None:
         msg = "discovery needs labels of at least one class; give them with --labels"
@@ -47,7 +58,13 @@ def discover(
 
     with progress("hiding every class in turn") as move:
         result = find(
-            data.graph, labels, method=method, n_classes=classes, random_state=search.seed, on_step=move
+            data.graph,
+            labels,
+            method=method,
+            n_classes=classes,
+            names=known_by_name,
+            random_state=search.seed,
+            on_step=move,
         )
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:
@@ -60,6 +77,14 @@ def discover(
     sys.stdout.write(result.summary())
     if truth is not None:
         sys.stdout.write("\n" + _comparison(truth, result))
+
+
+def _names(given: list[str] | None, path: Path | None) -> dict[str, str] | None:
+    """Return the classes known by name, of the options and of a file together."""
+    from unseen.discovery.names import parse_names, read_names
+
+    entries = [*(given or []), *([] if path is None else read_names(path))]
+    return parse_names(entries) if entries else None
 
 
 def _comparison(truth: Truth, result: Discovery) -> str:
@@ -78,7 +103,7 @@ def _comparison(truth: Truth, result: Discovery) -> str:
         "ARI of groups and hidden classes": truth.ari,
     }
     lines += [f"  {what}: {value:.3f}" for what, value in figures.items() if value is not None]
-    sizes = {each.name: each.size for each in result.classes}
+    sizes = {each.group: each.size for each in result.classes}
     lines += [
         f"  {group} is matched with {name}: {n:,} of its {counted(sizes[group], 'node')}"
         for group, name, n in truth.matches

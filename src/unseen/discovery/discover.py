@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from unseen.discovery.count import count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage, measure_homophily
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
+from unseen.discovery.names import check_names, match_names, named_classes, no_names
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
@@ -41,6 +42,7 @@ def discover(
     *,
     method: str | Method | Embedding | None = None,
     n_classes: int | None = None,
+    names: Mapping[str, str] | None = None,
     random_state: RandomState = None,
     on_step: OnStep | None = None,
 ) -> Discovery:
@@ -58,6 +60,9 @@ def discover(
         that learns from labels is trained again for each class that the self-test hides.
     n_classes : int, optional
         Number of new classes to sort the new nodes into, instead of the one found.
+    names : mapping of str to str, optional
+        Missing classes that are known by name, each with a description: words that are looked for among the names of
+        the features. They say which of the new nodes are of that class, and which nodes are new.
     random_state : None, int or Generator
         Seed of everything random.
     on_step : callable, optional
@@ -92,7 +97,8 @@ def discover(
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
     seen = labels.aligned(ordered)
-    result = _discover(ordered, seen, method, n_classes, as_generator(random_state), on_step)
+    words = check_names(names, graph, labels.classes) if names else {}
+    result = _discover(ordered, seen, method, n_classes, words, as_generator(random_state), on_step)
     if ordered is graph:
         return result
     table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes
@@ -110,6 +116,7 @@ def _discover(
     labels: Labels,
     method: Any,
     n_classes: int | None,
+    words: dict[str, Floats],
     rng: np.random.Generator,
     on_step: OnStep | None,
 ) -> Discovery:
@@ -133,7 +140,12 @@ def _discover(
         prior=usual_share(scores, turns),
         at_most=1 - places.corner * (1 - CORNER_SHARE),
     )[0]
+    named = match_names(graph, space, indicator, p, words) if words else no_names(graph.n_nodes)
+    p[unlabelled] = 1 - (1 - p[unlabelled]) * (1 - named.support[unlabelled])
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
+    name = np.full(graph.n_nodes, None, dtype=object)
+    fits = new[named.best[new] >= 0]
+    name[fits] = np.array(list(words), dtype=object)[named.best[fits]] if len(fits) else None
     likely = evidence.scores.argmax(axis=1)
     settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
     metric = class_metric(space, settled)
@@ -141,14 +153,15 @@ def _discover(
     k = count.best if n_classes is None else n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
     test = judge(turns, names, labels.counts[inhabited])
-    classes = describe(graph, space, groups, p, indicator, names)
+    classes = named_classes(describe(graph, space, groups, p, indicator, names), groups, name)
     group = np.full(graph.n_nodes, None, dtype=object)
     for each, rows in zip(classes, groups, strict=True):
-        group[rows] = each.name
+        group[rows] = each.group
     nodes = {
         "unseen_probability": pa.array(p[unlabelled], pa.float64()),
         "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
         "group": pa.array(group[unlabelled], pa.string()),
+        "name": pa.array(name[unlabelled], pa.string()),
     }
     return Discovery(
         nodes=_table(graph, unlabelled, nodes),
@@ -158,6 +171,7 @@ def _discover(
         coverage=make_coverage(graph, labels, homophily, places, float(p.sum()), test, ranking.notes),
         embedding=ranking.embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring),
+        absent=named.absent,
     )
 
 

@@ -40,7 +40,7 @@ class FoundClass:
     Parameters
     ----------
     name : str
-        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``.
+        The class known by name that most of its nodes are of; `group` where none was given or none fits.
     size : int
         Number of nodes.
     caption : tuple of str
@@ -57,6 +57,10 @@ class FoundClass:
         Share of its nodes' edges that stay inside; None where they have no edges.
     probability : float
         Mean of its nodes' probabilities of belonging to no labelled class.
+    group : str
+        ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``; `name` when not given.
+    name_confidence : float or None
+        Share of its nodes that the name fits; None where it has no name.
 
     Examples
     --------
@@ -74,6 +78,11 @@ class FoundClass:
     nearest_similarity: float | None
     edge_ratio: float | None
     probability: float
+    group: str = ""
+    name_confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group", self.group or self.name)
 
     def to_dict(self, *, every_member: bool = False) -> dict[str, Any]:
         """Return it for JSON; with the most typical members, or with `every_member`."""
@@ -276,7 +285,8 @@ class Discovery:
     nodes : pyarrow.Table
         One row for each unlabelled node, in the order of the graph: ``node``, ``unseen_probability`` (of
         belonging to a class nobody labelled), ``likely_class`` (its class otherwise; null where no class is
-        labelled) and ``group`` (the found class it is in, null for none).
+        labelled), ``group`` (the found class it is in, null for none) and ``name`` (the class known by name that
+        it is of, null where none fits or none was given).
     classes : tuple of FoundClass
         The found classes, the largest first.
     count : ClassCount
@@ -289,6 +299,8 @@ class Discovery:
         The vectors of all nodes that it worked with.
     evidence : pyarrow.Table
         Where the probabilities come from: ``node`` and the columns `EVIDENCE`; null where a part was not used.
+    absent : tuple of str
+        Classes given by name that no node seems to be of.
 
     Examples
     --------
@@ -297,7 +309,7 @@ class Discovery:
     >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
     >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
     >>> result.nodes.column_names
-    ['node', 'unseen_probability', 'likely_class', 'group']
+    ['node', 'unseen_probability', 'likely_class', 'group', 'name']
     >>> len(result.reasons(result.classes[0].members[0]))
     3
     """
@@ -309,6 +321,7 @@ class Discovery:
     coverage: LabelCoverage
     embedding: Embedding
     evidence: pa.Table
+    absent: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         classes = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
@@ -356,6 +369,7 @@ class Discovery:
             "expected_unseen": self.coverage.expected_unseen,
             "count": self.count.to_dict(),
             "classes": [each.to_dict(every_member=every_member) for each in self.classes],
+            "absent": list(self.absent),
             "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
             "coverage": self.coverage.to_dict(),
         }

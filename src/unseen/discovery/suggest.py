@@ -127,7 +127,7 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
     vectors = l2_rows(vectors - vectors.mean(axis=0))[rows]
     typical = match_ids(as_ids([c.members[0] for c in discovery.classes]), ids)
-    captions = {c.name: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
+    captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
     rows_to_label = spread_out(vectors, p, typical, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):

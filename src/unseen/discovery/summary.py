@@ -40,6 +40,8 @@ def summary(discovery: Discovery) -> str:
             lines += textwrap.wrap(part, WIDTH)
         for each in discovery.classes:
             lines += ["", *_class_lines(each)]
+    if discovery.absent:
+        lines += ["", *textwrap.wrap(f"No node seems to be of: {', '.join(discovery.absent)}.", WIDTH)]
     lines += ["", *textwrap.wrap(f"How far to trust this: {discovery.self_test.verdict}", WIDTH)]
     for warning in coverage.warnings:
         if warning != discovery.self_test.verdict:
@@ -72,7 +74,12 @@ def _class_lines(each: FoundClass) -> list[str]:
     about = {"words": "words", "features": "features", "central nodes": "central"}[each.caption_kind]
     near = f", nearest to {each.nearest_seen}" if each.nearest_seen is not None else ""
     inside = "" if each.edge_ratio is None else f", {each.edge_ratio:.0%} of its edges inside"
-    lines = [f"{each.name}: {each.size:,} nodes, mean probability {each.probability:.2f}{near}{inside}"]
+    name = (
+        "" if each.name_confidence is None else f" ({each.name}, which fits {each.name_confidence:.0%} of it)"
+    )
+    lines = [
+        f"{each.group}{name}: {each.size:,} nodes, mean probability {each.probability:.2f}{near}{inside}"
+    ]
     typical = ", ".join(str(node) for node in each.members[:TYPICAL])
     for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):
         if text:

@@ -95,7 +95,7 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
         )
         guess = np.array(guess.to_pylist(), dtype=object)[compared]
         truth = np.array(labels.classes, dtype=object)[indicator.argmax(axis=1)]
-        agreement = agreement_of(guess, truth, new, [each.name for each in discovery.classes])
+        agreement = agreement_of(guess, truth, new, [each.group for each in discovery.classes])
     return replace(
         agreement,
         auroc=float(roc_auc_score(new, p)) if new.any() and not new.all() else None,

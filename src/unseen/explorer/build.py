@@ -237,7 +237,7 @@ def _colourings(
     if verdicts is not None:
         classes_seen = {name: category(name, number[name]) for name in (labels.classes if labels else ())}
         groups = {
-            each.name: category(each.name, len(number) + k, caption=", ".join(each.caption[:3]))
+            each.group: category(each.group, len(number) + k, caption=", ".join(each.caption[:3]))
             for k, each in enumerate(verdicts.classes)
         }
         shared = {f"class {k}": v for k, v in classes_seen.items()}

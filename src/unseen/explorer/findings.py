@@ -60,7 +60,7 @@ def found_classes(discovery: Discovery, ids: IdArray) -> Content:
     classes = []
     for each in discovery.classes:
         rows = rows_of(each.members[:TYPICAL], ids)
-        classes.append({**as_content(replace(each, members=())), "members": rows[rows >= 0].tolist()})
+        classes.append({**as_content(replace(each, members=(), name=each.group)), "members": rows[rows >= 0].tolist()})
     curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
     return {"count": as_content(replace(discovery.count, curve=curve)), "classes": classes}
 

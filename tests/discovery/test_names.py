@@ -1,0 +1,82 @@
+"""Classes known by name only: words say which nodes are theirs; what cannot be meant gets a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.discovery.names import parse_names, read_names
+from unseen.discovery.truth import compare
+
+
+@pytest.fixture(scope="module")
+def named(case):
+    described = {"first": "c1: the words of that class", "second": "whatever c4 has"}
+    return unseen.discover(case.data.graph, case.labels, names=described, random_state=0)
+
+
+def test_words_decide_among_new_nodes(case, named):
+    rows = named.nodes.to_pylist()
+    codes = case.data.labels.codes
+    meant = {"first": 1, "second": 4}
+    given = [row for row in rows if row["name"] is not None]
+    assert np.mean([meant[row["name"]] == codes[row["node"]] for row in given]) > 0.95
+    assert sum(codes[row["node"]] in (1, 4) for row in given) > 0.9 * case.truth.n_hidden
+    assert all(row["name"] is None for row in rows if row["unseen_probability"] <= 0.5)
+
+
+def test_groups_keep_their_numbers_and_get_names(case, named):
+    assert sorted(each.name for each in named.classes) == ["first", "second"]
+    assert [each.group for each in named.classes] == ["new-1", "new-2"]
+    assert all(each.name_confidence > 0.9 for each in named.classes)
+    assert named.to_json()["classes"][0]["name_confidence"] > 0.9
+    assert f"new-1 ({named.classes[0].name}, which fits" in named.summary()
+    plain = case.found.classes[0]
+    assert (plain.name, plain.group, plain.name_confidence) == ("new-1", "new-1", None)
+    assert case.found.nodes.column("name").null_count == case.found.nodes.num_rows
+
+
+def test_names_do_not_make_the_ranking_worse(case, named):
+    assert compare(named, case.data.labels).auroc > case.truth.auroc - 0.01
+
+
+def test_a_class_that_is_not_missing_is_absent(case):
+    result = unseen.discover(case.data.graph, case.labels, names={"other": "things of c0"}, random_state=0)
+    assert result.absent == ("other",)
+    assert result.nodes.column("unseen_probability").equals(case.found.nodes.column("unseen_probability"))
+    assert "No node seems to be of: other." in result.summary()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"c0": "c1"}, "the name 'c0' is that of a labelled class already"),
+        ({" ": "c1"}, "a name of a class is empty"),
+        (
+            {"mail": "letters and stamps"},
+            "no word of the name 'mail' or its description is among the features",
+        ),
+        (["mail"], "`names` must map names of classes to descriptions, got list"),
+    ],
+)
+def test_names_that_cannot_be_used_get_a_sentence(case, names, message):
+    with pytest.raises(unseen.InputError, match=message):
+        unseen.discover(case.data.graph, case.labels, names=names)
+
+
+def test_features_without_names_get_a_sentence(case):
+    graph = unseen.Graph(case.data.graph.adjacency, case.data.graph.features)
+    with pytest.raises(unseen.InputError, match="only where features have names"):
+        unseen.discover(graph, case.labels, names={"mail": "letters"})
+
+
+def test_entries_are_split_at_the_first_colon(tmp_path):
+    assert parse_names(["mail: route: read"]) == {"mail": "route: read"}
+    with pytest.raises(unseen.InputError, match="the name 'mail' is given twice"):
+        parse_names(["mail: a", "mail: b"])
+    (tmp_path / "names.csv").write_text('name,description\nmail,"read, compose"\nsound,\n')
+    assert parse_names(read_names(tmp_path / "names.csv")) == {"mail": "read, compose", "sound": ""}
+    (tmp_path / "names.csv").write_text("class,words\nmail,read\n")
+    with pytest.raises(unseen.InputError, match="the columns are class, words"):
+        read_names(tmp_path / "names.csv")
