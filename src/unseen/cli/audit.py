@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, VectorSource
+from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, print_table
 from unseen.errors import InputError, logger
 
@@ -20,29 +20,23 @@ def audit(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write: .csv, .tsv, .parquet or .json.")
     ] = None,
-    files: GraphFiles,
-    vectors: VectorSource,
-    common: options.Common,
+    search: Search,
 ) -> None:
     """List the labels that are probably wrong, the most doubtful first."""
-    from unseen.discovery.save import check_target, save_doubts
-
-    if output is not None:
-        check_target(output, files.paths(source))
-    method = vectors.choose(common.seed)
-    data = files.load(source)
-    if data.labels is None:
+    data, labels, method = search.begin(source, *([] if output is None else [output]))
+    if labels is None:
         msg = "an audit looks at labels; give them with --labels"
         raise InputError(msg)
     from unseen.discovery.audit import audit as find
+    from unseen.discovery.save import save_doubts
 
-    doubts = find(data.graph, data.labels, method=method, random_state=common.seed)
-    logger.info("%d of %d labels are probably wrong", doubts.num_rows, data.labels.indicator.nnz)
+    doubts = find(data.graph, labels, method=method, random_state=search.seed)
+    logger.info("%d of %d labels are probably wrong", doubts.num_rows, labels.indicator.nnz)
     if output is not None:
         save_doubts(doubts, output)
         logger.info("written to %s", output)
-    if common.json:
-        print_json({"source": data.name, "seed": common.seed, "doubts": doubts.to_pylist()})
+    if search.json:
+        print_json({"source": data.name, "seed": search.seed, "doubts": doubts.to_pylist()})
     elif output is None:
         *words, probability = doubts.column_names
         rows = [

@@ -25,9 +25,10 @@ from scipy.stats import rankdata
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.result import FoundClass
 from unseen.discovery.space import Axes, Floats
+from unseen.engine.run import Run
 from unseen.errors import InputError
 from unseen.graph import Graph
-from unseen.linalg.normalize import gcn_normalized, l2_rows
+from unseen.linalg.normalize import l2_rows
 
 STEPS, TELEPORT = 10, 0.1
 """Smoothing of the words over the graph, as `smoothfeats` does it."""
@@ -176,7 +177,7 @@ def _about(graph: Graph, weights: Floats) -> Floats:
     )
     idf = np.log(graph.n_nodes / np.maximum((features != 0).sum(axis=0), 1))
     start = l2_rows(sp.csr_array(counts.multiply(idf[None, :]))) @ (weights * idf[:, None])
-    ahat = gcn_normalized(graph.adjacency)
+    ahat = Run().matrix(graph.adjacency, symmetric=True).gcn_normalized()
     about = start
     for _ in range(STEPS):
         about = (1 - TELEPORT) * (ahat @ about) + TELEPORT * start

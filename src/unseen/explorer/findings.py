@@ -60,7 +60,9 @@ def found_classes(discovery: Discovery, ids: IdArray) -> Content:
     classes = []
     for each in discovery.classes:
         rows = rows_of(each.members[:TYPICAL], ids)
-        classes.append({**as_content(replace(each, members=(), name=each.group)), "members": rows[rows >= 0].tolist()})
+        classes.append(
+            {**as_content(replace(each, members=(), name=each.group)), "members": rows[rows >= 0].tolist()}
+        )
     curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
     return {"count": as_content(replace(discovery.count, curve=curve)), "classes": classes}
 
@@ -73,7 +75,9 @@ def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | No
     if labels is None:
         return None
     counts = tuple(zip(labels.classes, labels.counts.tolist(), strict=True))
-    return as_content(LabelCoverage(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ()))
+    return as_content(
+        LabelCoverage(counts, labels.n_nodes, len(labels.labelled), None, None, None, np.nan, ())
+    )
 
 
 def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[Content]:
