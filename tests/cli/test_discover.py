@@ -75,7 +75,7 @@ def test_suggestions_come_as_a_table_with_reasons(cli, planted, tmp_path):
     lines = ran.out.splitlines()
     assert lines[0].split()[:3] == ["node", "group", "likely_class"]
     assert len(lines) == 4
-    assert "typical of new-1 (c0_word" in lines[1]
+    assert "typical of a part of new-1 (c0_word" in lines[1]
     ran = cli("suggest", *planted[1:], "--budget", 3, "-o", tmp_path / "next.csv", "--json")
     assert len(json.loads(ran.out)["suggestions"]) == 3
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 4

@@ -47,7 +47,6 @@ def discover(
     search: Search,
 ) -> None:
     """Find the nodes of classes that nobody labelled, sort them into groups and say what these are about."""
-    known_by_name = _names(name, names)
     data, labels, method = search.begin(source, *output or [])
     if labels is None:
         msg = "discovery needs labels of at least one class; give them with --labels"
@@ -62,7 +61,7 @@ def discover(
             labels,
             method=method,
             n_classes=classes,
-            names=known_by_name,
+            names=_names(name, names),
             random_state=search.seed,
             on_step=move,
         )

@@ -15,6 +15,7 @@ from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage, m
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.names import check_names, match_names, named_classes, no_names
+from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
@@ -121,25 +122,26 @@ def _discover(
     on_step: OnStep | None,
 ) -> Discovery:
     """Discover on a graph whose nodes are in the order of their ids, so that draws by row are draws by id."""
+    surroundings = make_surroundings(graph, rng)
+    everything, answered = labels, few_labelled(labels)
+    if answered:
+        labels = everything.keep(everything.labelled, without=answered)
+    ranking, p = _probable(graph, labels, method, surroundings, rng, on_step)
+    if answered:
+        open_rows = np.diff(labels.indicator.indptr) == 0
+        begun = answered_classes(ranking.space, everything, answered, open_rows, p, child_seed(rng))
+        if begun != answered:  # the others are classes with few nodes
+            labels = everything.keep(everything.labelled, without=begun)
+            ranking, p = _probable(graph, labels, method, surroundings, rng, on_step)
+        answered = begun
     homophily = measure_homophily(graph, labels)
     inhabited = labels.counts > 0
     names = tuple(name for name, here in zip(labels.classes, inhabited, strict=True) if here)
     indicator = labels.indicator[:, np.flatnonzero(inhabited)].toarray()
-    unlabelled = ~indicator.any(axis=1)
-    surroundings = make_surroundings(graph, rng)
-    # too few labelled pairs to know whether neighbours are alike: the self-test decides
-    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
-    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
-    smooth, plain = mean_auroc(rankings[0].turns), mean_auroc(rankings[-1].turns)
-    ranking = rankings[-1] if plain > smooth + PLAIN_BETTER else rankings[0]
+    has_answer = (np.diff(everything.indicator.indptr) > 0) & ~indicator.any(axis=1)
+    unlabelled = ~indicator.any(axis=1) & ~has_answer
     space, evidence, places, scoring, turns = ranking[2:]
-    scores = scoring.score(scoring.mixed(evidence.views))[unlabelled]
-    p = np.zeros(graph.n_nodes)
-    p[unlabelled] = probabilities(
-        learn_curve(turns).odds(scores),
-        prior=usual_share(scores, turns),
-        at_most=1 - places.corner * (1 - CORNER_SHARE),
-    )[0]
+    p[has_answer] = 1.0
     named = match_names(graph, space, indicator, p, words) if words else no_names(graph.n_nodes)
     p[unlabelled] = 1 - (1 - p[unlabelled]) * (1 - named.support[unlabelled])
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
@@ -150,6 +152,10 @@ def _discover(
     settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
     metric = class_metric(space, settled)
     count = count_classes(space, metric, new, settled, rng)
+    count = with_answers(count, len(answered), int(has_answer.sum()))
+    asked_about = np.flatnonzero(has_answer | (unlabelled & (p > CERTAIN)))
+    questions = fine_questions(metric, asked_about, p, has_answer, child_seed(rng))
+    p[has_answer] = 0.0
     k = count.best if n_classes is None else n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
     test = judge(turns, names, labels.counts[inhabited])
@@ -168,11 +174,38 @@ def _discover(
         classes=classes,
         count=count,
         self_test=test,
-        coverage=make_coverage(graph, labels, homophily, places, float(p.sum()), test, ranking.notes),
+        coverage=make_coverage(graph, everything, homophily, places, float(p.sum()), test, ranking.notes),
         embedding=ranking.embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring),
         absent=named.absent,
+        questions=tuple(graph.node_ids[questions].tolist()),
     )
+
+
+def _probable(
+    graph: Graph,
+    labels: Labels,
+    method: Any,
+    surroundings: Axes,
+    rng: np.random.Generator,
+    on_step: OnStep | None,
+) -> tuple[_Ranking, Floats]:
+    """Return the evidence, and how probably each node is of no class of these labels; 0 for labelled ones."""
+    homophily = measure_homophily(graph, labels)
+    # too few labelled pairs to know whether neighbours are alike: the self-test decides
+    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
+    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
+    smooth, plain = mean_auroc(rankings[0].turns), mean_auroc(rankings[-1].turns)
+    ranking = rankings[-1] if plain > smooth + PLAIN_BETTER else rankings[0]
+    unlabelled = np.diff(labels.indicator.indptr) == 0
+    scores = ranking.scoring.score(ranking.scoring.mixed(ranking.evidence.views))[unlabelled]
+    p = np.zeros(graph.n_nodes)
+    p[unlabelled] = probabilities(
+        learn_curve(ranking.turns).odds(scores),
+        prior=usual_share(scores, ranking.turns),
+        at_most=1 - ranking.places.corner * (1 - CORNER_SHARE),
+    )[0]
+    return ranking, p
 
 
 class _Ranking(NamedTuple):

@@ -53,7 +53,9 @@ def class_metric(space: Space, likely: npt.NDArray[np.int64]) -> Matrix:
     return l2_rows(rounded).astype(np.float32)
 
 
-def sort_into_groups(vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int) -> list[Rows]:
+def sort_into_groups(
+    vectors: Matrix, rows: Rows, weights: Floats, k: int, seed: int, *, over: int = OVER
+) -> list[Rows]:
     """Return `k` groups of the given nodes, or as many as differ, the largest first.
 
     k-means, in which likely members count more, makes three times as many clusters. Small ones go into the most
@@ -68,7 +70,7 @@ def sort_into_groups(vectors: Matrix, rows: Rows, weights: Floats, k: int, seed:
     """
     if not len(rows) or k < 1:
         return []
-    number = min(OVER * k if k > 1 else 1, len(rows))
+    number = min(over * k if k > 1 else 1, len(rows))
     place = k_means(vectors[rows], number, seed, weights, n_init=10).labels_
     groups = merge_clusters(vectors[rows], place, weights, k)
     return sorted((rows[members] for members in groups), key=lambda g: (-len(g), int(g[0])))

@@ -103,6 +103,8 @@ class ClassCount:
         The guess, and the smallest and largest number that the data does not speak against.
     curve : tuple of (int, float)
         Numbers of new classes and their scores; the best number has the highest.
+    proven : int
+        New classes that answers have named: classes with fewer than five labels where labels are rare.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class ClassCount:
     low: int
     high: int
     curve: tuple[tuple[int, float], ...] = ()
+    proven: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -301,6 +304,8 @@ class Discovery:
         Where the probabilities come from: ``node`` and the columns `EVIDENCE`; null where a part was not used.
     absent : tuple of str
         Classes given by name that no node seems to be of.
+    questions : tuple
+        Nodes whose classes settle how many classes are missing: a typical one of each fine group without an answer.
 
     Examples
     --------
@@ -322,6 +327,7 @@ class Discovery:
     embedding: Embedding
     evidence: pa.Table
     absent: tuple[str, ...] = ()
+    questions: tuple[Node, ...] = ()
 
     def __repr__(self) -> str:
         classes = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
@@ -370,6 +376,7 @@ class Discovery:
             "count": self.count.to_dict(),
             "classes": [each.to_dict(every_member=every_member) for each in self.classes],
             "absent": list(self.absent),
+            "questions": list(self.questions),
             "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
             "coverage": self.coverage.to_dict(),
         }

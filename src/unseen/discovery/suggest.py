@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from unseen.discovery.discover import discover, estimator_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
+from unseen.discovery.questions import FINE_GROUPS
 from unseen.discovery.result import CERTAIN, Discovery, Node
 from unseen.discovery.space import Floats, Matrix, make_space, unit_vectors
 from unseen.embedding import Embedding
@@ -21,6 +22,7 @@ from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
 from unseen.randomness import RandomState, as_generator, child_seed
 
+N_QUESTIONS = f"{FINE_GROUPS} such questions"
 WORDS = 3
 """Words of a class's caption that a reason quotes."""
 
@@ -70,9 +72,10 @@ def suggest(
 ) -> list[Suggestion]:
     """Return the nodes to label next, the most telling first, each with a reason.
 
-    First comes the most typical node of every found class, since one answer names the class. Then nodes that are
-    probably new and unlike all those chosen before, so that every answer may show another class. Without any labels,
-    the nodes typical of the parts of the graph are suggested.
+    First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
+    missing. Then the most typical node of every found class, and nodes that are probably new and unlike all those
+    chosen before, so that every answer may show another class. Without any labels, the nodes typical of the parts of
+    the graph are suggested.
 
     Parameters
     ----------
@@ -93,8 +96,8 @@ def suggest(
     >>> data = unseen.planted_partition(300, 5, random_state=0)
     >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
     >>> first = unseen.suggest(data.graph, split.seen_labels, budget=3, random_state=0)[0]
-    >>> first.reason[:16], data.labels.classes[data.labels.codes[first.node]]
-    ('typical of new-1', 'c4')
+    >>> first.reason[:26], data.labels.classes[data.labels.codes[first.node]]
+    ('typical of a part of new-1', 'c4')
     """
     if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 1:
         msg = f"`budget` must be an integer of at least 1, got {budget!r}"
@@ -126,13 +129,17 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     rows = match_ids(ids, discovery.embedding.node_ids[everyone])
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
     vectors = l2_rows(vectors - vectors.mean(axis=0))[rows]
-    typical = match_ids(as_ids([c.members[0] for c in discovery.classes]), ids)
+    first = dict.fromkeys([*discovery.questions, *(c.members[0] for c in discovery.classes)])
+    typical = match_ids(as_ids(list(first)), ids)
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
     rows_to_label = spread_out(vectors, p, typical, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
-        if place < len(typical):
+        if place < len(discovery.questions):
+            part = f"{group} ({captions[group]})" if group else "the new nodes"
+            reason = f"typical of a part of {part}: {N_QUESTIONS} settle how many classes are missing"
+        elif place < len(typical):
             reason = f"typical of {group} ({captions[group]}): one label names the class"
         elif p[row] > CERTAIN:
             inside = f", in {group}" if group else ""

@@ -67,7 +67,8 @@ def counted(count: ClassCount) -> str:
         return f"That is too little to be a class of its own{more}."
     number = "1 new class" if count.best == 1 else f"{count.best} new classes"
     between = "" if count.low == count.high else f" (between {count.low} and {count.high})"
-    return f"That looks like {number}{between}."
+    proven = f" Answers prove {count.proven} of them." if count.proven else ""
+    return f"That looks like {number}{between}.{proven}"
 
 
 def _class_lines(each: FoundClass) -> list[str]:

@@ -1,0 +1,106 @@
+"""How many classes are missing, settled by answers: one typical node from each of six fine groups of the new nodes.
+
+A class with fewer than five labels that lie where labels are rare was begun by answers. It is set aside until it has
+five: its nodes stay new, and the answers say how many new classes there are at least, and how likely there are more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+from scipy.stats import poisson
+
+from unseen.discovery.coverage import FEW_LABELS
+from unseen.discovery.evidence import Mask
+from unseen.discovery.groups import sort_into_groups
+from unseen.discovery.result import CERTAIN, ClassCount
+from unseen.discovery.space import Axes, Floats, Matrix, k_means
+from unseen.labels import Labels
+from unseen.linalg.normalize import l2_rows
+
+FINE_GROUPS = 6
+"""Questions that settle the number of classes, where one to three are missing."""
+WORTH = 2.0
+"""Answers of different fine groups say as much as so many drawn at random."""
+RARE = 0.001
+"""Probability below which so few labels in a region are no accident."""
+
+
+def few_labelled(labels: Labels) -> list[str]:
+    """Return the classes with fewer than five labels, where there are others to learn from; else none."""
+    few = (labels.counts > 0) & (labels.counts < FEW_LABELS)
+    if not (labels.counts >= FEW_LABELS).any():
+        return []
+    return [name for name, is_few in zip(labels.classes, few, strict=True) if is_few]
+
+
+def answered_classes(
+    axes: Axes, labels: Labels, few: list[str], unlabelled: Mask, p: Floats, seed: int
+) -> list[str]:
+    """Return those of the classes `few` that have far fewer labels than nodes of labelled classes usually do.
+
+    Parameters
+    ----------
+    axes : Axes
+        The vectors.
+    labels : Labels
+        All labels.
+    few : list of str
+        Classes with few labels; `unlabelled` and `p` were found without them.
+    unlabelled : boolean ndarray, shape (n,)
+        The nodes without a label of another class.
+    p : ndarray, shape (n,)
+        Probabilities of being of no class but those.
+    seed : int
+        Seed of the fine groups.
+    """
+    rate = (~unlabelled).sum() / max((1 - p[unlabelled]).sum() + (~unlabelled).sum(), 1)
+    new = np.flatnonzero(unlabelled & (p > CERTAIN))
+    if len(new) < FINE_GROUPS:
+        return []
+    place = np.full(len(p), -1)
+    vectors = l2_rows(axes.centred[new])
+    place[new] = k_means(vectors, min(FINE_GROUPS + len(few), len(new)), seed, n_init=5).labels_
+    sizes = np.bincount(place[new])
+    answered = []
+    for name in few:
+        rows = np.flatnonzero(labels.indicator[:, [labels.classes.index(name)]].toarray().ravel())
+        around = sizes[np.unique(place[rows][place[rows] >= 0])].sum()
+        if (place[rows] >= 0).mean() > 0.5 and poisson.cdf(len(rows), rate * around) < RARE:
+            answered.append(name)
+    return answered
+
+
+def fine_questions(
+    metric: Matrix, new: npt.NDArray[np.int64], p: Floats, answered: Mask, seed: int
+) -> list[int]:
+    """Return a typical node of each fine group of new nodes that has no answer yet, the largest group first."""
+    questions = []
+    for rows in sort_into_groups(metric, new, np.maximum(p[new], CERTAIN), FINE_GROUPS, seed, over=1):
+        if not answered[rows].any():
+            middle = l2_rows((p[rows] @ metric[rows])[None, :])[0]
+            questions.append(int(rows[np.argmax((metric[rows] @ middle) * p[rows])]))
+    return questions
+
+
+def with_answers(count: ClassCount, n_classes: int, n_answers: int) -> ClassCount:
+    """Return the number of new classes given that `n_answers` answers named `n_classes` of them.
+
+    Each number k is as likely as before, times the probability that so many answers out of k equally large classes
+    name just `n_classes` of them.
+    """
+    if not n_classes:
+        return count
+    k = np.array([number for number, _ in count.curve] or range(1, 13), dtype=float)
+    before = np.array([value for _, value in count.curve] or 1 / k)
+    missed = np.where(k > n_classes, WORTH * n_answers * np.log(np.minimum(n_classes / k, 1.0)), 0.0)
+    ways = gammaln(k + 1) - gammaln(n_classes + 1) - gammaln(np.maximum(k - n_classes, 0) + 1)
+    posterior = np.where(k < n_classes, 0.0, before * np.exp(missed + ways))
+    if not posterior.sum():
+        return ClassCount(n_classes, n_classes, n_classes, proven=n_classes)
+    posterior /= posterior.sum()
+    below, best = np.cumsum(posterior), int(k[posterior.argmax()])
+    low, high = int(k[(below <= 0.1).sum()]), int(k[min((below < 0.9).sum(), len(k) - 1)])
+    curve = tuple((int(a), float(b)) for a, b in zip(k, posterior, strict=True))
+    return ClassCount(best, min(low, best), max(high, best), curve, proven=n_classes)

@@ -1,0 +1,47 @@
+"""Six questions settle the number of classes: answers among the labels are noticed and counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.discovery.questions import few_labelled, with_answers
+from unseen.discovery.result import ClassCount
+
+
+def test_answers_to_the_questions_prove_the_number(case):
+    assert len(case.found.questions) == 6
+    answers = list(case.found.questions[:4])
+    assert {case.data.labels.codes[node] for node in answers} == {1, 4}
+    labels = case.data.labels.keep(np.sort(np.r_[case.labels.labelled, answers]))
+    result = unseen.discover(case.data.graph, labels, random_state=0)
+    assert (result.count.best, result.count.proven) == (2, 2)
+    assert "Answers prove 2 of them." in result.summary()
+    assert not set(answers) & set(result.nodes.column("node").to_pylist())
+    assert not set(answers) & set(result.questions)
+    assert dict(result.coverage.classes)["c1"] + dict(result.coverage.classes)["c4"] == 4
+
+
+def test_a_small_class_that_is_labelled_as_others_are_is_no_answer():
+    data = unseen.planted_partition(600, 5, degree_within=8, words_of_class=5, random_state=0)
+    small = np.flatnonzero((data.labels.codes != 4) | (np.arange(600) % 10 == 0))
+    graph = unseen.Graph(data.graph.adjacency[small][:, small], data.graph.features[small])
+    codes = data.labels.codes[small]
+    rng = np.random.default_rng(0)
+    values = [f"c{k}" if k != 3 and rng.random() < 0.3 else None for k in codes]
+    labels = unseen.Labels.from_values(values)
+    assert few_labelled(labels) == ["c4"]
+    assert unseen.discover(graph, labels, random_state=0).count.proven == 0
+
+
+def test_more_answers_leave_less_room_for_further_classes():
+    curve = tuple((k, value) for k, value in enumerate([0.2, 0.3, 0.3, 0.2], start=1))
+    count = ClassCount(2, 1, 4, curve)
+    few, many = with_answers(count, 2, 2), with_answers(count, 2, 6)
+    assert dict(few.curve)[1] == dict(many.curve)[1] == 0
+    assert dict(many.curve)[2] > dict(few.curve)[2]
+    assert (many.best, many.high, many.proven) == (2, 2, 2)
+    assert sum(value for _, value in many.curve) == pytest.approx(1)
+    assert with_answers(count, 0, 0) is count
+    assert with_answers(ClassCount(0, 0, 1), 1, 1).best == 1
