@@ -78,9 +78,8 @@ def _class_lines(each: FoundClass) -> list[str]:
     name = (
         "" if each.name_confidence is None else f" ({each.name}, which fits {each.name_confidence:.0%} of it)"
     )
-    lines = [
-        f"{each.group}{name}: {each.size:,} nodes, mean probability {each.probability:.2f}{near}{inside}"
-    ]
+    facts = f"{each.group}{name}: {each.size:,} nodes, mean probability {each.probability:.2f}{near}{inside}"
+    lines = textwrap.wrap(facts, WIDTH, subsequent_indent="  ")
     typical = ", ".join(str(node) for node in each.members[:TYPICAL])
     for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):
         if text:

@@ -1,0 +1,137 @@
+"""Discovery on nine graphs, a third of the classes hidden: `unseen bench discovery`.
+
+Every draw is a row of `discovery.csv` in the working folder; a second start takes up where the first one ended.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from unseen.data.datasets import Dataset, load_dataset
+from unseen.discovery.discover import discover
+from unseen.discovery.result import FAIR
+from unseen.discovery.truth import compare
+from unseen.errors import DatasetError, logger
+from unseen.splits import completely_imbalanced_split
+from unseen_paper.bench.report import Table
+from unseen_paper.csv_files import read_csv, write_csv
+
+GRAPHS = ("debian", "cora", "citeseer", "wiki", "photo", "coauthor-cs", "facebook", "actor", "chameleon")
+RATES = (0.05, 0.1, 0.3)
+FIRST_SEED = 7000
+FILE = Path("discovery.csv")
+FIGURES = (
+    "auroc",
+    "ece",
+    "expected",
+    "hidden",
+    "number",
+    "classes",
+    "inside",
+    "all",
+    "seen",
+    "novel",
+    "self_test",
+    "seconds",
+)
+COLUMNS = ("graph", "rate", "seed", *FIGURES)
+
+
+def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
+    """Measure what is not in `file` yet and return the table of all of it.
+
+    Parameters
+    ----------
+    repeats : int
+        Draws of each graph and label rate.
+    methods : sequence of str, optional
+        Which graphs; all when not given.
+    file : Path
+        Where draws are kept.
+    """
+    rows: list[Mapping[str, object]] = list(read_csv(file, COLUMNS)) if file.exists() else []
+    done = {(row["graph"], float(str(row["rate"])), int(str(row["seed"]))) for row in rows}
+    graphs = tuple(methods or GRAPHS)
+    for name in graphs:
+        try:
+            data = load_dataset(name)
+        except DatasetError as error:
+            logger.warning("%s is left out: %s", name, error)
+            continue
+        for rate, seed in itertools.product(RATES, range(FIRST_SEED, FIRST_SEED + repeats)):
+            if (name, rate, seed) not in done:
+                rows.append({"graph": name, "rate": rate, "seed": seed, **measure(data, rate, seed)})
+                write_csv(rows, file)
+                logger.info("%s, %g, %d: AUROC %.3f", name, rate, seed, rows[-1]["auroc"])
+    return [table([row for row in rows if row["graph"] in graphs])]
+
+
+def measure(data: Dataset, rate: float, seed: int) -> dict[str, float]:
+    """Hide a third of the classes and return how right what was found is."""
+    hidden = max(1, round(len(data.labels.classes) / 3))
+    split = completely_imbalanced_split(data.labels, label_rate=rate, unseen=hidden, random_state=seed)
+    start = time.process_time()
+    result = discover(data.graph, split.seen_labels, random_state=seed)
+    seconds = time.process_time() - start
+    truth = compare(result, data.labels)
+    number = result.count
+    figures = (
+        truth.auroc,
+        truth.ece,
+        result.coverage.expected_unseen,
+        truth.n_hidden,
+        number.best,
+        truth.n_classes,
+        float(number.low <= truth.n_classes <= number.high),
+        truth.accuracy_all,
+        truth.accuracy_seen,
+        truth.accuracy_unseen,
+        result.self_test.auroc,
+        seconds,
+    )
+    return {
+        name: float("nan") if value is None else float(value)
+        for name, value in zip(FIGURES, figures, strict=True)
+    }
+
+
+def table(rows: Sequence[Mapping[str, object]]) -> Table:
+    """Return the means over the draws of each graph and rate."""
+    lines = []
+    for graph, rate in dict.fromkeys((str(row["graph"]), float(str(row["rate"]))) for row in rows):
+        draws = [row for row in rows if row["graph"] == graph and float(str(row["rate"])) == rate]
+        value = {name: np.array([float(str(row[name])) for row in draws]) for name in FIGURES}
+        trusted = value["self_test"] >= FAIR
+        ratio = (value["expected"] / np.maximum(value["hidden"], 1))[trusted]
+        inside = f"{np.mean((ratio >= 0.7) & (ratio <= 1.4)):.2f}" if len(ratio) else ""
+        off = np.abs(value["number"] - value["classes"])
+        means = [f"{np.nanmean(value[name]):.3f}" for name in ("auroc", "self_test", "ece")]
+        accuracy = [f"{np.nanmean(value[name]):.3f}" for name in ("all", "seen", "novel")]
+        lines.append(
+            (
+                graph,
+                f"{rate:g}",
+                str(len(draws)),
+                *means,
+                inside,
+                f"{np.mean(off == 0):.2f}",
+                f"{np.mean(off <= 1):.2f}",
+                f"{np.mean(np.abs(2 - value['classes']) == 0):.2f}",
+                f"{np.mean(off):.2f}",
+                f"{np.mean(value['inside']):.2f}",
+                *accuracy,
+                f"{value['seconds'].mean():.1f}",
+            )
+        )
+    words = "graph,rate,draws,AUROC,self-test,ECE,expected/true .7 to 1.4,exact,within one,always 2 exact,mean error"
+    header = tuple(f"{words},in the interval,all,seen,novel,s".split(","))
+    notes = (
+        "A third of the classes hidden. expected/true: share of the draws whose self-test says well or roughly. "
+        "all, seen, novel: Hungarian accuracy as docs/discovery.md defines it.",
+    )
+    return Table("Discovery", header, lines, notes)
