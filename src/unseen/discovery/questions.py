@@ -23,7 +23,7 @@ FINE_GROUPS = 6
 """Questions that settle the number of classes, where one to three are missing."""
 WORTH = 2.0
 """Answers of different fine groups say as much as so many drawn at random."""
-RARE = 0.001
+RARE = 1e-5
 """Probability below which so few labels in a region are no accident."""
 
 
