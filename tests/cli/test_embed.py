@@ -204,7 +204,7 @@ def test_several_files_of_labels_add_up_and_a_contradiction_is_named(cli: Callab
     evaluated = cli(
         "evaluate", files / "v.npz", "--labels", files / "first.csv", "--labels", files / "second.csv"
     )
-    assert "class 'x' has one labelled node" in evaluated.err
+    assert "every class has one labelled node" in evaluated.err
 
 
 def test_labels_of_nodes_that_nothing_else_names_are_refused_where_that_was_asked_for(

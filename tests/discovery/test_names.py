@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.discovery.names import parse_names, read_names
+from unseen.discovery.names import parse_names
 from unseen.discovery.truth import compare
 
 
@@ -71,12 +71,16 @@ def test_features_without_names_get_a_sentence(case):
         unseen.discover(graph, case.labels, names={"mail": "letters"})
 
 
-def test_entries_are_split_at_the_first_colon(tmp_path):
+def test_entries_are_split_at_the_first_colon_and_a_file_has_columns(tmp_path):
     assert parse_names(["mail: route: read"]) == {"mail": "route: read"}
     with pytest.raises(unseen.InputError, match="the name 'mail' is given twice"):
         parse_names(["mail: a", "mail: b"])
-    (tmp_path / "names.csv").write_text('name,description\nmail,"read, compose"\nsound,\n')
-    assert parse_names(read_names(tmp_path / "names.csv")) == {"mail": "read, compose", "sound": ""}
-    (tmp_path / "names.csv").write_text("class,words\nmail,read\n")
-    with pytest.raises(unseen.InputError, match="the columns are class, words"):
-        read_names(tmp_path / "names.csv")
+    file = tmp_path / "names.csv"
+    file.write_text('\ufeffname,description\nmail,"read, compose"\na:b,\nsound\n', encoding="utf-8")
+    assert parse_names(["web"], file) == {"web": "", "mail": "read, compose", "a:b": "", "sound": ""}
+    for text, there in (("class,words\nmail,read\n", "has the columns class, words"), ("", "is empty")):
+        file.write_text(text)
+        with pytest.raises(unseen.InputError, match=f"{there}; names are a csv file"):
+            parse_names([], file)
+    with pytest.raises(unseen.InputError, match="there is no file"):
+        parse_names([], tmp_path / "none.csv")

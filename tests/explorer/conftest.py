@@ -83,7 +83,7 @@ def subject() -> Subject:
     members = tuple(node for node, g in zip(listed, group, strict=True) if g)
     found = Discovery(
         nodes,
-        (FoundClass("new-1", 40, ("</script>", "blue"), "words", members, "two", 0.5, 0.9, 0.9),),
+        (FoundClass("<u>", 40, ("</script>", "blue"), "words", members, "two", 0.5, 0.9, 0.9, "new-1", 0.8),),
         ClassCount(1, 1, 2, ((0, 0.1), (1, 0.5), (2, 0.3))),
         SelfTest((HiddenClass("two", 20, 0.9),), 0.9, 0.1, 0.05, (), "Trust it <b>a little</b>."),
         LabelCoverage(
@@ -91,6 +91,7 @@ def subject() -> Subject:
         ),
         unseen.Embedding(vectors, ids),
         pa.table({"node": nodes.column("node"), "no_class_fits": p, "neighbourhood": [None] * len(p)}),
+        questions=members[:2],
     )
     suggestions = [
         Suggestion(node, "typical of new-1 (blue)", 0.9, None, "new-1")

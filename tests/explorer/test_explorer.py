@@ -75,6 +75,7 @@ def test_every_part_of_the_findings_is_there(subject: Subject) -> None:
     edges = held["edges"]
     assert numbers(edges["counts"], "<u4").sum() == n - 3
     assert held["found"]["count"]["best"] == 1
+    assert (held["found"]["failed"], len(held["found"]["questions"])) == (False, 2)
     assert held["found"]["classes"][0]["caption"] == ["</script>", "blue"]
     assert held["selfTest"]["classes"][0]["auroc"] == 0.9
     assert [row["node"] for row in held["suggestions"]][:2] == list(subject.embedding.node_ids[:2])

@@ -74,6 +74,8 @@ def test_hostile_names_are_shown_as_text(browser: Any, subject: Subject) -> None
         "</script>",
         "blue",
     ]
+    assert browser.text(".card h3") == "<u> (new-1)"
+    assert browser.text("#settle") == "2 questions settle the number. What are these nodes?"
     browser.click("#tab-labels")
     assert "<i>Few labels.</i>" in browser.text("#panel-labels")
     assert "Trust it <b>a little</b>." in browser.text("#panel-labels")

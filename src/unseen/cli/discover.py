@@ -47,6 +47,9 @@ def discover(
     search: Search,
 ) -> None:
     """Find the nodes of classes that nobody labelled, sort them into groups and say what these are about."""
+    from unseen.discovery.names import parse_names
+
+    described = parse_names(name or [], names)
     data, labels, method = search.begin(source, *output or [])
     if labels is None:
         msg = "discovery needs labels of at least one class; give them with --labels"
@@ -61,7 +64,7 @@ def discover(
             labels,
             method=method,
             n_classes=classes,
-            names=_names(name, names),
+            names=described,
             random_state=search.seed,
             on_step=move,
         )
@@ -76,14 +79,6 @@ def discover(
     sys.stdout.write(result.summary())
     if truth is not None:
         sys.stdout.write("\n" + _comparison(truth, result))
-
-
-def _names(given: list[str] | None, path: Path | None) -> dict[str, str] | None:
-    """Return the classes known by name, of the options and of a file together."""
-    from unseen.discovery.names import parse_names, read_names
-
-    entries = [*(given or []), *([] if path is None else read_names(path))]
-    return parse_names(entries) if entries else None
 
 
 def _comparison(truth: Truth, result: Discovery) -> str:

@@ -98,7 +98,7 @@ def discover(
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
     seen = labels.aligned(ordered)
-    words = check_names(names, graph, labels.classes) if names else {}
+    words = check_names(names, graph, labels) if names else {}
     result = _discover(ordered, seen, method, n_classes, words, as_generator(random_state), on_step)
     if ordered is graph:
         return result

@@ -9,9 +9,10 @@ better than every labelled class, the node is more likely to be of a class nobod
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +23,15 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import rankdata
 
+from unseen.data.sources import File, existing
+from unseen.data.text import plain
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.result import FoundClass
 from unseen.discovery.space import Axes, Floats
 from unseen.engine.run import Run
 from unseen.errors import InputError
 from unseen.graph import Graph
+from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 
 STEPS, TELEPORT = 10, 0.1
@@ -63,8 +67,9 @@ class Named(NamedTuple):
     absent: tuple[str, ...]
 
 
-def check_names(names: Mapping[str, str], graph: Graph, classes: tuple[str, ...]) -> dict[str, Floats]:
+def check_names(names: Mapping[str, str], graph: Graph, labels: Labels) -> dict[str, Floats]:
     """Return the weight of every feature for each name; an `InputError` says which name cannot be used, and why."""
+    classes = {name for name, count in zip(labels.classes, labels.counts, strict=True) if count}
     if not isinstance(names, Mapping):
         msg = f"`names` must map names of classes to descriptions, got {type(names).__name__}"
         raise InputError(msg)
@@ -95,32 +100,33 @@ def check_names(names: Mapping[str, str], graph: Graph, classes: tuple[str, ...]
     return weights
 
 
-def parse_names(given: list[str]) -> dict[str, str]:
-    """Return names and descriptions of entries ``NAME: DESCRIPTION``; a name given twice is an error.
+def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[str, str]:
+    """Return names and descriptions, of entries ``NAME: DESCRIPTION`` and of a csv file with these columns.
+
+    A name given twice is an error.
 
     Examples
     --------
     >>> parse_names(["mail: read and compose e-mail", "sound"])
     {'mail': 'read and compose e-mail', 'sound': ''}
     """
+    entries = [entry.partition(":")[::2] for entry in given]
+    if path is not None:
+        file = File(existing(path, "names"), "names")
+        rows = csv.DictReader(io.StringIO(plain(file.read(), file.name).decode(), newline=""))
+        columns = rows.fieldnames or ()
+        if not {"name", "description"} <= set(columns):
+            there = f"has the columns {', '.join(columns)}" if columns else "is empty"
+            msg = f"{file.name} {there}; names are a csv file with the columns name,description"
+            raise InputError(msg)
+        entries += [(row["name"] or "", row["description"] or "") for row in rows]
     names: dict[str, str] = {}
-    for entry in given:
-        name, _, description = entry.partition(":")
+    for name, description in entries:
         if name.strip() in names:
             msg = f"the name {name.strip()!r} is given twice; put all its words into one description"
             raise InputError(msg)
         names[name.strip()] = description.strip()
     return names
-
-
-def read_names(path: str | Path) -> list[str]:
-    """Return the entries of a csv file with the columns ``name`` and ``description``."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    if rows and not {"name", "description"} <= rows[0].keys():
-        msg = f"{path}: the columns are {', '.join(map(str, rows[0]))}; names are a csv with name,description"
-        raise InputError(msg)
-    return [f"{row['name'] or ''}: {row['description'] or ''}" for row in rows]
 
 
 def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: dict[str, Floats]) -> Named:

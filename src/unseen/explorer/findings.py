@@ -56,15 +56,19 @@ class Verdicts:
 
 
 def found_classes(discovery: Discovery, ids: IdArray) -> Content:
-    """Return how many classes were found and what is said of each; members as rows of the page."""
+    """Return how many classes were found and what is said of each; members and questions as rows of the page."""
     classes = []
     for each in discovery.classes:
         rows = rows_of(each.members[:TYPICAL], ids)
-        classes.append(
-            {**as_content(replace(each, members=(), name=each.group)), "members": rows[rows >= 0].tolist()}
-        )
+        classes.append({**as_content(replace(each, members=())), "members": rows[rows >= 0].tolist()})
     curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
-    return {"count": as_content(replace(discovery.count, curve=curve)), "classes": classes}
+    questions = rows_of(discovery.questions, ids)
+    return {
+        "count": as_content(replace(discovery.count, curve=curve)),
+        "classes": classes,
+        "failed": discovery.self_test.failed,
+        "questions": questions[questions >= 0].tolist(),
+    }
 
 
 def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | None:

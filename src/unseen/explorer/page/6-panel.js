@@ -101,23 +101,24 @@ function neighbourLinks(near, most) {
 }
 
 function fillFound() {
-  const { count: number, classes } = page.found, panel = panelOf("found");
-  if (page.selfTest && page.selfTest.auroc !== null && page.selfTest.auroc < 0.75) {
+  const { count: number, classes, failed, questions } = page.found, panel = panelOf("found");
+  if (failed) {
     panel.replaceChildren(make("h2", { class: "lead" }, "How many classes are missing cannot be said."), make("p", {}, page.selfTest.verdict));
     return;
   }
   const range = number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
   const lead = !number ? "" : number.best === 0 ? `No class seems to be missing${range}.` : `${count(number.best, "class is", "classes are")} probably missing from the labels${range}.`;
-  panel.replaceChildren(make("h2", { class: "lead" }, lead), ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
+  const settle = questions.length ? [make("p", { id: "settle" }, `${count(questions.length, "question settles", "questions settle")} the number. What are these nodes?`), make("div", { class: "links" }, ...questions.map((i) => link(i)))] : [];
+  panel.replaceChildren(make("h2", { class: "lead" }, lead), ...settle, ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
 }
 
 function card(group) {
-  const code = byKey.group.categories.findIndex((of) => !of.quiet && of.name === group.name), of = byKey.group.categories[code];
+  const code = byKey.group.categories.findIndex((of) => !of.quiet && of.name === group.group), of = byKey.group.categories[code];
   const facts = [count(group.size, "node", "nodes"), `mean probability ${percent(group.probability)}`];
   if (group.nearest_seen) facts.push(`most like ${group.nearest_seen}`);
   if (group.edge_ratio !== null) facts.push(`${percent(group.edge_ratio)} of its edges stay inside`);
   const show = make("button", { type: "button", class: "link", onclick: () => { colourBy("group"); byKey.group.hidden.clear(); byKey.group.categories.forEach((other, k) => { if (k !== code) byKey.group.hidden.add(k); }); refresh(); } }, "Show only these");
-  return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, group.name),
+  return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, group.name === group.group ? group.name : `${group.name} (${group.group})`),
     make("div", { class: "chips", "aria-label": group.caption_kind, role: "group" }, ...group.caption.map((word) => make("span", { class: "chip id" }, word))),
     make("p", { class: "small soft" }, facts.join(" · ")),
     make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...group.members.map((i) => link(i)), show));
