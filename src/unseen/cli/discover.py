@@ -47,15 +47,13 @@ def discover(
     search: Search,
 ) -> None:
     """Find the nodes of classes that nobody labelled, sort them into groups and say what these are about."""
-    from unseen.discovery.names import parse_names
-
-    described = parse_names(name or [], names)
     data, labels, method = search.begin(source, *output or [])
     if labels is None:
         msg = "discovery needs labels of at least one class; give them with --labels"
         raise InputError(msg)
 
     from unseen.discovery.discover import discover as find
+    from unseen.discovery.names import parse_names
     from unseen.discovery.truth import compare
 
     with progress("hiding every class in turn") as move:
@@ -64,7 +62,7 @@ def discover(
             labels,
             method=method,
             n_classes=classes,
-            names=described,
+            names=parse_names(name or [], names),
             random_state=search.seed,
             on_step=move,
         )
