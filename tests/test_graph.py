@@ -161,7 +161,7 @@ def test_drop_negative() -> None:
     "matrix", [[[0, -1], [0, 0]], [[0, -1], [2, 0]], [[0, -1], [1, 0]], [[0, -1], [-1, 0]]]
 )
 def test_a_negative_weight_is_never_swallowed(matrix: Any, symmetrize: Any) -> None:
-    sentence = r"the weight is -1; negative weights are not supported yet, .*drop_negative=True of from_scipy"
+    sentence = r"the weight is -1; negative weights are kept by Graph.from_relations .*drop_negative=True"
     with pytest.raises(unseen.InputError, match=sentence):
         Graph.from_scipy(matrix, symmetrize=symmetrize)
 

@@ -16,7 +16,20 @@ import unseen
 SOURCE = Path(unseen.__file__).parent
 ROOT = SOURCE.parent.parent
 LAYERS = [
-    {"errors", "ids", "randomness", "params", "graph", "labels", "splits", "embedding"},
+    {
+        "errors",
+        "ids",
+        "randomness",
+        "params",
+        "matrices",
+        "graph",
+        "relations",
+        "relation_graph",
+        "folding",
+        "labels",
+        "splits",
+        "embedding",
+    },
     {"data"},
     {"engine"},
     {"linalg"},

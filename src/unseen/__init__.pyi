@@ -51,6 +51,8 @@ from unseen.methods.rsdne import RSDNELight as RSDNELight
 from unseen.methods.saving import load_method as load_method
 from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
 from unseen.methods.tadw import TADW as TADW
+from unseen.relations import Need as Need
+from unseen.relations import Relation as Relation
 from unseen.splits import Split as Split
 from unseen.splits import balanced_split as balanced_split
 from unseen.splits import completely_imbalanced_split as completely_imbalanced_split

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,13 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, logger
 from unseen.ids import IdArray, row_ids
+from unseen.matrices import Features as Features
+from unseen.matrices import checked_features, checked_names, checked_weights, is_symmetric, lock, square_csr
+
+if TYPE_CHECKING:
+    from unseen.relations import Need, Relation
 
 Symmetrize = Literal["max", "sum", "error"]
-Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +56,9 @@ class Graph:
         adjacency = _checked_adjacency(self.adjacency)
         n = adjacency.shape[0]
         ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
-        features = None if self.features is None else _checked_features(self.features, n)
+        features = None if self.features is None else checked_features(self.features, n)
         lock(adjacency, features)
-        names = _checked_names(self.feature_names, features)
+        names = checked_names(self.feature_names, features)
         self.__dict__.update(adjacency=adjacency, features=features, node_ids=ids, feature_names=names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -86,6 +90,52 @@ class Graph:
         degree = np.diff(self.adjacency.indptr) - (self.adjacency.diagonal() != 0)
         return np.asarray(degree == 0)
 
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The kinds of edges, with direction and sign; a plain graph has one."""
+        from unseen.relations import Relation
+
+        return (Relation("edge", None, None, self.adjacency, directed=False),)
+
+    @property
+    def node_types(self) -> npt.NDArray[Any] | None:
+        """The type of each node, None where there is one."""
+        return None
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether the edges of a relation point."""
+        return False
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether some weights are negative."""
+        return False
+
+    @property
+    def is_heterogeneous(self) -> bool:
+        """Whether there are several types of nodes, or several relations."""
+        return False
+
+    def view(self, need: Need) -> Graph:  # noqa: ARG002
+        """Return the graph without what `need` does not ask for; see :class:`unseen.Need`.
+
+        Examples
+        --------
+        >>> import numpy as np, unseen
+        >>> links = unseen.Relation("links", None, None, np.array([[0, -1, 0], [0, 0, 2], [0, 0, 0]]), directed=True)
+        >>> graph = unseen.Graph.from_relations([links])
+        >>> graph, graph.view(unseen.Need())
+        (Graph(3 nodes, 2 edges, directed, signed, no features), Graph(3 nodes, 1 edges, no features))
+        """
+        return self
+
+    def features_of(self, node_type: str) -> Features | None:
+        """Return the features of the nodes of one type, in their order; None where it has none."""
+        from unseen.relation_graph import unknown_type
+
+        raise unknown_type(node_type, ())
+
     def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
         """Return the graph of these rows, in their order, and the edges between them; itself where that is all of it.
 
@@ -99,6 +149,48 @@ class Graph:
             return self
         features = None if self.features is None else self.features[rows]
         return Graph(self.adjacency[rows][:, rows], features, self.node_ids[rows], self.feature_names)
+
+    @staticmethod
+    def from_relations(
+        relations: Iterable[Relation],
+        node_ids: Iterable[Any] | None = None,
+        node_types: Iterable[str] | None = None,
+        features: Any = None,
+        feature_names: Any = None,
+    ) -> Graph:
+        """Make a graph of relations: several kinds of nodes and edges, directed or not, weights of either sign.
+
+        Parameters
+        ----------
+        relations : iterable of Relation
+            Their matrices have a row and a column for every node of the graph.
+        node_ids : sequence of str or int, optional
+            As for :class:`Graph`.
+        node_types : sequence of str, optional
+            The type of each node; not needed where there is one.
+        features : mapping or matrix, optional
+            From a type to a matrix with a row for each of its nodes, in their order; types without features are left
+            out. Where there is one type, the matrix itself will do.
+        feature_names : mapping or sequence, optional
+            From a type to the names of its columns, or these names.
+
+        Examples
+        --------
+        >>> import numpy as np, unseen
+        >>> wrote = np.zeros((3, 3))
+        >>> wrote[0, 2] = wrote[1, 2] = 1
+        >>> graph = unseen.Graph.from_relations(
+        ...     [unseen.Relation("wrote", "author", "paper", wrote)],
+        ...     ["ann", "bob", "p1"], ["author", "author", "paper"],
+        ...     features={"paper": [[1.0, 0.5]]}, feature_names={"paper": ["graph", "tree"]})
+        >>> graph
+        Graph(3 nodes of 2 types, 2 edges, features of 1 type)
+        >>> graph.features.toarray().tolist(), graph.feature_names
+        ([[0.0, 0.0], [0.0, 0.0], [1.0, 0.5]], ('paper:graph', 'paper:tree'))
+        """
+        from unseen.relation_graph import RelationGraph
+
+        return RelationGraph(relations, node_ids, node_types, features, feature_names)
 
     @staticmethod
     def from_edges(
@@ -170,7 +262,7 @@ class Graph:
         >>> unseen.Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]])).n_edges
         1
         """
-        matrix = _as_csr(adjacency)
+        matrix = square_csr(adjacency, "the adjacency")
         _check_weights(matrix, drop_negative=drop_negative)
         matrix = symmetric(matrix, symmetrize)
         return Graph(matrix, features, node_ids, feature_names)  # type: ignore[arg-type]
@@ -233,7 +325,7 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
     check_symmetrize(symmetrize)
     transposed = matrix.T.tocsr()
-    if _same(matrix, transposed):
+    if is_symmetric(matrix, transposed):
         return matrix
     if symmetrize == "error":
         msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
@@ -251,33 +343,10 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     return total
 
 
-def _as_csr(matrix: Any) -> sp.csr_array:
-    try:
-        csr = sp.csr_array(matrix)
-    except (TypeError, ValueError):
-        msg = f"the adjacency must be a matrix of real numbers, got {type(matrix).__name__}"
-        raise InputError(msg) from None
-    if csr.ndim != 2 or csr.shape[0] != csr.shape[1]:
-        msg = f"the adjacency must be square, got shape {csr.shape}"
-        raise InputError(msg)
-    if csr.dtype.kind not in "fiub":
-        msg = f"the adjacency must hold real numbers, got dtype {csr.dtype}"
-        raise InputError(msg)
-    csr = csr.astype(np.float64)
-    csr.sum_duplicates()
-    csr.eliminate_zeros()
-    return csr
-
-
-def _same(a: sp.csr_array, b: sp.csr_array) -> bool:
-    b.sort_indices()
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("indptr", "indices", "data"))
-
-
 def _checked_adjacency(matrix: Any) -> sp.csr_array:
-    csr = _as_csr(matrix)
+    csr = square_csr(matrix, "the adjacency")
     _check_weights(csr)
-    if not _same(csr, csr.T.tocsr()):
+    if not is_symmetric(csr):
         msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
         raise InputError(msg)
     return csr
@@ -291,94 +360,7 @@ def _check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
         return f"the adjacency, row {row}, column {csr.indices[k]}: the weight is"
 
     negative = int(np.count_nonzero(csr.data < 0))
-    csr.data[:] = checked_weights(csr.data, where, drop_negative=drop_negative)
+    csr.data[:] = checked_weights(csr.data, where, negative="drop" if drop_negative else "refuse")
     if negative:
         logger.info("%d entries of negative weight left out", negative)
         csr.eliminate_zeros()
-
-
-def checked_weights(
-    weights: npt.NDArray[np.float64], where: Callable[[int], str], *, drop_negative: bool
-) -> npt.NDArray[np.float64]:
-    """Return finite weights with 0 for negative ones, which are refused unless they are dropped.
-
-    `where` begins the sentence about an entry: "line 3: the weight is".
-    """
-    bad = np.flatnonzero(~np.isfinite(weights))
-    if len(bad):
-        msg = f"{where(int(bad[0]))} {weights[bad[0]]:g}; edge weights must be finite numbers"
-        raise InputError(msg)
-    negative = np.flatnonzero(weights < 0)
-    if len(negative) and not drop_negative:
-        msg = (
-            f"{where(int(negative[0]))} {weights[negative[0]]:g}; negative weights are not supported yet, "
-            "leave such edges out with drop_negative=True of from_scipy, from_edges or read (--drop-negative)"
-        )
-        raise InputError(msg)
-    return np.maximum(weights, 0.0) if len(negative) else weights
-
-
-def real_matrix(values: Any, name: str, dtype: Callable[[np.dtype[Any]], type[np.floating[Any]]]) -> Features:
-    """Return a copy of `values`, in CSR where they are sparse, of the type that `dtype` makes of theirs."""
-    try:
-        matrix = sp.csr_array(values) if sp.issparse(values) else np.asarray(values)
-    except ValueError:
-        msg = f"`{name}` must be a matrix, its rows have different lengths"
-        raise InputError(msg) from None
-    kind = dtype(matrix.dtype)
-    if matrix.ndim != 2:
-        msg = f"`{name}` must have two dimensions, got shape {matrix.shape}"
-        raise InputError(msg)
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as such
-        if isinstance(matrix, np.ndarray):
-            return np.array(matrix, dtype=kind, order="C")
-        matrix = matrix.astype(kind)
-        matrix.sum_duplicates()
-    return matrix
-
-
-def is_finite(matrix: Features) -> bool:
-    """Return whether there is no NaN and no infinity in the matrix."""
-    return bool(np.isfinite(matrix if isinstance(matrix, np.ndarray) else matrix.data).all())
-
-
-def _checked_features(features: Any, n: int) -> Features:
-    matrix = real_matrix(features, "features", _feature_dtype)
-    if matrix.shape[0] != n:
-        msg = f"`features` has {matrix.shape[0]} rows but the graph has {n} nodes"
-        raise InputError(msg)
-    if n and not matrix.shape[1]:
-        msg = "`features` has no columns; pass features=None where nodes have no features"
-        raise InputError(msg)
-    if not is_finite(matrix):
-        msg = "features must be finite, found NaN or infinity"
-        raise InputError(msg)
-    return matrix
-
-
-def _feature_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    if dtype.kind not in "fiub":
-        msg = f"features must be numbers, got dtype {dtype}"
-        raise InputError(msg)
-    exact_in_float32 = dtype.kind == "b" or dtype.itemsize <= 2 or dtype == np.float32
-    return np.float32 if exact_in_float32 else np.float64
-
-
-def _checked_names(names: Iterable[Any] | None, features: Features | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    named = tuple(str(name) for name in names)
-    columns = 0 if features is None else features.shape[1]
-    if len(named) != columns:
-        msg = f"`feature_names` has {len(named)} entries but there are {columns} feature columns"
-        raise InputError(msg)
-    return named
-
-
-def lock(*arrays: sp.csr_array | npt.NDArray[Any] | None) -> None:
-    """Lock arrays, and the three arrays of sparse ones, against writing."""
-    for array in arrays:
-        if isinstance(array, np.ndarray):
-            array.setflags(write=False)
-        elif array is not None:
-            lock(array.data, array.indices, array.indptr)

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_name
-from unseen.graph import Graph, lock
+from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids, match_ids, row_ids
+from unseen.matrices import lock
 
 UNLABELLED = ("", "-1", "nan")
 """Texts that stand for no label, whatever their case and the blanks around them."""

@@ -45,7 +45,7 @@ def write(path: Path, content: str | bytes) -> Path:
         ("a,b,-inf\n", r"line 1: the weight is -inf; edge weights must be finite"),
         (
             "a,b,1\n\nb,c,-2\n",
-            r"line 3: the weight is -2; negative weights are not supported yet.*--drop-negative",
+            r"line 3: the weight is -2; negative weights are kept by .*--drop-negative",
         ),
         ("a,b\n,c\n", r"line 2: the id of `src` is empty"),
         ("src,dst\na,\n", r"line 2: the id of `dst` is empty"),

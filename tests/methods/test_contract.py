@@ -383,3 +383,39 @@ def test_same_seed_same_bits_in_another_process(capsys: pytest.CaptureFixture[st
         env=environment,
     )
     assert there.stdout == here
+
+
+def test_a_graph_of_relations_gives_the_vectors_of_its_plain_view(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    plain = planted()
+    assert plain.features is not None
+    types = ["near" if i % 2 else "far" for i in range(N)]
+    is_near = np.arange(N) % 2 == 1
+    edges = plain.adjacency.toarray()
+    across = np.where(is_near[:, None] & ~is_near[None, :], edges, 0)
+    inside = np.triu(np.where(is_near[:, None] & is_near[None, :], edges, 0))
+    far = np.where(~is_near[:, None] & ~is_near[None, :], edges, 0)
+    disliked = np.zeros((N, N))
+    disliked[1, 0] = -1.0
+    graph = unseen.Graph.from_relations(
+        [
+            unseen.Relation("across", "near", "far", across),  # type: ignore[arg-type]
+            unseen.Relation("links", "near", "near", inside, directed=True),  # type: ignore[arg-type]
+            unseen.Relation("far", "far", "far", far),  # type: ignore[arg-type]
+            unseen.Relation("dislikes", "near", "far", disliked, directed=True),  # type: ignore[arg-type]
+        ],
+        plain.node_ids,
+        types,
+        {"near": plain.features[is_near]},
+    )
+    assert np.array_equal(graph.adjacency.toarray(), edges)
+    embedding = quick(name).fit_transform(graph, labels_of(graph))
+    expected = quick(name).fit_transform(graph.view(unseen.Need()), labels_of(graph))
+    assert np.array_equal(dense(embedding), dense(expected))
+    folded = [message for message in caplog.messages if "was folded" in message]
+    assert folded == [
+        "the graph was folded for methods that need it so: 4 relations between 2 types of nodes as one kind of edges, "
+        "the features of 1 type side by side, directions left out, 1 edge of negative weight left out"
+    ]

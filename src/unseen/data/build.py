@@ -16,9 +16,10 @@ import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, id_column, number_ids
 from unseen.errors import InputError, counted, logger
-from unseen.graph import Symmetrize, check_symmetrize, checked_weights
+from unseen.graph import Symmetrize, check_symmetrize
 from unseen.ids import IdArray
 from unseen.labels import Labels
+from unseen.matrices import checked_weights
 
 if TYPE_CHECKING:
     from unseen.data.pieces import LabelRows
@@ -78,7 +79,7 @@ def edge_matrix(
     def where(row: int) -> str:
         return f"edge {row + 1} ({node_ids[first[row]]} - {node_ids[second[row]]}): the weight is"
 
-    weights = checked_weights(weights, where, drop_negative=drop_negative)
+    weights = checked_weights(weights, where, negative="drop" if drop_negative else "refuse")
     return combined(first, second, weights, node_ids, symmetrize, report), node_ids
 
 

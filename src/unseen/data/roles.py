@@ -30,9 +30,10 @@ from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Reader, 
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.errors import InputError, logger
-from unseen.graph import Features, checked_weights, symmetric
+from unseen.graph import Features, symmetric
 from unseen.ids import default_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED
+from unseen.matrices import checked_weights
 
 _EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
 
@@ -78,7 +79,7 @@ class EdgeReader(Reader[Edges]):
             weights = checked_weights(
                 listed_weights,
                 lambda row: f"{table.place(row)}: the weight is",
-                drop_negative=self.options.drop_negative,
+                negative="drop" if self.options.drop_negative else "refuse",
             )
         return Edges(ids[0], ids[1], weights, self._nodes)
 

@@ -22,6 +22,7 @@ from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import scale_exponent, scaled
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
+from unseen.relations import Need
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -91,6 +92,8 @@ class Method(Declared):
     """What ``pip install "unseen[...]"`` has to add for it, "neural" for torch."""
     can_be_saved: ClassVar[bool] = False
     """Whether what it learns is arrays and plain values, so that :meth:`save` can write it."""
+    needs: ClassVar[Need] = Need()
+    """What it uses of a graph beside the plain one; it gets the view that has this, and no more."""
     default_components: ClassVar[int] = 200
     """Columns when `n_components` is None and the graph allows as many."""
 
@@ -122,7 +125,7 @@ class Method(Declared):
 
     def fit_run(self, graph: Graph, labels: SomeLabels, run: Run) -> Self:
         """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
-        _check_graph(graph)
+        graph = self._view(graph)
         self.check_params()
         with run.of(graph, self.random_state) as this:
             allowed = self._checked_labels(graph, labels, this)
@@ -152,7 +155,7 @@ class Method(Declared):
 
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
-        _check_graph(graph)
+        graph = self._view(graph)
         columns, fitted = _feature_columns(graph), self.n_features_in_
         if fitted is not None and columns != fitted and (columns is not None or self.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
@@ -218,6 +221,11 @@ class Method(Declared):
             )
             raise UnsupportedError(msg)
         return graph.features
+
+    def _view(self, graph: Graph) -> Graph:
+        """Return the graph that this method works on; what is left out is said in one sentence."""
+        _check_graph(graph)
+        return graph.view(self.needs) if isinstance(graph, Graph) else graph  # a part is plain
 
     def _checked_labels(self, graph: Graph, labels: SomeLabels, run: Run) -> Labels:
         if labels is None:
