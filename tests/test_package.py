@@ -21,7 +21,6 @@ LAYERS = [
         "ids",
         "randomness",
         "params",
-        "matrices",
         "graph",
         "relations",
         "relation_graph",

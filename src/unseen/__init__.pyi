@@ -28,6 +28,7 @@ from unseen.evaluation import evaluate as evaluate
 from unseen.evaluation import evaluate_many as evaluate_many
 from unseen.evaluation import evaluate_method as evaluate_method
 from unseen.graph import Graph as Graph
+from unseen.graph import Need as Need
 from unseen.labels import Labels as Labels
 from unseen.methods.lde import LDE as LDE
 from unseen.methods.line import LINE as LINE
@@ -51,7 +52,6 @@ from unseen.methods.rsdne import RSDNELight as RSDNELight
 from unseen.methods.saving import load_method as load_method
 from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
 from unseen.methods.tadw import TADW as TADW
-from unseen.relations import Need as Need
 from unseen.relations import Relation as Relation
 from unseen.splits import Split as Split
 from unseen.splits import balanced_split as balanced_split

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError
-from unseen.ids import IdArray, as_ids, match_ids, row_ids
-from unseen.matrices import is_finite, lock, real_matrix
+from unseen.ids import IdArray, as_ids, is_finite, lock, match_ids, real_matrix, row_ids
 
 
 @dataclass(frozen=True, eq=False)

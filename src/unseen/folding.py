@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import counted, logger
-from unseen.graph import Graph
-from unseen.matrices import Features
-from unseen.relations import Floats, Ints, Need, Relation, both_ways, strongest
+from unseen.graph import Graph, Need
+from unseen.ids import Features
+from unseen.relations import Floats, Ints, Relation, both_ways, strongest
 
 if TYPE_CHECKING:
     from unseen.relation_graph import RelationGraph

@@ -11,14 +11,48 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, logger
-from unseen.ids import IdArray, row_ids
-from unseen.matrices import Features as Features
-from unseen.matrices import checked_features, checked_names, checked_weights, is_symmetric, lock, square_csr
+from unseen.ids import Features as Features
+from unseen.ids import (
+    IdArray,
+    checked_features,
+    checked_names,
+    checked_weights,
+    is_symmetric,
+    lock,
+    row_ids,
+    square_csr,
+)
 
 if TYPE_CHECKING:
-    from unseen.relations import Need, Relation
+    from unseen.relations import Relation
 
 Symmetrize = Literal["max", "sum", "error"]
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a method can use of a graph; :meth:`unseen.Graph.view` leaves out the rest.
+
+    Parameters
+    ----------
+    directed : bool
+        Directions. Without it the edges of a pair are one edge, of the larger absolute weight.
+    signed : bool
+        Negative weights. Without it such edges are left out, and counted.
+    typed : bool
+        Types of nodes and several relations. Without it all edges are of one kind, and the features of all types
+        stand side by side in blocks of columns, with zeros for the nodes of other types.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.Need(signed=True)
+    Need(directed=False, signed=True, typed=False)
+    """
+
+    directed: bool = False
+    signed: bool = False
+    typed: bool = False
 
 
 @dataclass(frozen=True, eq=False)

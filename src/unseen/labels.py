@@ -12,8 +12,7 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph
-from unseen.ids import IdArray, as_ids, match_ids, row_ids
-from unseen.matrices import lock
+from unseen.ids import IdArray, as_ids, lock, match_ids, row_ids
 
 UNLABELLED = ("", "-1", "nan")
 """Texts that stand for no label, whatever their case and the blanks around them."""

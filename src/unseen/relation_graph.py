@@ -13,10 +13,9 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, unknown_name
 from unseen.folding import folded
-from unseen.graph import Graph
-from unseen.ids import row_ids
-from unseen.matrices import Features, checked_features, checked_names, lock
-from unseen.relations import Ints, Need, Relation
+from unseen.graph import Graph, Need
+from unseen.ids import Features, checked_features, checked_names, lock, row_ids
+from unseen.relations import Ints, Relation
 
 
 class RelationGraph(Graph):

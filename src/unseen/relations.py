@@ -10,36 +10,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted
-from unseen.matrices import checked_weights, is_symmetric, lock, square_csr
+from unseen.ids import checked_weights, is_symmetric, lock, square_csr
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a method can use of a graph; :meth:`unseen.Graph.view` leaves out the rest.
-
-    Parameters
-    ----------
-    directed : bool
-        Directions. Without it the edges of a pair are one edge, of the larger absolute weight.
-    signed : bool
-        Negative weights. Without it such edges are left out, and counted.
-    typed : bool
-        Types of nodes and several relations. Without it all edges are of one kind, and the features of all types
-        stand side by side in blocks of columns, with zeros for the nodes of other types.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> unseen.Need(signed=True)
-    Need(directed=False, signed=True, typed=False)
-    """
-
-    directed: bool = False
-    signed: bool = False
-    typed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +117,12 @@ def both_ways(row: Ints, column: Ints, weight: Floats) -> tuple[Ints, Ints, Floa
     return np.r_[row, column], np.r_[column, row], np.r_[weight, weight]
 
 
+def stronger(most: Floats, least: Floats) -> tuple[Floats, Ints]:
+    """Return of two weights that of the larger absolute value, 0 where they are opposite, and where that is."""
+    weight = np.where(most > -least, most, np.where(most < -least, least, 0.0))
+    return weight, np.flatnonzero((most > 0) & (most == -least))
+
+
 def strongest(row: Ints, column: Ints, weight: Floats, n: int) -> tuple[sp.csr_array, list[tuple[int, int]]]:
     """Return the matrix in which the larger absolute value of each entry counts.
 
@@ -154,8 +134,8 @@ def strongest(row: Ints, column: Ints, weight: Floats, n: int) -> tuple[sp.csr_a
     starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else np.zeros(0, dtype=np.int64)
     if len(starts) < len(key):
         most, least = np.maximum.reduceat(weight, starts), np.minimum.reduceat(weight, starts)
-        weight = np.where(most > -least, most, np.where(most < -least, least, 0.0 * most))
-        opposite = key[starts][(most > 0) & (most == -least)]
+        weight, odd = stronger(most, least)
+        opposite = key[starts][odd]
     else:
         opposite = np.zeros(0, dtype=np.int64)
     i, j = np.divmod(key[starts], max(n, 1))

@@ -17,7 +17,7 @@ BAD_EDGES = {
     "a word for a weight": ("src,dst,weight\na,b,1\nb,c,heavy\n", "line 3.*heavy"),
     "NaN": ("src,dst,weight\na,b,nan\n", "line 2.*nan"),
     "infinite": ("src,dst,weight\na,b,inf\n", "line 2.*inf"),
-    "negative": ("src,dst,weight\na,b,-1\n", "negative.*--drop-negative"),
+    "equal and opposite": ("src,dst,weight\na,b,-1\nb,a,1\n", "line 2.*equal and opposite"),
 }
 
 

@@ -228,3 +228,40 @@ def test_an_archive_named_npy_gets_a_sentence(cli: Callable, files: Path) -> Non
     assert ran.code == 1
     assert "features.npy" in ran.err
     assert "bug" not in ran.err
+
+
+def test_types_directions_and_signs(cli: Callable, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(
+        "src,dst,weight,type\nann,p1,1,wrote\nbob,p1,-1,wrote\nbob,p2,2,wrote\n"
+    )
+    (tmp_path / "nodes.csv").write_text("node,type\nann,author\nbob,author\np1,paper\np2,paper\n")
+    (tmp_path / "authors.csv").write_text("node,age\nann,3\nbob,4\n")
+    (tmp_path / "papers.csv").write_text("node,year\np1,3\np2,4\n")
+    files = [
+        "--features",
+        f"author={tmp_path / 'authors.csv'}",
+        "--features",
+        f"paper={tmp_path / 'papers.csv'}",
+    ]
+    ran = cli(
+        "embed", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv", *files, "--directed",
+        "-m", "smoothfeats", "--dim", 2, "-o", tmp_path / "v.parquet",
+    )  # fmt: skip
+    assert ran.code == 0
+    assert "4 nodes of 2 types, 3 edges in 1 relations" not in ran.err
+    assert (
+        "the features of 2 types side by side, directions left out, 1 edge of negative weight left out"
+        in ran.err
+    )
+    assert unseen.read_embedding(tmp_path / "v.parquet").vectors.shape == (4, 2)
+    wrong = cli(
+        "embed",
+        tmp_path / "edges.csv",
+        "--features",
+        "a.csv",
+        "--features",
+        "b.csv",
+        "-o",
+        tmp_path / "w.parquet",
+    )
+    assert (wrong.code, "several --features are given as TYPE=FILE" in wrong.err) == (2, True)

@@ -340,7 +340,9 @@ def test_a_partition_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> N
     with pytest.raises(OutputError, match="has files that are no partition"):
         partition(tmp_path / "edges.csv", tmp_path, parts=1)
     (tmp_path / "bad.csv").write_text("src,dst,weight\na,b,1\nb,c,-1\n")
-    with pytest.raises(InputError, match=r"bad\.csv', line 3: the weight is -1"):
+    with pytest.raises(
+        InputError, match=r"bad\.csv', line 3: there are negative weights \(-1; --drop-negative"
+    ):
         partition(tmp_path / "bad.csv", tmp_path / "parts", parts=1)
     assert read_meta(tmp_path / "parts").n_nodes == 3
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".unseen")]
@@ -391,3 +393,39 @@ def test_the_command_writes_no_folder_called_minus(
     assert run(["partition", "edges.csv", "--parts", "2", "-o", "-"]) == 1
     assert "cannot go to the standard output; give -o FOLDER" in capsys.readouterr().err
     assert not Path("-").exists()
+
+
+@pytest.mark.parametrize(
+    ("edges", "nodes", "options", "message"),
+    [
+        (
+            "src,dst,type\na,b,likes\nb,c,hates\n",
+            None,
+            {},
+            r"edges\.csv', line 2: there are several types \('likes', 'hates'\)",
+        ),
+        (
+            "src,dst\na,b\n",
+            "node,type\na,x\nb,y\n",
+            {},
+            r"nodes\.csv', line 2: there are several types \('x', 'y'\)",
+        ),
+        (
+            "src,dst\na,b\n",
+            None,
+            {"directed": True},
+            r"^there are directions \(--directed\), but parts have neither",
+        ),
+        ("src,dst\na,b\n", None, {"features": {"x": Path("x.csv")}}, r"^there are features by type"),
+    ],
+)
+def test_what_parts_cannot_hold_is_refused(
+    tmp_path: Path, edges: str, nodes: str | None, options: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "edges.csv").write_text(edges)
+    if nodes is not None:
+        (tmp_path / "nodes.csv").write_text(nodes)
+        options = {"nodes": tmp_path / "nodes.csv"}
+    with pytest.raises(InputError, match=message):
+        partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, **options)
+    assert not (tmp_path / "parts").exists()

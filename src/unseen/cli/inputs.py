@@ -33,20 +33,44 @@ class GraphFiles:
     """The options that say how to read a graph and its labels, the same in every command."""
 
     nodes: Annotated[
-        Path | None, typer.Option(help="File of node ids, one per line; names isolated nodes too.")
+        Path | None,
+        typer.Option(help="File of node ids, one per line, or node, type; names isolated nodes too."),
     ] = None
-    features: Annotated[Path | None, typer.Option(help="File of node features.")] = None
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="File of node features; those of one type as TYPE=FILE, repeatable.", metavar="[TYPE=]FILE"
+        ),
+    ] = None
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
     symmetrize: Annotated[str, typer.Option(help=WORDING["symmetrize"], metavar="max|sum|error")] = "max"
     drop_negative: Annotated[bool, typer.Option("--drop-negative", help=WORDING["drop_negative"])] = False
     strict: Annotated[bool, typer.Option("--strict", help=WORDING["strict"])] = False
+    directed: Annotated[bool, typer.Option("--directed", help=WORDING["directed"])] = False
+    absolute: Annotated[bool, typer.Option("--absolute", help=WORDING["absolute"])] = False
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""
-        named = [None if source is None else Path(source), self.nodes, self.features, *(self.labels or [])]
+        sources = self.feature_sources()
+        features = list(sources.values()) if isinstance(sources, dict) else [sources]
+        named = [None if source is None else Path(source), self.nodes, *features, *(self.labels or [])]
         return [path for path in named if path is not None]
+
+    def feature_sources(self) -> Path | dict[str, Path] | None:
+        """Return the file of features, or those of each type."""
+        given = self.features or []
+        if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
+            return Path(given[0])
+        files: dict[str, Path] = {}
+        for text in given:
+            node_type, equals, path = text.partition("=")
+            if not equals or not node_type or not path or node_type in files:
+                msg = f"several --features are given as TYPE=FILE, each type once, got {text!r}"
+                raise UsageError(msg)
+            files[node_type] = Path(path)
+        return files or None
 
     def refuse(self, *flags: str, why: str) -> None:
         """Raise a `UsageError` if one of these options was given; `why` begins with its name."""
@@ -58,7 +82,15 @@ class GraphFiles:
     def reading(self) -> Options:
         """Return how files are read."""
         delimiter = options.character(self.delimiter)
-        return Options(self.header, delimiter, self.symmetrize, self.drop_negative, self.strict)  # type: ignore[arg-type]
+        return Options(
+            self.header,
+            delimiter,
+            self.symmetrize,  # type: ignore[arg-type]
+            self.drop_negative,
+            self.strict,
+            self.directed,
+            self.absolute,
+        )
 
     def load(self, source: str) -> Input:
         """Return the data set of that name, or the graph read from the named files."""
@@ -73,7 +105,9 @@ class GraphFiles:
             return Input(data.name, data.graph, data.labels)
         from unseen.data.read import read
 
-        files = read(Path(source), self.nodes, self.features, self.labels or None, **asdict(self.reading()))
+        files = read(
+            Path(source), self.nodes, self.feature_sources(), self.labels or None, **asdict(self.reading())
+        )
         return Input(Path(source).name, files.graph, files.labels)
 
     def of_vectors(self, path: Path, vectors: Embedding) -> Input:

@@ -41,7 +41,7 @@ def partition(
         output,
         parts=parts,
         nodes=files.nodes,
-        features=files.features,
+        features=files.feature_sources(),
         labels=files.labels,
         **asdict(files.reading()),
         memory=parse_size(memory),

@@ -43,6 +43,20 @@ def float_values(table: Table, index: int, what: str) -> Floats:
     raise InputError(msg)
 
 
+def name_values(table: Table, index: int, what: str) -> pa.Array:
+    """Return a column of names as Arrow strings, none of them empty."""
+    column = joined(table.columns[index])
+    if not (is_string(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
+        msg = f"{table.source}: the {what} has the type {column.type}; it must be text or whole numbers"
+        raise InputError(msg)
+    names = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    empty = pc.index(pc.fill_null(pc.equal(names, ""), True), pa.scalar(True)).as_py()
+    if empty >= 0:
+        msg = f"{table.place(empty)}: the {what} is empty; name it"
+        raise InputError(msg)
+    return names
+
+
 def finite_values(table: Table, index: int, what: str, rule: str, kind: Any = None) -> npt.NDArray[Any]:
     """Return a column of finite numbers: float32 where they came so (or `kind` says so), else float64."""
     column = table.columns[index]

@@ -23,9 +23,16 @@ from unseen.data.tables import First
 from unseen.errors import InputError, logger
 
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
-EDGE_COLUMNS = {"src": SRC, "dst": DST, "weight": WEIGHT}
+EDGE_COLUMNS = {
+    "src": SRC,
+    "dst": DST,
+    "weight": WEIGHT,
+    "type": ("type", "edge_type", "etype", "relation", "predicate"),
+    "sign": ("sign",),
+}
 """The columns of edges, and what they may be called."""
 NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class")
+NODE_TYPE = ("type", "node_type", "ntype")
 PANDAS_INDEX = "__index_level_0__"
 FIRST_ONLY = ("nodeid", "ids", "vertex", "name", "key", "word", "index", "")
 """Names of ids in a first column only, since elsewhere they may be words that were counted."""
@@ -54,7 +61,7 @@ def edge_pair(cells: Sequence[str]) -> tuple[int, int] | None:
 
 def is_header(role: Role, cells: Sequence[str]) -> bool:
     """Return whether these lower-case cells are names of columns for sure."""
-    names = set(cells)
+    names = set(neo4j_names(cells, role))
     if role == "edges":
         return bool(names.intersection(SRC) and names.intersection(DST))
     if role in ("features", "vectors") and len(cells) > 1 and all(map(_is_word, cells[1:])):
@@ -83,6 +90,33 @@ def id_position(names: Sequence[str]) -> int | None:
     own = lower(names)
     first = 0 if own and own[0] in FIRST_ONLY else None
     return next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), first)
+
+
+_NEO4J = {
+    "edges": {":start_id": "src", ":end_id": "dst", ":type": "type"},
+    "nodes": {":id": "node", ":label": "type"},
+}
+_NEO4J_NAME = re.compile(
+    r"[^:]*(:(?:id|start_id|end_id|label|type))(?:\(.*\))?|([^:]+):(?:float|double|int|long|short|byte)"
+)
+
+
+def neo4j_names(cells: Sequence[str], role: Role) -> list[str]:
+    """Return column names with those of Neo4j's csv (``id:ID(Person)``, ``:START_ID``, ``weight:double``) as ours.
+
+    Examples
+    --------
+    >>> neo4j_names([":START_ID(Person)", ":END_ID", "weight:double", ":TYPE"], "edges")
+    ['src', 'dst', 'weight', 'type']
+    """
+    ours, own = _NEO4J.get(role, {}), list(cells)
+    matches = [_NEO4J_NAME.fullmatch(cell.strip().lower()) for cell in own]
+    if not any(match and match[1] in ours for match in matches):
+        return own
+    return [
+        cell if match is None else ours.get(match[1], match[2] or cell)
+        for cell, match in zip(own, matches, strict=True)
+    ]
 
 
 def judge(

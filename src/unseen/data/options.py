@@ -9,6 +9,7 @@ from unseen.errors import InputError
 
 if TYPE_CHECKING:
     from unseen.graph import Symmetrize
+    from unseen.ids import Negative
 
 WORDING = {
     "header": "Whether text files start with a line of names; recognised if not given.",
@@ -16,6 +17,8 @@ WORDING = {
     "symmetrize": "What becomes of a pair listed twice: max, sum or error.",
     "drop_negative": "Leave out edges of negative weight.",
     "strict": "Refuse labels of nodes that have no edge and no features.",
+    "directed": "Keep the direction of edges, from src to dst.",
+    "absolute": "Take negative weights without their sign.",
 }
 """What each option means, in one sentence; the command line's help says the same."""
 
@@ -28,6 +31,8 @@ class OptionNames(TypedDict, total=False):
     symmetrize: Symmetrize
     drop_negative: bool
     strict: bool
+    directed: bool
+    absolute: bool
 
 
 @dataclass(frozen=True)
@@ -39,11 +44,21 @@ class Options:
     symmetrize: Symmetrize = "max"
     drop_negative: bool = False
     strict: bool = False
+    directed: bool = False
+    absolute: bool = False
+
+    @property
+    def negative(self) -> Negative:
+        """What becomes of negative weights."""
+        return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
 
     def __post_init__(self) -> None:
         from unseen.graph import check_symmetrize
 
         check_symmetrize(self.symmetrize)
+        if self.drop_negative and self.absolute:
+            msg = "`drop_negative` (--drop-negative) and `absolute` (--absolute) do not go together; give one"
+            raise InputError(msg)
         character = self.delimiter
         if character is None:
             return

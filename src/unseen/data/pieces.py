@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,7 +35,7 @@ from unseen.graph import Features
 
 @dataclass(frozen=True)
 class Edges:
-    """The ends and weights of edges as listed, ids as Arrow strings or int64; no weight is negative.
+    """The ends, weights and types of edges as listed, ids as Arrow strings or int64.
 
     `nodes` are those that the source itself names, in its order (a matrix does); None: no such list.
     """
@@ -43,13 +44,29 @@ class Edges:
     dst: pa.Array
     weight: Floats | None
     nodes: pa.Array | None = None
+    types: pa.Array | None = None
+    place: Callable[[int], str] = "row {}".format
+
+    @property
+    def negative(self) -> Ints:
+        """The rows of negative weight."""
+        return np.flatnonzero(np.zeros(0) if self.weight is None else self.weight < 0)
 
 
 @dataclass(frozen=True)
 class NodeRows:
-    """Ids of a node list; None: row i is node number i."""
+    """Ids of rows; None: row i is node number i."""
 
     ids: pa.Array | None
+
+
+@dataclass(frozen=True)
+class NodeList(NodeRows):
+    """Ids of a node list, and the types of these where it has such a column."""
+
+    ids: pa.Array
+    types: pa.Array | None = None
+    place: Callable[[int], str] = "row {}".format
 
 
 @dataclass(frozen=True)
@@ -59,6 +76,7 @@ class FeatureRows(NodeRows):
     values: Features
     names: tuple[str, ...] | None
     source: str
+    place: Callable[[int], str] | None = None
 
 
 def several_rows(source: str, node: object) -> InputError:
@@ -81,7 +99,7 @@ class LabelRows(NodeRows):
     hint: str = ""
 
 
-Piece = TypeVar("Piece", Edges, NodeRows, FeatureRows, LabelRows)
+Piece = TypeVar("Piece", Edges, NodeList, FeatureRows, LabelRows)
 
 
 class Reader(Generic[Piece]):

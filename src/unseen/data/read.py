@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.build import Report, combined, labels_of, refuse_unknown
+from unseen.data.build import Report, combined, is_plain, labels_of, notice, refuse_unknown
 from unseen.data.headers import stands_in, strangers_among
 from unseen.data.ids import Ints, Numbering, id_column, number_ids
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import FeatureRows, LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
@@ -58,6 +58,8 @@ def read(
     symmetrize: Symmetrize = "max",
     drop_negative: bool = False,
     strict: bool = False,
+    directed: bool = False,
+    absolute: bool = False,
 ) -> Data:
     r"""Read a graph and its labels; each source is opened once, and every id that one of them names is a node.
 
@@ -68,17 +70,18 @@ def read(
     Parameters
     ----------
     edges : path, table or scipy matrix
-        Text (``src, dst`` and perhaps ``weight``, with or without header, also ``.gz``), Parquet (a file, or a
-        folder of files), a scipy ``.npz`` (an array ``ids`` in it may name the rows), a ``.mat`` with
-        ``network``, a ``graph.txt`` or the folder that holds it; anything with the Arrow interface (pandas,
-        polars, pyarrow) with the columns ``src, dst[, weight]``; a scipy matrix.
+        Text (``src, dst`` and perhaps ``weight``, with or without header; in a header also ``type`` and
+        ``sign``; also ``.gz``), Parquet (a file, or a folder of files), a scipy ``.npz`` (an array ``ids`` in
+        it may name the rows), a ``.mat`` with ``network``, a ``graph.txt`` or the folder that holds it;
+        anything with the Arrow interface (pandas, polars, pyarrow) with the columns
+        ``src, dst[, weight][, type]``; a scipy matrix.
     nodes : path, table or sequence of ids, optional
-        A node list: names isolated nodes, and fixes the order.
-    features : path, table or matrix, optional
+        A node list: names isolated nodes, and fixes the order. A column ``type`` says the type of each node.
+    features : path, table or matrix, or a mapping from types to these, optional
         Text, Parquet or a table with ``node`` and one column per feature (or one column of lists), ``.npz``,
         ``.npy``, ``.mat`` (``attributes``), svmlight, a matrix. Every node needs a row. A matrix without ids
         has one row per node number, or rows in the order of `nodes` (or of the adjacency matrix)
-        where ids are not the numbers 0 ... n - 1.
+        where ids are not the numbers 0 ... n - 1. By type (``{"author": ...}``), every node of the type needs a row.
     labels : path, table, or a list of these, optional
         Text, Parquet or a table with ``node, label``, a ``group.txt`` (node, then its classes) or the folder
         that holds it, a ``.mat`` with ``group``. Several labels of a node are repeated rows, or stand in one
@@ -92,9 +95,13 @@ def read(
     symmetrize : {"max", "sum", "error"}
         What becomes of a pair that is listed more than once, in either direction.
     drop_negative : bool
-        Leave out edges of negative weight instead of refusing them.
+        Leave out edges of negative weight instead of keeping their sign.
     strict : bool
         Refuse labels of nodes that have no edge and no features, instead of warning of them.
+    directed : bool
+        Keep the direction of edges, from ``src`` to ``dst``.
+    absolute : bool
+        Take negative weights without their sign.
 
     Examples
     --------
@@ -108,7 +115,7 @@ def read(
     >>> data.graph.node_ids.tolist()
     ['alone', '007', 'a b', 'ü']
     """
-    options = Options(header, delimiter, symmetrize, drop_negative, strict)
+    options = Options(header, delimiter, symmetrize, drop_negative, strict, directed, absolute)
     return Intake(edges, nodes, features, several(labels), options).data()
 
 
@@ -231,21 +238,30 @@ class Intake:
         # Every source is looked at before the first is read: a wrong path costs no time.
         self.edges = EdgeReader(edges, *given)
         self.nodes = None if nodes is None else NodeReader(nodes, *given)
-        self.features = None if features is None else FeatureReader(features, *given)
+        by_type = features if isinstance(features, Mapping) else {}
+        self.features_by_type = {key: FeatureReader(source, *given) for key, source in by_type.items()}
+        self.features = None if features is None or by_type else FeatureReader(features, *given)
         self.labels = [LabelReader(source, *given) for source in labels]
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
-        self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
+        self.readers: list[Reader[Any]] = [
+            self.edges,
+            *optional,
+            *self.features_by_type.values(),
+            *self.labels,
+        ]
 
     def data(self) -> Data:
         """Read everything and put it together."""
         self._read()
         # Source by source: a first line that is kept speaks for those after it.
         edges = self._settled(self.edges)
-        before = [] if self.nodes is None else [self._settled(self.nodes).ids]
+        nodes = None if self.nodes is None else self._settled(self.nodes)
+        before = [] if nodes is None else [nodes.ids]
         before += [*self.beside, *([] if edges.nodes is None else [edges.nodes])]
         table = None if self.features is None else self._settled(self.features)
         rows = [self._settled(reader) for reader in self.labels]
-        feature_ids = []
+        by_type = {key: self._settled(reader) for key, reader in self.features_by_type.items()}
+        feature_ids = [piece.ids for piece in by_type.values() if piece.ids is not None]
         if table is not None:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
             feature_ids = [id_column(ids, "features")]
@@ -255,13 +271,21 @@ class Intake:
         self.require_nodes(len(numbering.ids))
         label_numbers = numbering.after[len(feature_ids) :]
         self._tell_label_only(numbering, rows, label_numbers)
-        first, second = numbering.columns
-        adjacency = combined(first, second, edges.weight, numbering.ids, self.options.symmetrize, self.report)
         values = None if table is None else self._features(table, numbering)
-        graph = Graph(adjacency, values, numbering.ids, None if table is None else table.names)
+        names = None if table is None else table.names
+        if by_type or not is_plain(edges, nodes, self.options):
+            from unseen.data.relate import graph_of_relations  # plain graphs need none of it
+
+            features = by_type if values is None else (values, names)
+            graph = graph_of_relations(edges, nodes, features, numbering, self.options, self.report)
+        else:
+            first, second = numbering.columns
+            symmetrize = self.options.symmetrize
+            adjacency = combined(first, second, edges.weight, numbering.ids, symmetrize, self.report)
+            graph = Graph(adjacency, values, numbering.ids, names)
         labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
         tell_missing_words(self.report.missing_words)
-        logger.info(self._notice(graph, labels))
+        logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
         return Data(graph, labels, self.report)
 
     def _read(self) -> None:
@@ -333,20 +357,6 @@ class Intake:
             first = numbering.ids[missing[0]]
             raise missing_features(table.source, len(missing), len(numbering.ids), first, rows_of_numbers)
         return table.values[rows]
-
-    def _notice(self, graph: Graph, labels: Labels | None) -> str:
-        kept = "the larger weight kept" if self.options.symmetrize == "max" else "their weights added"
-        parts = [
-            counted(graph.n_nodes, "node"),
-            counted(graph.n_edges, "edge"),
-            counted(self.report.repeats, "repeat") + (f" ({kept})" if self.report.repeats else ""),
-            counted(self.report.self_loops, "self-loop"),
-            counted(int(graph.isolated.sum()), "isolated node"),
-        ]
-        if labels is not None:
-            parts.append(counted(graph.n_nodes - len(labels.labelled), "unlabelled node"))
-        sentence = ", ".join([*parts, *self.report.losses()])
-        return f"read {self.edges.name}: {sentence}; edges taken as undirected"
 
 
 def missing_features(source: str, missing: int, n_nodes: int, first: object, numbered: int) -> InputError:

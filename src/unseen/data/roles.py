@@ -21,21 +21,28 @@ from unseen.data.columns import (
     id_values,
     label_values,
     listed,
+    name_values,
     require_single_rows,
 )
-from unseen.data.headers import EDGE_COLUMNS, HEADER_HINT, LABEL, edge_pair, id_position, lower
-from unseen.data.ids import id_column, is_list
+from unseen.data.headers import (
+    EDGE_COLUMNS,
+    HEADER_HINT,
+    LABEL,
+    NODE_TYPE,
+    edge_pair,
+    id_position,
+    lower,
+    neo4j_names,
+)
+from unseen.data.ids import Floats, id_column, is_list
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeRows, Reader, several_rows
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.errors import InputError, logger
 from unseen.graph import Features, symmetric
-from unseen.ids import default_ids
+from unseen.ids import checked_weights, default_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED
-from unseen.matrices import checked_weights
-
-_EDGE_TYPES = ("type", "edge_type", "etype", "relation", "predicate")
 
 
 def start_of(table: Table) -> str:
@@ -55,14 +62,20 @@ def _require_numbers(matrix: Matrix) -> None:
         raise InputError(msg)
 
 
+def _names_types(column: pa.ChunkedArray) -> bool:
+    """Return whether a column called `type` names relations: Gephi's says of each edge that it is undirected."""
+    if pa.types.is_nested(column.type):
+        return False
+    return bool({str(value).lower() for value in column.unique().to_pylist()} - {"directed", "undirected"})
+
+
 class EdgeReader(Reader[Edges]):
-    """Edges: ``src, dst`` and perhaps ``weight``, or an adjacency matrix."""
+    """Edges: ``src, dst`` and perhaps ``weight``, ``type`` and ``sign``, or an adjacency matrix."""
 
     role: Role = "edges"
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         super().__init__(source, options, report)
-        self._kinds: set[Any] = set()
         self._nodes: pa.Array | None = None
 
     def _ids(self, table: Table) -> list[pa.Array]:
@@ -70,22 +83,39 @@ class EdgeReader(Reader[Edges]):
         return [id_values(table, positions[end], end) for end in ("src", "dst")]
 
     def _piece(self, table: Table, ids: list[pa.Array]) -> Edges:
-        positions, weights = self._positions(table), None
-        self._refuse_kinds(table, positions)
+        positions = self._positions(table)
+        types = name_values(table, positions["type"], "type") if "type" in positions else None
+        weights = self._weights(table, positions)
+        return Edges(ids[0], ids[1], weights, self._nodes, types, table.place)
+
+    def _weights(self, table: Table, positions: dict[str, int]) -> Floats | None:
+        """Return the weights with their signs, and count what is left out."""
+        weights = None
         if "weight" in positions:
             listed_weights = float_values(table, positions["weight"], "weight")
             self.report.dropped_zero += int(np.count_nonzero(listed_weights == 0))
-            self.report.dropped_negative += int(np.count_nonzero(listed_weights < 0))
             weights = checked_weights(
-                listed_weights,
-                lambda row: f"{table.place(row)}: the weight is",
-                negative="drop" if self.options.drop_negative else "refuse",
+                listed_weights, lambda row: f"{table.place(row)}: the weight is", negative="keep"
             )
-        return Edges(ids[0], ids[1], weights, self._nodes)
+        if "sign" in positions:
+            signs = float_values(table, positions["sign"], "sign")
+            wrong = np.flatnonzero(np.abs(signs) != 1)
+            if len(wrong):
+                msg = f"{table.place(int(wrong[0]))}: the sign is {signs[wrong[0]]:g}; it must be 1 or -1"
+                raise InputError(msg)
+            weights = signs if weights is None else weights * signs
+        if weights is None:
+            return None
+        if self.options.drop_negative:
+            self.report.dropped_negative += int(np.count_nonzero(weights < 0))
+        return checked_weights(weights, "{}".format, negative=self.options.negative)
 
     def _positions(self, table: Table) -> dict[str, int]:
         """Return where the columns of `EDGE_COLUMNS` stand, by their names or, in text without any, in their order."""
+        table = replace(table, names=table.names and tuple(neo4j_names(table.names, self.role)))
         named = {column: table.find(names) for column, names in EDGE_COLUMNS.items()}
+        if named["type"] is not None and not _names_types(table.columns[named["type"]]):
+            named["type"] = None
         pair = edge_pair(lower(table.names or ()))
         if pair is not None and None in (named["src"], named["dst"]):
             named |= {"src": pair[0], "dst": pair[1]}
@@ -94,7 +124,7 @@ class EdgeReader(Reader[Edges]):
             self._say_unused(table, positions.values())
             return positions
         if not table.text:
-            raise _lack(table, "edges need `src` and `dst`, `weight` is optional")
+            raise _lack(table, "edges need `src` and `dst`, `weight` and `type` are optional")
         width = len(table.columns)
         if width not in (2, 3):
             count = "one column" if width == 1 else f"{width} columns"
@@ -104,23 +134,6 @@ class EdgeReader(Reader[Edges]):
             )
             raise InputError(msg)
         return dict(zip(EDGE_COLUMNS, range(width), strict=False))
-
-    def _refuse_kinds(self, table: Table, positions: dict[str, int]) -> None:
-        for k, name in enumerate(table.names or ()):
-            column = table.columns[k]
-            if (
-                k in positions.values()
-                or name.strip().lower() not in _EDGE_TYPES
-                or pa.types.is_nested(column.type)
-            ):
-                continue
-            self._kinds.update(column.unique().to_pylist()[:2])
-            if len(self._kinds) > 1:
-                msg = (
-                    f"{table.source} has edges of several kinds in the column {name!r}, and edge types are not "
-                    "supported yet; keep one kind, or remove the column to treat all edges alike"
-                )
-                raise InputError(msg)
 
     def _as_table(self, matrix: Matrix) -> Table:
         name, values = matrix.source, matrix.values
@@ -132,10 +145,11 @@ class EdgeReader(Reader[Edges]):
         if not csr.has_canonical_format:
             csr = csr.copy()
             csr.sum_duplicates()
-        if self.options.symmetrize == "error":
+        directed = self.options.directed
+        if self.options.symmetrize == "error" and not directed:
             symmetric(csr, "error")
         # Of a symmetric matrix one half lists every edge once; a directed one is a list of its entries.
-        undirected = (csr != csr.T).nnz == 0
+        undirected = not directed and (csr != csr.T).nnz == 0
         coo = (sp.triu(csr) if undirected else csr).tocoo()
         nodes = id_column(default_ids(csr.shape[0]) if matrix.ids is None else matrix.ids, "ids")
         self._nodes = nodes
@@ -149,8 +163,8 @@ class EdgeReader(Reader[Edges]):
         )
 
 
-class NodeReader(Reader[NodeRows]):
-    """A node list: its column `node`, or its only column."""
+class NodeReader(Reader[NodeList]):
+    """A node list: its column `node`, or its only column; perhaps a column `type`."""
 
     role: Role = "nodes"
 
@@ -158,13 +172,19 @@ class NodeReader(Reader[NodeRows]):
         if isinstance(batch, Matrix):
             msg = f"{batch.source} holds a matrix; a node list has one column"
             raise InputError(msg)
-        index = id_position(batch.names or ())
+        index = id_position(neo4j_names(batch.names or (), self.role))
         if index is None and len(batch.columns) != 1:
-            raise _lack(batch, "a node list has one column, or a header that names the column `node`")
+            raise _lack(
+                batch,
+                "a node list has one column, or a header that names the column `node`, and perhaps `type`",
+            )
         return [id_values(batch, index or 0, "node")]
 
-    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> NodeRows:  # noqa: ARG002
-        return NodeRows(ids[0])
+    def _piece(self, batch: Table, ids: list[pa.Array]) -> NodeList:
+        names = lower(neo4j_names(batch.names or (), self.role))
+        column = next((names.index(name) for name in NODE_TYPE if name in names), None)
+        types = None if column is None else name_values(batch, column, "type")
+        return NodeList(ids[0], types, batch.place)
 
 
 class FeatureReader(Reader[FeatureRows]):
@@ -205,13 +225,13 @@ class FeatureReader(Reader[FeatureRows]):
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
             names = batch.metadata.get("feature_names")
             own = None if names is None else tuple(json.loads(names))
-            return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source)
+            return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source, batch.place)
         columns = [finite_values(batch, k, self._name(batch, k), self.rule, self.kind) for k in values]
         matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
         for k, column in enumerate(columns):
             matrix[:, k] = column
         own = None if batch.names is None else tuple(batch.names[k] for k in values)
-        return FeatureRows(own_ids, matrix, own, batch.source)
+        return FeatureRows(own_ids, matrix, own, batch.source, batch.place)
 
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
         """Return the column of ids and those of numbers."""

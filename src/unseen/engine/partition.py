@@ -7,7 +7,7 @@ adjacency; a part is a range of these.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Unpack
@@ -20,7 +20,7 @@ from unseen.engine.database import Database
 from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
 from unseen.engine.rows import BYTES_PER_NODE
 from unseen.engine.run import default_threads
-from unseen.engine.tables import Tables
+from unseen.engine.tables import Tables, not_plain
 from unseen.errors import InputError, OutputError, counted, logger
 
 LEAST_MEMORY = 256_000_000
@@ -35,7 +35,7 @@ def partition(
     *,
     parts: int,
     nodes: str | Path | None = None,
-    features: str | Path | None = None,
+    features: str | Path | Mapping[str, Path] | None = None,
     labels: str | Path | Sequence[str | Path] | None = None,
     memory: int = 2_000_000_000,
     threads: int | None = None,
@@ -54,7 +54,7 @@ def partition(
     nodes, features, labels : path, optional
         As for :func:`unseen.read_graph`; Parquet and text are streamed. Labels of several files add up.
     **options
-        `header`, `delimiter`, `symmetrize`, `drop_negative` and `strict`, as for :func:`unseen.read_graph`.
+        `header`, `delimiter`, `symmetrize`, `drop_negative`, `absolute` and `strict`, as for :func:`unseen.read_graph`.
     memory : int
         Bytes to work with, beside what the program itself takes.
     threads : int, optional
@@ -84,7 +84,10 @@ def partition(
     if target.is_dir() and any(target.iterdir()) and not (target / META).is_file():
         msg = f"cannot write {target}: the folder has files that are no partition; name a new or an empty folder"
         raise OutputError(msg)
-    intake = Intake(edges, nodes, features, several(labels), Options(**options))
+    reading = Options(**options)
+    if reading.directed or isinstance(features, Mapping):
+        raise not_plain("directions (--directed)" if reading.directed else "features by type")
+    intake = Intake(edges, nodes, features, several(labels), reading)
     with staged_folder(target) as staging:
         work = staging / "work"
         work.mkdir()

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from unseen.data.build import tell_contradiction
 from unseen.data.ids import id_column, is_string, joined
-from unseen.data.pieces import Reader, several_rows
+from unseen.data.pieces import Edges, Reader, several_rows
 from unseen.data.read import Intake, missing_features, numbered_ids
 from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
@@ -35,6 +35,15 @@ ROLES: tuple[Role, ...] = ("nodes", "edges", "features", "labels")
 """Sources in the order in which their ids are numbered."""
 APART = 1 << 60
 """Between the places of two sources."""
+
+
+def not_plain(what: str, place: str = "") -> InputError:
+    """Return the error for a graph that parts cannot hold."""
+    where = f"{place}: " if place else ""
+    return InputError(
+        f"{where}there are {what}, but parts have neither directions, signs nor types so far; "
+        "read the graph whole (unseen embed), or leave these out"
+    )
 
 
 class Tables:
@@ -62,6 +71,7 @@ class Tables:
         self._rows = dict.fromkeys(ROLES, 0)
         self._starts: dict[Reader[Any], int] = {}
         self._text: set[Role] = set()
+        self._kinds: dict[type, dict[str, None]] = {}
         self._numbered = 0  # rows of features that name no nodes
         self._classes: list[str] = []
         self._features: FeatureFile | None = None
@@ -96,6 +106,8 @@ class Tables:
         self._number_classes()
 
     def _take(self, role: Role, piece: Any, row: int | None = None) -> None:
+        if role in ("edges", "nodes"):
+            self._require_plain(piece)
         if role == "edges":
             self.add("edges", piece.src, piece.dst, weight=piece.weight, row=row)
             if piece.nodes is not None:
@@ -109,6 +121,19 @@ class Tables:
         places = self.add(role, piece.ids, row=row)
         if role == "labels":
             self._database.insert("classes", pa.table({"place": places[piece.rows], "name": piece.names}))
+
+    def _require_plain(self, piece: Any) -> None:
+        """Refuse what parts cannot keep: several types, and signs."""
+        if getattr(piece, "types", None) is not None:
+            kinds = self._kinds.setdefault(type(piece), {})
+            kinds |= dict.fromkeys(piece.types.unique().to_pylist()[:2])
+            if len(kinds) > 1:
+                both = ", ".join(map(repr, list(kinds)[:2]))
+                raise not_plain("several types (" + both + ")", piece.place(0))
+        if isinstance(piece, Edges) and piece.weight is not None and len(piece.negative):
+            row = int(piece.negative[0])
+            weight = f"negative weights ({piece.weight[row]:g}; --drop-negative leaves such edges out)"
+            raise not_plain(weight, piece.place(row))
 
     def reserve(self, role: Role) -> int:
         """Return the number of a row that is filled later, if at all: a first line that waits."""

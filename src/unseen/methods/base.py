@@ -16,13 +16,12 @@ from unseen.embedding import Embedding
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
-from unseen.graph import Features, Graph
+from unseen.graph import Features, Graph, Need
 from unseen.labels import Labels, one_a_node
 from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import scale_exponent, scaled
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
-from unseen.relations import Need
 
 if TYPE_CHECKING:
     from os import PathLike
