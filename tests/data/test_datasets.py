@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.data import download
+from unseen.data.benchmarks import BENCHMARKS
 from unseen.data.datasets import Counts, dataset_counts, find_dataset
 from unseen.data.published import PAPER_GRAPHS, Entry, cache_folder
 from unseen.data.write import write_graph
@@ -328,7 +329,7 @@ def own(tmp_path, monkeypatch) -> Path:
 
 
 def test_folder_with_names_isolated_nodes_and_an_empty_class(own):
-    assert unseen.dataset_names() == ("debian", *PAPER_GRAPHS, "mine")
+    assert unseen.dataset_names() == ("debian", *PAPER_GRAPHS, *BENCHMARKS, "mine")
     assert dataset_counts("mine") == {"nodes": 4, "edges": 2, "classes": 3, "features": 2}
     data = unseen.load_dataset("mine")
     assert data.graph.feature_names == ("long nose", "node")
@@ -358,7 +359,7 @@ def test_folder_with_ids_and_classes_of_words(own):
 
 def test_unknown_name_lists_the_folders_too(own):
     with pytest.raises(
-        unseen.InputError, match=r"did you mean 'mine'\? Known: debian, .*, blogcatalog, mine$"
+        unseen.InputError, match=r"did you mean 'mine'\? Known: debian, .*, blogcatalog, .*, mine$"
     ):
         unseen.load_dataset("mime")
 

@@ -237,8 +237,9 @@ def is_dataset(source: str) -> bool:
         return False
     from unseen.data.datasets import dataset_names
 
-    if source not in dataset_names() and path.suffix == "" and path.parent == Path():
+    known = source.partition(":")[0] in dataset_names()  # a year may follow
+    if not known and path.suffix == "" and path.parent == Path():
         hint = unknown_name("data set", source, dataset_names())
         msg = f"there is no file {source!r}, and {hint}"
         raise InputError(msg)
-    return source in dataset_names()
+    return known

@@ -103,8 +103,8 @@ DEBIAN_COUNTS = Counts(nodes=4852, edges=6928, classes=12, features=1659)
 def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...]:
     """Return the names `load_dataset` takes.
 
-    ``debian`` is part of the package, then come the five graphs of the paper, then the other folders in
-    the authors' format below `data_dir` or ``UNSEEN_DATA``.
+    ``debian`` is part of the package, then come the five graphs of the paper and five others
+    (:mod:`unseen.data.benchmarks`), then the other folders in the authors' format below `data_dir` or ``UNSEEN_DATA``.
 
     Examples
     --------
@@ -112,9 +112,10 @@ def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...
     >>> unseen.dataset_names()[:6]
     ('debian', 'citeseer', 'cora', 'wiki', 'ppi', 'blogcatalog')
     """
+    from unseen.data.benchmarks import BENCHMARKS
     from unseen.data.published import PAPER_GRAPHS
 
-    listed = ("debian", *PAPER_GRAPHS)
+    listed = ("debian", *PAPER_GRAPHS, *BENCHMARKS)
     parent = _user_folder(data_dir)
     if parent is None:
         return listed
@@ -134,10 +135,13 @@ def dataset_counts(name: str) -> dict[str, int | None]:
     >>> dataset_counts("cora")
     {'nodes': 2708, 'edges': 5429, 'classes': 7, 'features': 1433}
     """
+    from unseen.data.benchmarks import BENCHMARKS
     from unseen.data.published import PAPER_GRAPHS
 
     if name == "debian":
         return asdict(DEBIAN_COUNTS)
+    if name.partition(":")[0] in BENCHMARKS:
+        return asdict(BENCHMARKS[name.partition(":")[0]].counts)
     if name in PAPER_GRAPHS:
         return asdict(PAPER_GRAPHS[name].counts)
     parent = _user_folder(None)
@@ -153,6 +157,8 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
     five graphs of the paper are else taken from the cache (``UNSEEN_CACHE``, or ``unseen`` in the user's
     cache folder) or downloaded from their public sources, checked, and kept in the cache. Node ids are
     package names for ``debian``, the numbers 0 ... n - 1 for the paper's graphs, and those of the files for others.
+    ``hgb-dblp``, ``hgb-acm``, ``fin-ynet:2008`` (a year), ``photo`` and ``coauthor-cs`` are looked up in that
+    order, too.
 
     Parameters
     ----------
@@ -178,9 +184,18 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
     """
     if name == "debian":
         return load_debian()
-    if name not in dataset_names(data_dir):
+    base, colon, _ = name.partition(":")
+    if base not in dataset_names(data_dir) or (colon and base != "fin-ynet"):
         raise unknown_name("data set", name, dataset_names(data_dir))
+    from unseen.data.benchmarks import BENCHMARKS, load_benchmark
     from unseen.data.published import PAPER_GRAPHS
+
+    parent = _user_folder(data_dir)
+    in_folder = parent is not None and (parent / name / GRAPH_FILE).is_file()
+    if base in BENCHMARKS and not in_folder:
+        return load_benchmark(name, parent)
+    if base in BENCHMARKS and parent is not None:
+        return read_folder(parent / name, BENCHMARKS[base].counts)
 
     return find_dataset(name, PAPER_GRAPHS.get(name), data_dir)
 

@@ -31,8 +31,12 @@ class _PassingError(Exception):
     """Trouble that another try may not meet."""
 
 
-def fetch(url: str, *, size: int, patience: Patience | None = None) -> bytes:
-    """Return the content of `url`, which must be `size` bytes long.
+LARGEST = 100_000_000
+"""Bytes of a file whose size is not known, at most."""
+
+
+def fetch(url: str, *, size: int | None, patience: Patience | None = None) -> bytes:
+    """Return the content of `url`, which must be `size` bytes long (None: at most `LARGEST`).
 
     Connections that fail, hang or are cut are tried again after a growing pause; anything else is an
     error at once. Redirects are followed to http and https addresses only.
@@ -54,7 +58,7 @@ def fetch(url: str, *, size: int, patience: Patience | None = None) -> bytes:
     raise DatasetError(msg)
 
 
-def _fetch_once(url: str, size: int, patience: Patience) -> bytes:
+def _fetch_once(url: str, size: int | None, patience: Patience) -> bytes:
     from unseen import __version__
 
     request = urllib.request.Request(url, headers={"User-Agent": f"unseen/{__version__}"})
@@ -91,8 +95,13 @@ def _opener() -> urllib.request.OpenerDirector:
     return opener
 
 
-def _read(response: http.client.HTTPResponse, url: str, size: int, until: float) -> bytes:
+def _read(response: http.client.HTTPResponse, url: str, size: int | None, until: float) -> bytes:
     length = response.headers.get("Content-Length")
+    if size is None:
+        if length is None or not length.isdigit() or int(length) > LARGEST:
+            msg = f"{url} has {length or 'an unknown number of'} bytes; at most {LARGEST:,} are read"
+            raise DatasetError(msg)
+        size = int(length)
     if length is not None and length.isdigit() and int(length) != size:
         msg = f"{url} has {length} bytes, the published file has {size}; it is another file"
         raise DatasetError(msg)

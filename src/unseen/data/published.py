@@ -216,11 +216,11 @@ def _download(source: Source, base: str, folder: Path) -> bytes:
             f"{url} has the sha256 {digest} in place of {source.sha256}: it is another file and was not kept"
         )
         raise DatasetError(msg)
-    _keep(content, folder / source.file)
+    keep(content, folder / source.file)
     return content
 
 
-def _keep(content: bytes, path: Path) -> None:
+def keep(content: bytes, path: Path) -> None:
     """Write to the cache, whole or not at all; a cache that cannot be written costs time, nothing else."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -72,7 +73,8 @@ def read(
     edges : path, table or scipy matrix
         Text (``src, dst`` and perhaps ``weight``, with or without header; in a header also ``type`` and
         ``sign``; also ``.gz``), Parquet (a file, or a folder of files), a scipy ``.npz`` (an array ``ids`` in
-        it may name the rows), a ``.mat`` with ``network``, a ``graph.txt`` or the folder that holds it;
+        it may name the rows), a ``.mat`` with ``network``, a ``graph.txt`` or the folder that holds it; a folder with
+        ``node.dat`` and ``link.dat`` (heterogeneous graph benchmark), which brings features and labels;
         anything with the Arrow interface (pandas, polars, pyarrow) with the columns
         ``src, dst[, weight][, type]``; a scipy matrix.
     nodes : path, table or sequence of ids, optional
@@ -116,6 +118,10 @@ def read(
     ['alone', '007', 'a b', 'ü']
     """
     options = Options(header, delimiter, symmetrize, drop_negative, strict, directed, absolute)
+    if is_path(edges) and (Path(edges) / "link.dat").is_file():
+        from unseen.data.hgb import read_hgb
+
+        return Data(*read_hgb(Path(edges), nodes, features, labels), Report())
     return Intake(edges, nodes, features, several(labels), options).data()
 
 
