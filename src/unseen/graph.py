@@ -152,16 +152,7 @@ class Graph:
         return False
 
     def view(self, need: Need) -> Graph:  # noqa: ARG002
-        """Return the graph without what `need` does not ask for; see :class:`unseen.Need`.
-
-        Examples
-        --------
-        >>> import numpy as np, unseen
-        >>> links = unseen.Relation("links", None, None, np.array([[0, -1, 0], [0, 0, 2], [0, 0, 0]]), directed=True)
-        >>> graph = unseen.Graph.from_relations([links])
-        >>> graph, graph.view(unseen.Need())
-        (Graph(3 nodes, 2 edges, directed, signed, no features), Graph(3 nodes, 1 edges, no features))
-        """
+        """Return the graph without what `need` does not ask for; see :class:`unseen.Need`."""
         return self
 
     def features_of(self, node_type: str) -> Features | None:
@@ -308,8 +299,11 @@ class Graph:
         weight: str | None = "weight",
         features: Any = None,
         symmetrize: Symmetrize = "max",
+        **types: str | None,
     ) -> Graph:
         """Make a graph from a networkx graph; nodes keep their order and, as strings or int64, their names.
+
+        Directions, signs and types are kept; ``symmetrize="sum"`` and ``"error"`` ask for an undirected graph.
 
         Parameters
         ----------
@@ -321,6 +315,8 @@ class Graph:
             Node attribute that holds a number or a vector, or a matrix in node order.
         symmetrize : {"max", "sum", "error"}
             What becomes of parallel and opposite edges.
+        **types : str or None
+            Attributes, None for none: `node_type` ("type"), `edge_type` ("type"), and `sign` ("sign", 1 or -1).
 
         Examples
         --------
@@ -330,11 +326,11 @@ class Graph:
         """
         from unseen.data.objects import graph_from_networkx
 
-        return graph_from_networkx(graph, weight=weight, features=features, symmetrize=symmetrize)
+        return graph_from_networkx(graph, weight=weight, features=features, symmetrize=symmetrize, **types)
 
     @staticmethod
     def from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
-        """Make a graph from a PyTorch Geometric ``Data``: ``edge_index``, ``edge_weight`` and ``x``.
+        """Make a graph from a PyTorch Geometric ``Data`` or ``HeteroData``: ``edge_index``, ``edge_weight``, ``x``.
 
         Examples
         --------

@@ -165,6 +165,10 @@ class RelationGraph(Graph):
             alone[coo.row[linked]] = alone[coo.col[linked]] = False
         return alone
 
+    def rows_of(self, node_type: str | None) -> Ints:
+        """Return the row numbers of the nodes of one type."""
+        return np.flatnonzero(self._codes == self.types.index(node_type))
+
     def features_of(self, node_type: str) -> Features | None:
         """Return the features of the nodes of one type, in their order; None where it has none."""
         if node_type not in self.types:

@@ -7,7 +7,7 @@ Nothing is renumbered: row i stays row i, and ids travel with the graph. PyTorch
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,14 @@ from unseen.labels import Labels
 
 
 def graph_from_networkx(
-    graph: Any, *, weight: str | None = "weight", features: Any = None, symmetrize: Symmetrize = "max"
+    graph: Any,
+    *,
+    weight: str | None = "weight",
+    features: Any = None,
+    symmetrize: Symmetrize = "max",
+    node_type: str | None = "type",
+    edge_type: str | None = "type",
+    sign: str | None = "sign",
 ) -> Graph:
     """Make a graph from a networkx graph; see :meth:`unseen.Graph.from_networkx`.
 
@@ -47,6 +54,17 @@ def graph_from_networkx(
     src = np.array([number[u] for u, _, _ in edges], dtype=np.int64)
     dst = np.array([number[v] for _, v, _ in edges], dtype=np.int64)
     weights = np.array([_weight(edge, weight) for edge in edges], dtype=np.float64)
+    if sign is not None:
+        signs = graph.edges(data=sign, default=1.0)
+        weights *= np.array([_weight(edge, sign) for edge in signs], dtype=np.float64)
+    kinds = [kind for _, _, kind in graph.edges(data=edge_type)] if edge_type is not None else []
+    node_types = [graph.nodes[name].get(node_type) for name in names] if node_type is not None else []
+    typed = any(kind is not None for kind in (*kinds, *node_types))
+    if (graph.is_directed() and symmetrize == "max") or (weights < 0).any() or typed:
+        points = [graph.is_directed() and flag for _, _, flag in graph.edges(data="directed", default=True)]
+        return _graph_of_relations(
+            graph, ids, (src, dst), weights, node_types, kinds, points, features, symmetrize
+        )
     matrix, feature_names = (None, None) if features is None else _features(graph, names, features)
     return Graph.from_edges(
         ids[src],
@@ -59,8 +77,48 @@ def graph_from_networkx(
     )
 
 
+def _graph_of_relations(
+    graph: Any, ids: IdArray, ends: Any, weights: Any, types: list[Any], kinds: list[Any], points: list[bool],
+    features: Any, symmetrize: Symmetrize,
+) -> Graph:  # fmt: skip
+    """Return the graph of a networkx graph with directions, signs or types."""
+    from unseen.data.objects_relations import graph_of_columns
+    from unseen.data.options import Options
+
+    names, is_typed = list(graph.nodes), any(each is not None for each in types)
+    if is_typed and None in types:
+        msg = f"the node {names[types.index(None)]!r} has no type, though others have; give all nodes a type, or none"
+        raise InputError(msg)
+    matrices: dict[Any, Any] = dict(features) if isinstance(features, Mapping) else {}
+    columns: dict[Any, Any] = {}
+    node_types = [str(each) for each in types] if is_typed else [None] * len(names)
+    if isinstance(features, str):
+        for key in dict.fromkeys(node_types):
+            own = [name for name, each in zip(names, node_types, strict=True) if each == key]
+            if any(features in graph.nodes[name] for name in own):
+                matrices[key], columns[key] = _features(graph, own, features)
+        stored = graph.graph.get("feature_names")
+        columns = dict(stored) if isinstance(stored, Mapping) else columns
+    elif features is not None and not matrices:
+        matrices = dict.fromkeys(dict.fromkeys(node_types), features)
+    return graph_of_columns(
+        ids,
+        ends,
+        weights,
+        node_types=[str(each) for each in types] if is_typed else None,
+        edge_types=["edge" if kind is None else str(kind) for kind in kinds] if any(kinds) else None,
+        directed=points,
+        features=matrices,
+        feature_names={key: own for key, own in columns.items() if own is not None},
+        options=Options(symmetrize=symmetrize),
+    )
+
+
 def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | None = "features") -> Any:
     """Return an undirected networkx graph with the weights as edge attribute ``weight``.
+
+    A graph of relations becomes a ``DiGraph`` or multigraph where it has to, with the attribute ``type`` of nodes and
+    edges; what does not point in a directed graph has ``directed=False``.
 
     Parameters
     ----------
@@ -79,12 +137,18 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     >>> list(theirs.edges(data=True))
     [('a', 'b', {'weight': 2.0})]
     """
+    from unseen.data.objects_relations import relations_to_networkx
+    from unseen.relation_graph import RelationGraph
+
     try:
         import networkx
     except ImportError:
         msg = "to_networkx needs networkx; install it with: pip install networkx"
         raise UnsupportedError(msg) from None
     ids = graph.node_ids.tolist()
+    if isinstance(graph, RelationGraph):
+        theirs = relations_to_networkx(graph, features)
+        return _with_labels(theirs, graph, labels)
     theirs = networkx.Graph()
     theirs.add_nodes_from(ids)
     upper = sp.triu(graph.adjacency, format="coo")
@@ -97,6 +161,11 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
             theirs.graph["feature_names"] = graph.feature_names
         for node, row in zip(ids, _dense(graph), strict=True):
             theirs.nodes[node][features] = row.copy()
+    return _with_labels(theirs, graph, labels)
+
+
+def _with_labels(theirs: Any, graph: Graph, labels: Labels | None) -> Any:
+    ids = graph.node_ids.tolist()
     if labels is not None:
         indicator = labels.aligned(graph).indicator
         numbers, ends = indicator.indices.tolist(), indicator.indptr.tolist()

@@ -13,6 +13,7 @@ from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize, symmetric
 from unseen.ids import IdArray, as_ids, default_ids
 from unseen.labels import Labels
+from unseen.relation_graph import RelationGraph
 
 
 def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
@@ -30,6 +31,10 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     >>> graph_from_pyg(Data(x=torch.eye(3), edge_index=edge_index))
     Graph(3 nodes, 2 edges, 3 features)
     """
+    if hasattr(data, "node_types") and hasattr(data, "edge_types"):
+        from unseen.data.objects_relations import graph_from_hetero
+
+        return graph_from_hetero(data, _matrix, _store_index, _weights)
     src, dst = _edge_index(data)
     features = None if data.get("x") is None else _matrix(data.x, "x")
     n = _n_nodes(data, features, src, dst)
@@ -107,6 +112,13 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
     except ImportError:
         msg = "to_pyg needs PyTorch Geometric; install it with: pip install torch torch-geometric"
         raise UnsupportedError(msg) from None
+    if isinstance(graph, RelationGraph):
+        from unseen.data.objects_relations import hetero_from_graph
+
+        if labels is not None:
+            msg = "labels of a graph of relations are not converted yet; leave out `labels`"
+            raise UnsupportedError(msg)
+        return hetero_from_graph(graph, _tensor, _float32)
     coo = graph.adjacency.tocoo()
     data = Data(
         edge_index=torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64)), num_nodes=graph.n_nodes
@@ -133,6 +145,10 @@ def _edge_index(data: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]
     if not hasattr(data, "get") or hasattr(data, "node_types") or not hasattr(type(data), "num_nodes"):
         msg = f"expected a torch_geometric.data.Data with nodes of one kind, got {type(data).__name__}"
         raise InputError(msg)
+    return _store_index(data)
+
+
+def _store_index(data: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     if data.get("edge_index") is None:
         msg = "the data has no `edge_index`; other forms such as `adj_t` must be converted to it first"
         raise InputError(msg)

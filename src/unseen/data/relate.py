@@ -42,7 +42,7 @@ def graph_of_relations(
     )
     types, codes = _node_types(nodes, by_type, rows_of, numbering)
     _require_types(codes, edges, numbering)
-    relations = list(_relations(edges, types, codes, numbering, options, report))
+    relations = list(relations_of(edges, types, codes, numbering, options, report))
     matrices: dict[str | None, Any] = {}
     names: dict[str | None, Any] = {}
     for key, piece in by_type.items():
@@ -128,7 +128,7 @@ def _require_types(codes: Ints, edges: Edges, numbering: Numbering) -> None:
     raise InputError(msg)
 
 
-def _relations(
+def relations_of(
     edges: Edges, types: Types, codes: Ints, numbering: Numbering, options: Options, report: Report
 ) -> Iterator[Relation]:
     """Yield the relations in the order of their first edges; the types of that edge are those of the relation."""
