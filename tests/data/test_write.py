@@ -174,3 +174,13 @@ def test_convert_a_paper_graph(tmp_path: Path, paper_graph: Callable[[str], unse
     assert edges_of(read) == edges_of(data.graph)
     assert labels is not None
     assert labels_of(labels) == labels_of(data.labels)
+
+
+def test_directions_signs_and_types_are_not_written_so_far(tmp_path: Path) -> None:
+    matrix = np.array([[0, -1.0], [0, 0]])
+    graph = unseen.Graph.from_relations([unseen.Relation("r", None, None, matrix, directed=True)])  # type: ignore[arg-type]
+    with pytest.raises(
+        unseen.UnsupportedError, match=r"the graph has directions, signs or types, which are not written"
+    ):
+        write_graph(graph, tmp_path / "edges.csv")
+    assert not any(tmp_path.iterdir())

@@ -141,7 +141,8 @@ def dataset_counts(name: str) -> dict[str, int | None]:
     if name == "debian":
         return asdict(DEBIAN_COUNTS)
     if name.partition(":")[0] in BENCHMARKS:
-        return asdict(BENCHMARKS[name.partition(":")[0]].counts)
+        counts: dict[str, int | None] = asdict(BENCHMARKS[name.partition(":")[0]].counts)
+        return counts | {"edges": None} if name.startswith("fin-ynet") else counts  # other numbers every year
     if name in PAPER_GRAPHS:
         return asdict(PAPER_GRAPHS[name].counts)
     parent = _user_folder(None)

@@ -74,6 +74,12 @@ def write_graph(
     >>> [path.name for path in write_graph(graph, folder / "edges.csv")]
     ['edges.csv', 'edges.nodes.csv']
     """
+    if graph.is_directed or graph.is_signed or graph.is_heterogeneous:
+        msg = (
+            f"cannot write {target}: the graph has directions, signs or types, which are not written so far; "
+            "write its plain view, graph.view(unseen.Need()), or leave these out (--drop-negative, --absolute)"
+        )
+        raise UnsupportedError(msg)
     if str(target) in STDOUT:
         _warn_of_one_table(graph, labels)
         return write_part(graph, "edges", target)
