@@ -48,7 +48,7 @@ def convert(
             target,
             what=what,  # type: ignore[arg-type]  # checked there, with the kinds there are in the message
             nodes=files.nodes,
-            features=files.features,
+            features=files.feature_sources(),
             labels=files.labels,
             options=files.reading(),
         )

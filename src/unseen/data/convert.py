@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -107,7 +107,8 @@ def convert_file(
     if kind == "labels":
         return write_part(read_label_list(path, options), "labels", to, inputs=[path])
     parts = _own_parts(existing(path, "edges")) | {k: part for k, part in parts.items() if part is not None}
-    listed = (part if isinstance(part, (list, tuple)) else [part] for part in parts.values())
+    by_type = (list(part.values()) if isinstance(part, Mapping) else part for part in parts.values())
+    listed = (part if isinstance(part, (list, tuple)) else [part] for part in by_type)
     sources = [path, *(each for part in listed for each in part)]
     if kind == "graph" and str(to) not in STDOUT:  # what is wrong with it is told before the work
         check_graph_target(to)
