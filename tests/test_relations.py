@@ -143,9 +143,7 @@ def test_entries_given_twice_against_a_plain_loop(
     )
     coo = sp.coo_array((weight, (row, column)), shape=(5, 5))
     if opposite:
-        with pytest.raises(
-            unseen.InputError, match=r"gives row \d, column \d two weights, equal and opposite"
-        ):
+        with pytest.raises(unseen.InputError, match=r"row \d, column \d has two weights, equal and opposite"):
             Relation("r", None, None, coo, directed)  # type: ignore[arg-type]
         return
     csr = Relation("r", None, None, coo, directed).matrix.tocoo()  # type: ignore[arg-type]
@@ -254,11 +252,11 @@ def test_one_type_needs_no_names() -> None:
         ),
         (
             {"relations": [Relation("x", "author", "paper", matrix((0, 3, 1)))]},
-            r"'x' leads from 'author' to 'paper', but its row 0, column 3 joins 'author' and 'venue'; make that",
+            r"row 0, column 3: the relation 'x' leads from 'author' to 'paper', but here from 'author' to 'venue'",
         ),
         (
             {"relations": [Relation("x", "author", "paper", matrix((2, 0, 1)), directed=True)]},
-            r"row 2, column 0 joins 'paper' and 'author'",
+            r"row 2, column 0: .* but here from 'paper' to 'author'; give these edges another type",
         ),
         ({"node_types": None}, r"the relations name the types 'author', 'paper', 'venue'; give `node_types`"),
         ({"node_types": ["author"]}, r"`node_types` has 1 entries but the graph has 4 nodes"),
@@ -268,7 +266,10 @@ def test_one_type_needs_no_names() -> None:
         ),
         ({"node_ids": ["a"]}, r"`node_ids` has 1 entries but the relations have 4 rows"),
         ({"features": {"auhtor": [[1.0]]}}, r"unknown node type 'auhtor'"),
-        ({"features": {"author": [[1.0]]}}, r"`features` has 1 rows but there are 2 nodes of type 'author'"),
+        (
+            {"features": {"author": [[1.0]]}},
+            r"`features` has 1 rows but the graph has 2 nodes of type 'author'",
+        ),
         ({"features": np.eye(4)}, r"`features` must be a mapping from types to values, as there are 3 types"),
         (
             {"feature_names": {"paper": ["x"]}},

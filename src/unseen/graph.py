@@ -17,10 +17,10 @@ from unseen.ids import (
     checked_features,
     checked_names,
     checked_weights,
-    is_symmetric,
     lock,
     row_ids,
-    square_csr,
+    same,
+    square,
 )
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class Graph:
         >>> unseen.Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]])).n_edges
         1
         """
-        matrix = square_csr(adjacency, "the adjacency")
+        matrix = _as_csr(adjacency)
         _check_weights(matrix, drop_negative=drop_negative)
         matrix = symmetric(matrix, symmetrize)
         return Graph(matrix, features, node_ids, feature_names)  # type: ignore[arg-type]
@@ -355,7 +355,7 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
     check_symmetrize(symmetrize)
     transposed = matrix.T.tocsr()
-    if is_symmetric(matrix, transposed):
+    if same(matrix, transposed):
         return matrix
     if symmetrize == "error":
         msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
@@ -373,10 +373,17 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     return total
 
 
+def _as_csr(matrix: Any) -> sp.csr_array:
+    csr = sp.csr_array(square(matrix, "the adjacency")).astype(np.float64)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return csr
+
+
 def _checked_adjacency(matrix: Any) -> sp.csr_array:
-    csr = square_csr(matrix, "the adjacency")
+    csr = _as_csr(matrix)
     _check_weights(csr)
-    if not is_symmetric(csr):
+    if not same(csr, csr.T.tocsr()):
         msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
         raise InputError(msg)
     return csr

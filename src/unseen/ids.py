@@ -14,6 +14,10 @@ from unseen.errors import InputError
 
 IdArray = npt.NDArray[Any]
 """One-dimensional array of ids, dtype ``int64`` or ``object`` (holding ``str``)."""
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Place = Callable[[int], str]
+"""From the number of an entry to where it stands: ``'edges.csv', line 3``."""
 Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"
 Negative = Literal["refuse", "drop", "absolute", "keep"]
 """What becomes of negative weights."""
@@ -131,37 +135,58 @@ def match_ids(wanted: IdArray, listed: IdArray) -> npt.NDArray[np.int64]:
     return np.fromiter((index.get(str(v), -1) for v in wanted.tolist()), np.int64, len(wanted))
 
 
-def square_csr(matrix: Any, what: str, *, add: bool = True) -> sp.csr_array:
-    """Return a copy of a square matrix in CSR and float64; entries given twice are added up, unless `add` is False."""
+def square(matrix: Any, what: str) -> Any:
+    """Return a square matrix of real numbers as a sparse array; entries given twice are still so."""
     try:
-        csr = sp.csr_array(matrix)
-        if not add and sp.issparse(matrix) and matrix.format == "coo":  # whose conversion adds
-            order = np.argsort(matrix.row, kind="stable")
-            counts = np.bincount(matrix.row, minlength=matrix.shape[0])
-            csr = sp.csr_array(
-                (matrix.data[order], matrix.col[order], np.r_[0, np.cumsum(counts)]), shape=matrix.shape
-            )
+        own = matrix if sp.issparse(matrix) else sp.csr_array(matrix)
     except (TypeError, ValueError):
         msg = f"{what} must be a matrix of real numbers, got {type(matrix).__name__}"
         raise InputError(msg) from None
-    if csr.ndim != 2 or csr.shape[0] != csr.shape[1]:
-        msg = f"{what} must be square, got shape {csr.shape}"
+    if own.ndim != 2 or own.shape[0] != own.shape[1]:
+        msg = f"{what} must be square, got shape {own.shape}"
         raise InputError(msg)
-    if csr.dtype.kind not in "fiub":
-        msg = f"{what} must hold real numbers, got dtype {csr.dtype}"
+    if own.dtype.kind not in "fiub":
+        msg = f"{what} must hold real numbers, got dtype {own.dtype}"
         raise InputError(msg)
-    csr = csr.astype(np.float64)
-    if add:
-        csr.sum_duplicates()
-        csr.eliminate_zeros()
-    return csr
+    return own
 
 
-def is_symmetric(a: sp.csr_array, transposed: sp.csr_array | None = None) -> bool:
-    """Return whether a matrix whose entries are sorted and stand once is symmetric."""
-    b = a.T.tocsr() if transposed is None else transposed
+def same(a: sp.csr_array, b: sp.csr_array) -> bool:
+    """Return whether two matrices whose entries stand once are the same; sorts those of the second."""
     b.sort_indices()
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("indptr", "indices", "data"))
+
+
+def merged(
+    row: Ints, column: Ints, weight: Floats, n: int, *, mirror: bool, add: bool = False
+) -> tuple[sp.csr_array, Ints, Ints]:
+    """Return the matrix of these entries, with their transposes if `mirror`.
+
+    Of an entry that is given several times the larger absolute value counts, or the sum if `add`. Second come the
+    entries that repeat an earlier one, third those that are equal and opposite to another: such pairs are left out.
+    """
+    row, column = row.astype(np.int64), column.astype(np.int64)
+    key = np.minimum(row, column) * n + np.maximum(row, column) if mirror else row * n + column
+    order = np.argsort(key, kind="stable")
+    key, weight = key[order], weight[order]
+    starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else np.zeros(0, dtype=np.int64)
+    opposite = np.zeros(0, dtype=np.int64)
+    value = weight
+    if len(starts) < len(key):
+        with np.errstate(over="ignore"):  # a sum that overflows is infinite, and refused as such by the graph
+            value = (np.add if add else np.maximum).reduceat(weight, starts)
+        if not add and weight.min() < 0:
+            least = np.minimum.reduceat(weight, starts)
+            odd = (value > 0) & (value == -least)
+            value = np.where(odd, 0.0, np.where(value > -least, value, least))
+            numbers = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(key)]))
+            opposite = order[odd[numbers] & (weight == least[numbers])]
+    i, j = np.divmod(key[starts], max(n, 1))
+    off = (i != j) & mirror
+    ends = np.r_[i, j[off]], np.r_[j, i[off]]
+    csr = sp.coo_array((np.r_[value, value[off]], ends), shape=(n, n)).tocsr()
+    csr.eliminate_zeros()
+    return csr, order[1:][key[1:] == key[:-1]], opposite
 
 
 def checked_weights(
@@ -211,11 +236,11 @@ def is_finite(matrix: Features) -> bool:
     return bool(np.isfinite(matrix if isinstance(matrix, np.ndarray) else matrix.data).all())
 
 
-def checked_features(features: Any, n: int, what: str = "the graph has {} nodes") -> Features:
+def checked_features(features: Any, n: int, of_type: str = "") -> Features:
     """Return a copy of features of `n` nodes, or raise the error that says why they are none."""
     matrix = real_matrix(features, "features", _feature_dtype)
     if matrix.shape[0] != n:
-        msg = f"`features` has {matrix.shape[0]} rows but {what.format(n)}"
+        msg = f"`features` has {matrix.shape[0]} rows but the graph has {n} nodes{of_type}"
         raise InputError(msg)
     if n and not matrix.shape[1]:
         msg = "`features` has no columns; pass features=None where nodes have no features"

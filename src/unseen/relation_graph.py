@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,12 +14,23 @@ import scipy.sparse as sp
 from unseen.errors import InputError, counted, unknown_name
 from unseen.folding import folded
 from unseen.graph import Graph, Need
-from unseen.ids import Features, checked_features, checked_names, lock, row_ids
-from unseen.relations import Ints, Relation
+from unseen.ids import Features, Ints, checked_features, checked_names, lock, row_ids
+from unseen.relations import Relation, Types, oriented
+
+Stored = dict[str | None, tuple[Features, tuple[str, ...] | None]]
+"""The features of each type that has some, and the names of their columns."""
 
 
 class RelationGraph(Graph):
     """A graph of relations; what :meth:`unseen.Graph.from_relations` makes. Folded when it is asked for a view."""
+
+    types: Types
+    """The types of nodes, in the order of first appearance."""
+    codes: Ints
+    """The number of each node's type."""
+    stored_features: Stored
+    _relations: tuple[Relation, ...]
+    _views: dict[Need, Graph]
 
     def __init__(
         self,
@@ -29,43 +40,24 @@ class RelationGraph(Graph):
         features: Any = None,
         feature_names: Any = None,
     ) -> None:
-        listed = tuple(relations)
-        wrong = next((each for each in listed if not isinstance(each, Relation)), None)
-        if not listed or wrong is not None:
-            came = "nothing" if wrong is None else type(wrong).__name__
-            msg = f"`relations` must be a list of unseen.Relation, at least one, got {came}"
-            raise InputError(msg)
+        listed = _checked_relations(relations)
         n = listed[0].matrix.shape[0]
-        odd = next((each for each in listed if each.matrix.shape[0] != n), None)
-        if odd is not None:
-            msg = (
-                f"the matrix of relation {odd.name!r} has {odd.matrix.shape[0]} rows, that of {listed[0].name!r} has "
-                f"{n}; every relation needs a row for every node of the graph"
-            )
-            raise InputError(msg)
-        ids = row_ids(None if node_ids is None else node_ids, n, f"the relations have {n} rows")  # type: ignore[arg-type]
+        ids = row_ids(node_ids, n, f"the relations have {n} rows")
         types, codes = _types(node_types, listed, n)
-        keys = [(each.name, each.source_type, each.target_type) for each in listed]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
-            msg = (
-                f"the relation {twice[0]!r} is given twice for the same types of nodes; give it another name"
-            )
-            raise InputError(msg)
-        own = {} if features is None else _by_type(features, types, "features")
-        names = {} if feature_names is None else _by_type(feature_names, types, "feature_names")
-        matrices = {
-            t: _features_of(t, own[t], int((codes == types.index(t)).sum())) for t in types if t in own
-        }
-        for key in names:
-            names[key] = checked_names(names[key], matrices.get(key))
-        lock(codes, *matrices.values())
+        own, names = (_by_type(features, types, "features"), _by_type(feature_names, types, "feature_names"))
+        stored: Stored = {}
+        for key in [each for each in types if each in own or each in names]:
+            of_type = "" if key is None else f" of type {key!r}"
+            count = int((codes == types.index(key)).sum())
+            matrix = checked_features(own[key], count, of_type) if key in own else None
+            stored[key] = (matrix, checked_names(names.get(key), matrix))  # type: ignore[assignment]
+        lock(codes, *(matrix for matrix, _ in stored.values()))
         self.__dict__.update(
             node_ids=ids,
             types=types,
-            _codes=codes,
+            codes=codes,
+            stored_features=stored,
             _relations=tuple(_with_types(each, types, codes) for each in listed),
-            _features={key: (matrices[key], names.get(key)) for key in matrices},
             _views={},
         )
 
@@ -75,26 +67,17 @@ class RelationGraph(Graph):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        lock(self.node_ids, self._codes, *(matrix for matrix, _ in self._features.values()))
+        lock(self.node_ids, self.codes, *(matrix for matrix, _ in self.stored_features.values()))
 
     def __repr__(self) -> str:
         nodes = f"{self.n_nodes} nodes" + (f" of {len(self.types)} types" if len(self.types) > 1 else "")
         kinds = [f"{len(self._relations)} relations"] if len(self._relations) > 1 else []
         flags = [word for word in ("directed", "signed") if getattr(self, f"is_{word}")]
-        width = "no features"
-        if self._features:
-            of_types = f"features of {counted(len(self._features), 'type')}"
-            width = (
-                of_types if len(self.types) > 1 else f"{self._features[self.types[0]][0].shape[1]} features"
-            )
+        widths = [matrix.shape[1] for matrix, _ in self.stored_features.values()]
+        width = f"{widths[0] if widths else 'no'} features"
+        if widths and len(self.types) > 1:
+            width = f"features of {counted(len(widths), 'type')}"
         return f"Graph({', '.join([nodes, *kinds, f'{self.n_edges} edges', *flags, width])})"
-
-    types: tuple[str | None, ...]
-    """The types of nodes, in the order of first appearance."""
-    _codes: Ints
-    _relations: tuple[Relation, ...]
-    _features: dict[str | None, tuple[Features, tuple[str, ...] | None]]
-    _views: dict[Need, Graph]
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -106,7 +89,7 @@ class RelationGraph(Graph):
         """The type of each node, None where there is one."""
         if len(self.types) == 1:
             return None
-        names = np.array(self.types, dtype=object)[self._codes]
+        names = np.array(self.types, dtype=object)[self.codes]
         lock(names)
         return names
 
@@ -153,31 +136,28 @@ class RelationGraph(Graph):
     @property
     def n_self_loops(self) -> int:
         """Number of nodes that have an edge to themselves."""
-        return len(np.unique(np.concatenate([relation._loops for relation in self._relations])))
+        return int(np.count_nonzero(sum(abs(each.matrix.diagonal()) for each in self._relations)))
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
         """Mask of the nodes that have no edge to another node."""
         alone = np.ones(self.n_nodes, dtype=bool)
         for relation in self._relations:
-            coo = relation.matrix.tocoo()
-            linked = coo.row != coo.col
-            alone[coo.row[linked]] = alone[coo.col[linked]] = False
+            ends = np.stack(relation.matrix.nonzero())
+            alone[ends[:, ends[0] != ends[1]]] = False
         return alone
 
     def rows_of(self, node_type: str | None) -> Ints:
         """Return the row numbers of the nodes of one type."""
-        return np.flatnonzero(self._codes == self.types.index(node_type))
+        if node_type not in self.types:
+            raise unknown_type(node_type, self.types)
+        return np.flatnonzero(self.codes == self.types.index(node_type))
 
     def features_of(self, node_type: str) -> Features | None:
         """Return the features of the nodes of one type, in their order; None where it has none."""
         if node_type not in self.types:
             raise unknown_type(node_type, self.types)
-        return self._features.get(node_type, (None, None))[0]
-
-    def feature_names_of(self, node_type: str) -> tuple[str, ...] | None:
-        """Return the names of the features of one type, None where they have none."""
-        return self._features.get(node_type, (None, None))[1]
+        return self.stored_features.get(node_type, (None, None))[0]
 
     def view(self, need: Need) -> Graph:
         """Return the graph without what `need` does not ask for, and say in one sentence what that was, once."""
@@ -188,31 +168,38 @@ class RelationGraph(Graph):
             self._views[need] = folded(self, need)
         return self._views[need]
 
+    def with_relations(self, relations: Sequence[Relation], rows: Ints | None = None) -> RelationGraph:
+        """Return the graph of these relations between the nodes of these rows (None: all), with their features."""
+        rows = np.arange(self.n_nodes) if rows is None else rows
+        place = np.empty(self.n_nodes, dtype=np.int64)  # of a node among those of its type
+        for key in self.types:
+            place[self.rows_of(key)] = np.arange(len(self.rows_of(key)))
+        kept = {
+            key: (matrix[place[own]], names)
+            for key, (matrix, names) in self.stored_features.items()
+            if len(own := rows[self.codes[rows] == self.types.index(key)])
+        }
+        return RelationGraph(
+            relations,
+            self.node_ids[rows],
+            None if self.types == (None,) else np.array(self.types, dtype=object)[self.codes[rows]],
+            {key: matrix for key, (matrix, _) in kept.items()},
+            {key: names for key, (_, names) in kept.items() if names is not None},
+        )
+
     def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
         """Return the graph of these rows, in their order, and the edges between them; itself where that is all."""
         if np.array_equal(rows, np.arange(self.n_nodes)):
             return self
-        chosen = self._codes[rows]
-        place = np.empty(self.n_nodes, dtype=np.int64)  # of a node among those of its type
-        for k in range(len(self.types)):
-            own = np.flatnonzero(self._codes == k)
-            place[own] = np.arange(len(own))
-        kept = {key: k for k, key in enumerate(self.types) if (chosen == k).any() and key in self._features}
+        types = [self.types[code] for code in np.unique(self.codes[rows])]
         relations = [
-            Relation(r.name, r.source_type, r.target_type, r.matrix[rows][:, rows], r.directed)
-            for r in self._relations
-            if {r.source_type, r.target_type} <= {self.types[k] for k in np.unique(chosen)}
+            replace(each, matrix=each.matrix[rows][:, rows])
+            for each in self._relations
+            if each.source_type in types and each.target_type in types
         ]
         if not relations:  # of types that nothing joins
-            empty = sp.csr_array((len(chosen), len(chosen)))
-            relations = [Relation("edge", self.types[chosen[0]], self.types[chosen[0]], empty)]
-        return RelationGraph(
-            relations,
-            self.node_ids[rows],
-            None if self.types == (None,) else np.array(self.types, dtype=object)[chosen],
-            {key: self._features[key][0][place[rows[chosen == k]]] for key, k in kept.items()} or None,
-            {key: self._features[key][1] for key in kept if self._features[key][1] is not None} or None,
-        )
+            relations = [Relation("edge", types[0], types[0], sp.csr_array((len(rows), len(rows))))]
+        return self.with_relations(relations, np.asarray(rows))
 
 
 def unknown_type(node_type: object, types: Iterable[str | None]) -> InputError:
@@ -223,9 +210,31 @@ def unknown_type(node_type: object, types: Iterable[str | None]) -> InputError:
     return InputError(f"the nodes have no types, so that none is called {node_type!r}; take graph.features")
 
 
-def _types(
-    node_types: Iterable[Any] | None, relations: Sequence[Relation], n: int
-) -> tuple[tuple[str | None, ...], Ints]:
+def _checked_relations(relations: Iterable[Relation]) -> tuple[Relation, ...]:
+    listed = tuple(relations)
+    wrong = next((type(each).__name__ for each in listed if not isinstance(each, Relation)), "nothing")
+    if not listed or wrong != "nothing":
+        msg = f"`relations` must be a list of unseen.Relation, at least one, got {wrong}"
+        raise InputError(msg)
+    n, keys = listed[0].matrix.shape[0], set()
+    for each in listed:
+        if each.matrix.shape[0] != n:
+            msg = (
+                f"the matrix of relation {each.name!r} has {each.matrix.shape[0]} rows, that of {listed[0].name!r} has "
+                f"{n}; every relation needs a row for every node of the graph"
+            )
+            raise InputError(msg)
+        key = (each.name, each.source_type, each.target_type)
+        if key in keys:
+            msg = (
+                f"the relation {each.name!r} is given twice for the same types of nodes; give it another name"
+            )
+            raise InputError(msg)
+        keys.add(key)
+    return listed
+
+
+def _types(node_types: Iterable[Any] | None, relations: Sequence[Relation], n: int) -> tuple[Types, Ints]:
     """Return the types in the order of first appearance, and the number of each node's."""
     named = dict.fromkeys(t for each in relations for t in (each.source_type, each.target_type))
     if node_types is None:
@@ -242,61 +251,48 @@ def _types(
     if bad is not None:
         msg = f"`node_types` holds {values[bad]!r} for row {bad}; a type must be a text"
         raise InputError(msg)
-    number = {name: k for k, name in enumerate(dict.fromkeys(map(str, values)))}
-    if len(number) == 1 and None in named:  # one type, which the relations need not name
-        named.pop(None)
+    number = {name: k for k, name in enumerate(dict.fromkeys(map(str, values if n else named)))}
+    if len(number) == 1:  # which relations need not name
+        named.pop(None, None)
     for name in named:
-        if name is None and number:
+        if name is None:
             msg = (
                 f"a relation has no types, but the nodes have: {', '.join(number)}; give it source and target"
             )
             raise InputError(msg)
-        if name not in number and name is not None:
-            if n:
-                raise unknown_type(name, number)
-            number[name] = len(number)
-    return tuple(number) or (None,), np.array([number[str(value)] for value in values], dtype=np.int64)
+        if name not in number:
+            raise unknown_type(name, number)
+    return tuple(number), np.array([number[str(value)] for value in values], dtype=np.int64)
 
 
-def _with_types(relation: Relation, types: tuple[str | None, ...], codes: Ints) -> Relation:
+def _with_types(relation: Relation, types: Types, codes: Ints) -> Relation:
     """Return the relation with every entry in the row of its source type, or raise the error for a third type."""
     if len(types) == 1:
-        if relation.source_type == types[0]:
-            return relation
-        return Relation(relation.name, types[0], types[0], relation.matrix, relation.directed)
-    source, target = types.index(relation.source_type), types.index(relation.target_type)
-    coo = relation.matrix.tocoo()
-    row, column = coo.row.astype(np.int64), coo.col.astype(np.int64)
-    fits = (codes[row] == source) & (codes[column] == target)
-    if fits.all():
-        return relation
-    turned = (codes[row] == target) & (codes[column] == source) & (not relation.directed)
-    wrong = np.flatnonzero(~(fits | turned))
-    if len(wrong):
-        i, j = int(row[wrong[0]]), int(column[wrong[0]])
-        msg = (
-            f"the relation {relation.name!r} leads from {relation.source_type!r} to {relation.target_type!r}, but its "
-            f"row {i}, column {j} joins {types[codes[i]]!r} and {types[codes[j]]!r}; make that a relation of its own"
+        return (
+            relation
+            if relation.source_type == types[0]
+            else replace(relation, source_type=types[0], target_type=types[0])
         )
-        raise InputError(msg)
-    ends = np.where(fits, row, column), np.where(fits, column, row)
-    matrix = relation._merged(*ends, coo.data, len(codes))
-    return Relation(relation.name, relation.source_type, relation.target_type, matrix, relation.directed)
+    coo = relation.matrix.tocoo()
+
+    def place(k: int) -> str:
+        return f"row {coo.row[k]}, column {coo.col[k]}"
+
+    numbers = types.index(relation.source_type), types.index(relation.target_type)
+    ends = oriented(relation.name, numbers, coo.row, coo.col, types, codes, relation.directed, place)
+    if np.array_equal(ends[0], coo.row):
+        return relation
+    return replace(relation, matrix=sp.coo_array((coo.data, ends), shape=coo.shape))
 
 
-def _by_type(values: Any, types: tuple[str | None, ...], what: str) -> dict[str | None, Any]:
+def _by_type(values: Any, types: Types, what: str) -> dict[str | None, Any]:
     """Return what is given for some types, by type; a value for one type needs no name."""
-    if not isinstance(values, Mapping):
-        if len(types) > 1:
-            msg = f"`{what}` must be a mapping from types to values, as there are {len(types)} types of nodes"
-            raise InputError(msg)
-        return {types[0]: values}
-    for key in values:
-        if key not in types:
-            raise unknown_type(key, types)
-    return dict(values)
-
-
-def _features_of(node_type: str | None, values: Any, n: int) -> Features:
-    nodes = "the graph has {} nodes" if node_type is None else f"there are {{}} nodes of type {node_type!r}"
-    return checked_features(values, n, nodes)
+    if isinstance(values, Mapping):
+        for key in values:
+            if key not in types:
+                raise unknown_type(key, types)
+        return dict(values)
+    if values is not None and len(types) > 1:
+        msg = f"`{what}` must be a mapping from types to values, as there are {len(types)} types of nodes"
+        raise InputError(msg)
+    return {} if values is None else {types[0]: values}

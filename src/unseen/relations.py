@@ -1,19 +1,18 @@
-"""Relations: kinds of edges, with types, direction and sign; and what a method can use of these."""
+"""Relations: kinds of edges, with types, direction and sign; what becomes of entries that are given twice."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, counted
-from unseen.ids import checked_weights, is_symmetric, lock, square_csr
+from unseen.errors import InputError, counted, logger
+from unseen.ids import Ints, Place, checked_weights, lock, merged, same, square
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Types = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,31 +53,20 @@ class Relation:
             msg = f"the relation {self.name!r} leads from {self.source_type!r} to {self.target_type!r}; give both types"
             raise InputError(msg)
         what = f"the matrix of relation {self.name!r}"
-        csr = square_csr(self.matrix, what, add=False)
-        coo = csr.tocoo()
-        checked_weights(
-            coo.data,
-            lambda k: f"{what}, row {coo.row[k]}, column {coo.col[k]}: the weight is",
-            negative="keep",
+        coo = square(self.matrix, what).tocoo()
+
+        def place(k: int) -> str:
+            return f"{what}, row {coo.row[k]}, column {coo.col[k]}"
+
+        weight = checked_weights(
+            coo.data.astype(np.float64), lambda k: f"{place(k)}: the weight is", negative="keep"
         )
-        row, column, weight = coo.row.astype(np.int64), coo.col.astype(np.int64), coo.data
-        once = csr.has_canonical_format
-        if not self._one_way and not (once and is_symmetric(csr)):
-            row, column, weight = both_ways(row, column, weight)
-            once = False
-        if not once:
-            csr = self._merged(row, column, weight, csr.shape[0])
-        csr.eliminate_zeros()
+        csr, _, opposite = merged(coo.row, coo.col, weight, coo.shape[0], mirror=not self._one_way)
+        if len(opposite):
+            msg = f"{place(opposite[0])} has two weights, equal and opposite; leave out one"
+            raise InputError(msg)
         lock(csr)
         self.__dict__.update(matrix=csr, directed=bool(self.directed))
-
-    def _merged(self, row: Ints, column: Ints, weight: Floats, n: int) -> sp.csr_array:
-        csr, opposite = strongest(row, column, weight, n)
-        if len(opposite):
-            i, j = opposite[0]
-            msg = f"the relation {self.name!r} gives row {i}, column {j} two weights, equal and opposite; leave out one"
-            raise InputError(msg)
-        return csr
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -112,33 +100,49 @@ class Relation:
         return np.flatnonzero(self.matrix.diagonal())
 
 
-def both_ways(row: Ints, column: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
-    """Return entries and their transposes, each once where the entries have both already."""
-    return np.r_[row, column], np.r_[column, row], np.r_[weight, weight]
+def oriented(
+    name: str,
+    ends: Sequence[int],
+    row: Ints,
+    column: Ints,
+    types: Types,
+    codes: Ints,
+    directed: bool,
+    place: Place,
+) -> tuple[Ints, Ints]:
+    """Return the entries of a relation from the source to the target type, whose numbers are the `ends`.
 
-
-def stronger(most: Floats, least: Floats) -> tuple[Floats, Ints]:
-    """Return of two weights that of the larger absolute value, 0 where they are opposite, and where that is."""
-    weight = np.where(most > -least, most, np.where(most < -least, least, 0.0))
-    return weight, np.flatnonzero((most > 0) & (most == -least))
-
-
-def strongest(row: Ints, column: Ints, weight: Floats, n: int) -> tuple[sp.csr_array, list[tuple[int, int]]]:
-    """Return the matrix in which the larger absolute value of each entry counts.
-
-    Entries whose largest values are equal and opposite are left out; their places come second.
+    The ends of edges that do not point may come in either order; nodes of a third type are an error.
     """
-    key = row * n + column
-    order = np.argsort(key, kind="stable")
-    key, weight = key[order], weight[order]
-    starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else np.zeros(0, dtype=np.int64)
-    if len(starts) < len(key):
-        most, least = np.maximum.reduceat(weight, starts), np.minimum.reduceat(weight, starts)
-        weight, odd = stronger(most, least)
-        opposite = key[starts][odd]
-    else:
-        opposite = np.zeros(0, dtype=np.int64)
-    i, j = np.divmod(key[starts], max(n, 1))
-    csr = sp.coo_array((weight, (i, j)), shape=(n, n)).tocsr()
-    csr.eliminate_zeros()
-    return csr, [divmod(int(k), n) for k in opposite]
+    source, target = codes[row], codes[column]
+    fits = (source == ends[0]) & (target == ends[1])
+    turned = ~fits & (source == ends[1]) & (target == ends[0]) & (not directed)
+    wrong = np.flatnonzero(~(fits | turned))
+    if len(wrong):
+        k = int(wrong[0])
+        msg = (
+            f"{place(k)}: the relation {name!r} leads from {types[ends[0]]!r} to {types[ends[1]]!r}, but here from "
+            f"{types[source[k]]!r} to {types[target[k]]!r}; give these edges another type"
+        )
+        raise InputError(msg)
+    return np.where(turned, column, row), np.where(turned, row, column)
+
+
+def settled(relations: Sequence[Relation]) -> list[Relation]:
+    """Return relations that list every link, where nobody says which of them point.
+
+    One that is another the other way round is not kept beside it. Those between two types do not point, those inside
+    one do, unless every link is there both ways.
+    """
+    kept: list[Relation] = []
+    for each in relations:
+        turned = each.matrix.T.tocsr()
+        twin = next((r for r in kept if r.target_type == each.source_type and same(r.matrix, turned)), None)
+        if twin is not None:
+            logger.info(
+                "the relation %r is %r the other way round, and not kept beside it", each.name, twin.name
+            )
+            continue
+        directed = each.source_type == each.target_type and not same(each.matrix, turned)
+        kept.append(replace(each, directed=directed))
+    return kept

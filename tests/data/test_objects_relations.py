@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import unseen
 from unseen.data.objects import to_networkx
-from unseen.data.objects_pyg import to_pyg
+from unseen.data.objects_pyg import labels_from_pyg, to_pyg
 
 ROUNDS = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 TYPES = ["author", "paper", "venue"]
@@ -126,7 +126,7 @@ def test_hetero_data_of_others() -> None:
     del data["author", "wrote", "paper"]
     with pytest.raises(
         unseen.InputError,
-        match=r"name the type 'venue', and there are no such|neither `x` nor",
+        match=r"`edge_index` of 'in' names nodes that 'author' .2. or 'venue' .0. has not",
     ):
         unseen.Graph.from_pyg(data)
 
@@ -141,6 +141,21 @@ def test_one_type_without_a_name_comes_back() -> None:
         None,
         -1,
     )
-    labels = unseen.Labels.from_values(["x", None], graph.node_ids)
-    with pytest.raises(unseen.UnsupportedError, match="labels of a graph of relations are not converted yet"):
-        to_pyg(graph, labels)
+
+
+def test_labels_of_one_type_go_to_pytorch_geometric_and_back() -> None:
+    pytest.importorskip("torch_geometric")
+    wrote = np.zeros((4, 4))
+    wrote[0, 2] = wrote[1, 3] = 1
+    relation = unseen.Relation("wrote", "author", "paper", wrote)  # type: ignore[arg-type]
+    graph = unseen.Graph.from_relations([relation], list("abpq"), ["author", "author", "paper", "paper"])
+    labels = unseen.Labels.from_values(["x", "y", None, None], graph.node_ids)
+    data = to_pyg(graph, labels)
+    assert data["author"].y.tolist() == [0, 1]
+    assert data["author"].train_mask.tolist() == [True, True]
+    assert "y" not in data["paper"]
+    back = labels_from_pyg(data)
+    assert back.classes == ("x", "y")
+    assert (back.aligned(graph).indicator != labels.indicator).nnz == 0
+    with pytest.raises(unseen.InputError, match="no type of nodes of the HeteroData has a `y`"):
+        labels_from_pyg(to_pyg(graph))

@@ -16,52 +16,24 @@ and is else downloaded. Archives are packed in several ways, so that the sha256 
 
 from __future__ import annotations
 
-import hashlib
 import io
-import os
-import zipfile
-from dataclasses import dataclass
+import tempfile
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.datasets import Counts, Dataset, unweighted_adjacency
-from unseen.data.hgb import HGB_FILES, INFO, parse_hgb
-from unseen.data.published import PUBLIC_BASE, Source, cache_folder, keep
-from unseen.errors import DatasetError, InputError, logger
+from unseen.data.hgb import INFO, LABELS, LINKS, NODES, read_hgb
+from unseen.data.published import Entry, Source, contents
+from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.relations import Relation
 
-LARGEST = 200_000_000
-"""Bytes that no member has, unpacked; so a wrong archive fills no memory."""
-YEARS = tuple(range(2000, 2011))
-
-
-@dataclass(frozen=True)
-class Member:
-    """One file: its publisher's name, the name it may have among other sources, and where it is published.
-
-    The source is the file itself, or an archive that holds it; `sha256` is None where any content will do.
-    """
-
-    file: str
-    alias: str
-    sha256: str | None
-    source: Source
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """One data set: what it counts, and its files."""
-
-    name: str
-    counts: Counts
-    members: tuple[Member, ...]
-    class_names: tuple[str, ...] | None = None
-
-
+YNET, YEARS = "fin-ynet", range(2000, 2011)
+YNET_COUNTS = Counts(nodes=451, edges=101505, classes=10, features=0)
 _HGB = ("Starlien95/HGPrompt", "bafce7622d86da6ff0f6a9a00e8e879013b2e0ec")
 _SSSNET = ("SherylHYX/SSSNET_Signed_Clustering", "69d7fc7ba686fde63f34a32665bef694812ec4b3")
 _GNN = ("shchur/gnn-benchmark", "master")
@@ -81,31 +53,30 @@ _YNET = [
 ]
 
 
-def _hgb(name: str, folder: str, counts: Counts, *sha256: str) -> Benchmark:
-    source = Source(*_HGB, f"data/{folder}.zip", 0, "")
-    files = [*zip(HGB_FILES, sha256, strict=True), (INFO, None)]
-    return Benchmark(
-        name, counts, tuple(Member(file, f"{name}.zip", digest, source) for file, digest in files)
+def _hgb(name: str, folder: str, counts: Counts, *sha256: str) -> Entry:
+    files = zip((NODES, LINKS, LABELS, INFO), (*sha256, ""), strict=True)
+    path, alias = f"data/{folder}.zip", f"{name}.zip"
+    return Entry(name, counts, tuple(Source(*_HGB, path, 0, digest, file, alias) for file, digest in files))
+
+
+def _npz(name: str, alias: str, file: str, size: int, sha256: str, counts: Counts, classes: str) -> Entry:
+    source = Source(*_GNN, f"data/npz/{file}", size, sha256, file, alias)
+    return Entry(name, counts, (source,), tuple(classes.split("|")))
+
+
+def _ynet(year: int, sha256: str) -> Entry:
+    files = {
+        f"adj_MR_yearly_{year}.npz": ("adj.npz", sha256),
+        f"labels_MR_yearly_{year}.npy": ("labels.npy", _YNET_LABELS),
+    }
+    sources = (
+        Source(*_SSSNET, f"data/corr_networks/{file}", 0, digest, alias=f"fin_ynet{year}_{alias}")
+        for file, (alias, digest) in files.items()
     )
+    return Entry(f"{YNET}:{year}", YNET_COUNTS, tuple(sources))
 
 
-def _npz(name: str, alias: str, file: str, size: int, sha256: str, counts: Counts, classes: str) -> Benchmark:
-    source = Source(*_GNN, f"data/npz/{file}", size, sha256)
-    return Benchmark(name, counts, (Member(file, alias, sha256, source),), tuple(classes.split("|")))
-
-
-def _ynet(year: int) -> tuple[Member, Member]:
-    files = f"adj_MR_yearly_{year}.npz", f"labels_MR_yearly_{year}.npy"
-    aliases = f"fin_ynet{year}_adj.npz", f"fin_ynet{year}_labels.npy"
-    digests = _YNET[year - YEARS[0]], _YNET_LABELS
-    first, second = (
-        Member(file, alias, digest, Source(*_SSSNET, f"data/corr_networks/{file}", 0, digest))
-        for file, alias, digest in zip(files, aliases, digests, strict=True)
-    )
-    return first, second
-
-
-BENCHMARKS = {
+_ENTRIES = {
     each.name: each
     for each in (
         _npz(
@@ -144,129 +115,55 @@ BENCHMARKS = {
             "4744248dc42a722defc8e50db9247117f2f44d7290b6c29f59a6ffe250cf944f",
             "5b833a59cf52bde5e9312eee25f26f9b8ea95a44066bfbfa097a8eed7af3dee0",
         ),
-        Benchmark("fin-ynet", Counts(nodes=451, edges=101505, classes=10, features=0), ()),
+        *map(_ynet, YEARS, _YNET),
     )
 }
+BENCHMARKS = {name: entry.counts for name, entry in _ENTRIES.items() if ":" not in name} | {YNET: YNET_COUNTS}
+"""What each data set counts, by name."""
 
 
 def load_benchmark(name: str, parent: Path | None) -> Dataset:
     """Return a data set by its name, ``fin-ynet:2008`` for a year; `parent` is the user's folder of data sets."""
-    base, _, part = name.partition(":")
-    entry = BENCHMARKS[base]
-    if base == "fin-ynet":
-        if part not in map(str, YEARS):
-            listed = ", ".join(f"fin-ynet:{year}" for year in YEARS)
-            msg = f"the data set 'fin-ynet' has a graph for each year, got {name!r}; known are {listed}"
-            raise InputError(msg)
-        adjacency, labels = (_content(member, base, parent) for member in _ynet(int(part)))
-        return _signed(name, adjacency, labels)
-    contents = {member.file: _content(member, base, parent) for member in entry.members}
-    if base.startswith("hgb-"):
-        graph, own = parse_hgb(contents, base)
-        if own is None:  # label.dat is among the members
-            raise AssertionError
-        return Dataset(name, graph, own)
-    return _plain(entry, contents[entry.members[0].file])
+    base = name.partition(":")[0]
+    if name not in _ENTRIES:
+        listed = ", ".join(each for each in _ENTRIES if each.startswith(YNET))
+        msg = f"the data set {YNET!r} has a graph for each year, got {name!r}; known are {listed}"
+        raise InputError(msg)
+    entry = _ENTRIES[name]
+    files = contents(entry, () if parent is None else (parent / base, parent / "sources"))
+    if base == YNET:
+        return _signed(name, *files.values())
+    if entry.class_names is not None:
+        return _plain(entry, *files.values())
+    with tempfile.TemporaryDirectory() as folder:
+        for file, content in files.items():
+            (Path(folder) / file).write_bytes(content)
+        data = read_hgb(Path(folder))
+    return Dataset(name, data.graph, cast(Labels, data.labels))
 
 
 def _signed(name: str, adjacency: bytes, labels: bytes) -> Dataset:
     matrix = sp.load_npz(io.BytesIO(adjacency))
-    graph = Graph.from_relations([Relation("correlation", None, None, sp.csr_array(matrix))])
+    graph = Graph.from_relations([Relation("correlation", None, None, matrix)])
     sectors = np.load(io.BytesIO(labels), allow_pickle=False).astype(np.int64)
     classes = [str(k) for k in range(int(sectors.max()) + 1)]
-    return Dataset(
-        name, graph, Labels.from_values(sectors.astype(str).tolist(), graph.node_ids, classes=classes)
-    )
+    own = Labels.from_values(sectors.astype(str).tolist(), graph.node_ids, classes=classes)
+    return Dataset(name, graph, own)
 
 
-def _plain(entry: Benchmark, content: bytes) -> Dataset:
+def _plain(entry: Entry, content: bytes) -> Dataset:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        parts = {
-            key: sp.csr_array(
-                (arrays[f"{key}_data"], arrays[f"{key}_indices"], arrays[f"{key}_indptr"]),
-                shape=arrays[f"{key}_shape"],
+        edges, features = (
+            sp.csr_array(
+                tuple(arrays[f"{key}_{part}"] for part in ("data", "indices", "indptr")),
+                arrays[f"{key}_shape"],
             )
             for key in ("adj", "attr")
-        }
-        classes, names = (
-            arrays["labels"],
-            tuple(arrays["attr_names"].tolist()) if "attr_names" in arrays else None,
         )
-    edges = parts["adj"].tocoo()
-    adjacency = unweighted_adjacency(edges.row, edges.col, entry.counts.nodes)
-    graph = Graph(adjacency, parts["attr"].astype(np.float32), feature_names=names)
-    own = entry.class_names or ()
-    labels = Labels.from_values([own[k] for k in classes.tolist()], graph.node_ids, classes=list(own))
-    counted = Counts(graph.n_nodes, graph.n_edges, len(own), parts["attr"].shape[1])
-    entry.counts.require(counted, entry.name, entry.members[0].file)
-    return Dataset(entry.name, graph, labels)
-
-
-def _content(member: Member, name: str, parent: Path | None) -> bytes:
-    """Return the content of one file from the first place that has it."""
-    cache = cache_folder() / "sources"
-    for place in [] if parent is None else [parent / name, parent / "sources"]:
-        content = _local(member, place)
-        if content is not None:
-            if not _is_right(member, content):
-                msg = (
-                    f"{member.file} in {place} is not the published file (its sha256 differs); put that there"
-                )
-                raise DatasetError(msg)
-            return content
-    content = _local(member, cache)
-    if content is not None:
-        if _is_right(member, content):
-            return content
-        logger.warning("%s in %s is not the published file; it is downloaded again", member.file, cache)
-    return _downloaded(member, name, cache)
-
-
-def _is_right(member: Member, content: bytes) -> bool:
-    return member.sha256 is None or hashlib.sha256(content).hexdigest() == member.sha256
-
-
-def _local(member: Member, folder: Path) -> bytes | None:
-    """Return the file of a folder by either name, or from an archive there; None where there is none."""
-    for file in (member.file, member.alias):
-        path = folder / file
-        if path.is_file():
-            content = path.read_bytes()
-            return _unpacked(member, content, str(path)) if file.endswith(".zip") else content
-    return None
-
-
-def _unpacked(member: Member, content: bytes, where: str) -> bytes:
-    """Return a member of an archive, whatever folder it is in there."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            infos = [info for info in archive.infolist() if info.filename.rpartition("/")[2] == member.file]
-            if infos and infos[0].file_size <= LARGEST:
-                return archive.read(infos[0])
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
-        msg = f"{where} is no readable zip archive ({error}); remove it, or put the right one in its place"
-        raise DatasetError(msg) from None
-    msg = f"{where} holds no {member.file} of at most {LARGEST:,} bytes; remove it, or put the right one in its place"
-    raise DatasetError(msg)
-
-
-def _downloaded(member: Member, name: str, cache: Path) -> bytes:
-    from unseen.data.download import fetch  # the web costs time to import
-
-    url = member.source.url(os.environ.get("UNSEEN_MIRROR") or PUBLIC_BASE)
-    logger.info("downloading %s", url)
-    packed = url.endswith(".zip")
-    try:
-        content = fetch(url, size=member.source.size or None)
-        own = _unpacked(member, content, url) if packed else content
-    except DatasetError as error:
-        msg = (
-            f"the data set {name!r} is not here, and {error}. Without network, set UNSEEN_DATA to a folder that has "
-            f"{name}/{member.file}"
-        )
-        raise DatasetError(msg) from error
-    if not _is_right(member, own):
-        msg = f"{member.file} of {url} has another sha256 than {member.sha256}: it is another file and was not kept"
-        raise DatasetError(msg)
-    keep(content, cache / (member.alias if packed else member.file))
-    return own
+        names = tuple(arrays["attr_names"].tolist()) if "attr_names" in arrays else None
+        numbers, own = arrays["labels"].tolist(), entry.class_names or ()
+    adjacency = unweighted_adjacency(edges.nonzero()[0], edges.nonzero()[1], entry.counts.nodes)
+    graph = Graph(adjacency, features.astype(np.float32), feature_names=names)
+    return Dataset(
+        entry.name, graph, Labels.from_values([own[k] for k in numbers], graph.node_ids, classes=own)
+    )

@@ -5,7 +5,7 @@ Ids are numbered once, repeats combined, everything counted; classes are sorted,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,12 @@ import scipy.sparse as sp
 from unseen.data.ids import Floats, Ints, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize, check_symmetrize
-from unseen.ids import IdArray, checked_weights
+from unseen.ids import IdArray, Place, checked_weights, merged
 from unseen.labels import Labels
 
 if TYPE_CHECKING:
     from unseen.data.options import Options
-    from unseen.data.pieces import Edges, LabelRows, NodeList
+    from unseen.data.pieces import LabelRows
 
 
 @dataclass
@@ -92,59 +92,37 @@ def combined(
     report: Report,
     *,
     mirror: bool = True,
-    place: Callable[[int], str] | None = None,
+    place: Place | None = None,
 ) -> sp.csr_array:
     """Return the adjacency of numbered edges; a weight of 0 is no edge. Repeats and self-loops are counted.
 
-    Without `mirror`, edges are entries of the first end's row only. Of weights of either sign the larger absolute value
-    counts; `place` says where an edge stands of which there is an equal and opposite one.
+    Without `mirror`, edges are entries of the first end's row only; `place` says where one stands.
     """
     if weights is None:
         weights = np.ones(len(first))
-    elif not weights.all():
-        kept = weights != 0
+    kept = np.flatnonzero(weights)
+    if len(kept) < len(weights):
         first, second, weights = first[kept], second[kept], weights[kept]
-    n = len(node_ids)
-    key = np.minimum(first, second) * n + np.maximum(first, second) if mirror else first * n + second
-    order = np.argsort(key, kind="stable")
-    key, weights = key[order], weights[order]
-    starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else np.zeros(0, dtype=np.int64)
-    repeats = len(key) - len(starts)
-    report.repeats += repeats
-    if repeats and symmetrize == "error":
-        pair = key[1:][key[1:] == key[:-1]][0]
+    add = symmetrize == "sum"
+    csr, repeats, opposite = merged(first, second, weights, len(node_ids), mirror=mirror, add=add)
+    if len(repeats) and symmetrize == "error":
+        ends = sorted([first[repeats[0]], second[repeats[0]]])
         msg = (
-            f"the pair {node_ids[pair // n]} - {node_ids[pair % n]} is listed more than once; "
-            "say what to do with symmetrize='max' or 'sum'"
+            f"the pair {node_ids[ends[0]]} - {node_ids[ends[1]]} is listed more than once; "
+            "say what to do with it: symmetrize='max' or 'sum'"
         )
         raise InputError(msg)
-    reduce = np.add if symmetrize == "sum" else np.maximum
-    with np.errstate(over="ignore"):  # a sum that overflows is infinite, and refused as such by the graph
-        merged = reduce.reduceat(weights, starts) if len(starts) else weights
-    if symmetrize == "max" and repeats and weights.min() < 0:
-        from unseen.relations import stronger  # plain graphs need none of it
-
-        merged, opposite = stronger(merged, np.minimum.reduceat(weights, starts))
-        if len(opposite):
-            pair = np.flatnonzero(key == key[starts[opposite[0]]])
-            end = int(pair[np.argmin(weights[pair])])
-            where = "" if place is None else f"{place(int(order[end]))}: "
-            raise _opposite(int(key[end]), weights[end], node_ids, where)
-    i, j = np.divmod(key[starts], max(n, 1))
-    off = i != j
-    report.self_loops += int(len(off) - np.count_nonzero(off))
-    if not mirror:
-        return sp.coo_array((merged, (i, j)), shape=(n, n)).tocsr()
-    rows, columns = np.r_[i, j[off]], np.r_[j, i[off]]
-    return sp.coo_array((np.r_[merged, merged[off]], (rows, columns)), shape=(n, n)).tocsr()
-
-
-def _opposite(key: int, weight: float, node_ids: IdArray, where: str) -> InputError:
-    """Return the error for a pair of equal and opposite weights."""
-    pair = f"the pair {node_ids[key // len(node_ids)]} - {node_ids[key % len(node_ids)]}"
-    return InputError(
-        f"{where}{pair} has the weight {weight:g} here and {-weight:g} elsewhere, equal and opposite; leave out one"
-    )
+    if len(opposite):
+        k = opposite[0]
+        where = "" if place is None else f"{place(int(kept[k]))}: "
+        msg = (
+            f"{where}the pair {node_ids[first[k]]} - {node_ids[second[k]]} has the weight {weights[k]:g} here and "
+            f"{-weights[k]:g} elsewhere, equal and opposite; leave out one"
+        )
+        raise InputError(msg)
+    report.repeats += len(repeats)
+    report.self_loops += int(np.count_nonzero(csr.diagonal()))
+    return csr
 
 
 def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
@@ -211,43 +189,29 @@ def refuse_unknown(piece: LabelRows, row_of: Ints, where: str) -> None:
     raise InputError(msg)
 
 
-def is_plain(edges: Edges, nodes: NodeList | None, options: Options) -> bool:
-    """Return whether edges and nodes have neither types nor directions nor signs."""
-    typed = edges.types is not None or (nodes is not None and nodes.types is not None)
-    return not (typed or options.directed or len(edges.negative))
-
-
 def notice(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:
     """Return what was read and done, in one sentence."""
     kept = "the larger weight kept" if options.symmetrize == "max" else "their weights added"
     types = "" if graph.node_types is None else f" of {len(set(graph.node_types))} types"
     kinds = f" in {counted(len(graph.relations), 'relation')}" if graph.is_heterogeneous else ""
-    signs = (
-        f" ({sum(each.n_negative for each in graph.relations):,} of negative weight)"
-        if graph.is_signed
-        else ""
-    )
+    negative = sum(each.n_negative for each in graph.relations) if graph.is_signed else 0
     parts = [
         counted(graph.n_nodes, "node") + types,
-        counted(graph.n_edges, "edge") + kinds + signs,
+        counted(graph.n_edges, "edge") + kinds + (f" ({negative:,} of negative weight)" if negative else ""),
         counted(report.repeats, "repeat") + (f" ({kept})" if report.repeats else ""),
         counted(report.self_loops, "self-loop"),
         counted(int(graph.isolated.sum()), "isolated node"),
     ]
     if labels is not None:
         parts.append(counted(graph.n_nodes - len(labels.labelled), "unlabelled node"))
-    return f"{', '.join([*parts, *report.losses()])}; {_directions(graph)}"
-
-
-def _directions(graph: Graph) -> str:
-    """Return what the notice says of directions; links both ways may be a list of undirected edges."""
-    if not graph.is_directed:
-        return "edges taken as undirected"
-    inside = [each.matrix.astype(bool) for each in graph.relations if each.source_type == each.target_type]
-    links = sum(each.nnz - int(each.diagonal().sum()) for each in inside)
-    pairs = sum(each.multiply(each.T).nnz - int(each.diagonal().sum()) for each in inside) // 2
-    both = f", {counted(pairs, 'pair')} of nodes linked both ways" if pairs else ""
-    every = (
-        " (all: nothing is lost without directed=True, --directed)" if pairs and 2 * pairs == links else ""
-    )
-    return f"edges taken as directed{both}{every}"
+    directions = "edges taken as undirected"
+    if graph.is_directed:  # links both ways may be a list of undirected edges
+        inside = [each.matrix for each in graph.relations if each.source_type == each.target_type]
+        loops = sum(int(np.count_nonzero(each.diagonal())) for each in inside)
+        pairs = (sum(each.multiply(each.T).nnz for each in inside) - loops) // 2
+        every = 2 * pairs == sum(each.nnz for each in inside) - loops
+        directions = "edges taken as directed"
+        if pairs:
+            directions += f", {counted(pairs, 'pair')} of nodes linked both ways"
+            directions += " (all: nothing is lost without directed=True, --directed)" if every else ""
+    return f"{', '.join([*parts, *report.losses()])}; {directions}"

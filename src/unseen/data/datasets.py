@@ -141,7 +141,7 @@ def dataset_counts(name: str) -> dict[str, int | None]:
     if name == "debian":
         return asdict(DEBIAN_COUNTS)
     if name.partition(":")[0] in BENCHMARKS:
-        counts: dict[str, int | None] = asdict(BENCHMARKS[name.partition(":")[0]].counts)
+        counts: dict[str, int | None] = asdict(BENCHMARKS[name.partition(":")[0]])
         return counts | {"edges": None} if name.startswith("fin-ynet") else counts  # other numbers every year
     if name in PAPER_GRAPHS:
         return asdict(PAPER_GRAPHS[name].counts)
@@ -192,12 +192,10 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
     from unseen.data.published import PAPER_GRAPHS
 
     parent = _user_folder(data_dir)
-    in_folder = parent is not None and (parent / name / GRAPH_FILE).is_file()
-    if base in BENCHMARKS and not in_folder:
+    if base in BENCHMARKS:
+        if parent is not None and (parent / name / GRAPH_FILE).is_file():
+            return read_folder(parent / name, BENCHMARKS[base])
         return load_benchmark(name, parent)
-    if base in BENCHMARKS and parent is not None:
-        return read_folder(parent / name, BENCHMARKS[base].counts)
-
     return find_dataset(name, PAPER_GRAPHS.get(name), data_dir)
 
 

@@ -7,7 +7,7 @@ Nothing is renumbered: row i stays row i, and ids travel with the graph. PyTorch
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,13 @@ def graph_from_networkx(
     node_types = [graph.nodes[name].get(node_type) for name in names] if node_type is not None else []
     typed = any(kind is not None for kind in (*kinds, *node_types))
     if (graph.is_directed() and symmetrize == "max") or (weights < 0).any() or typed:
+        from unseen.data.objects_relations import features_by_type, relations_from_networkx
+
         points = [graph.is_directed() and flag for _, _, flag in graph.edges(data="directed", default=True)]
-        return _graph_of_relations(
-            graph, ids, (src, dst), weights, node_types, kinds, points, features, symmetrize
-        )
+        ends = (src, dst)
+        relations, types = relations_from_networkx(ids, ends, weights, node_types, kinds, points, symmetrize)
+        own = ({}, {}) if features is None else features_by_type(features, names, types, graph, _features)
+        return Graph.from_relations(relations, ids, types, *own)
     matrix, feature_names = (None, None) if features is None else _features(graph, names, features)
     return Graph.from_edges(
         ids[src],
@@ -74,43 +77,6 @@ def graph_from_networkx(
         features=matrix,
         feature_names=feature_names,
         symmetrize=symmetrize,
-    )
-
-
-def _graph_of_relations(
-    graph: Any, ids: IdArray, ends: Any, weights: Any, types: list[Any], kinds: list[Any], points: list[bool],
-    features: Any, symmetrize: Symmetrize,
-) -> Graph:  # fmt: skip
-    """Return the graph of a networkx graph with directions, signs or types."""
-    from unseen.data.objects_relations import graph_of_columns
-    from unseen.data.options import Options
-
-    names, is_typed = list(graph.nodes), any(each is not None for each in types)
-    if is_typed and None in types:
-        msg = f"the node {names[types.index(None)]!r} has no type, though others have; give all nodes a type, or none"
-        raise InputError(msg)
-    matrices: dict[Any, Any] = dict(features) if isinstance(features, Mapping) else {}
-    columns: dict[Any, Any] = {}
-    node_types = [str(each) for each in types] if is_typed else [None] * len(names)
-    if isinstance(features, str):
-        for key in dict.fromkeys(node_types):
-            own = [name for name, each in zip(names, node_types, strict=True) if each == key]
-            if any(features in graph.nodes[name] for name in own):
-                matrices[key], columns[key] = _features(graph, own, features)
-        stored = graph.graph.get("feature_names")
-        columns = dict(stored) if isinstance(stored, Mapping) else columns
-    elif features is not None and not matrices:
-        matrices = dict.fromkeys(dict.fromkeys(node_types), features)
-    return graph_of_columns(
-        ids,
-        ends,
-        weights,
-        node_types=[str(each) for each in types] if is_typed else None,
-        edge_types=["edge" if kind is None else str(kind) for kind in kinds] if any(kinds) else None,
-        directed=points,
-        features=matrices,
-        feature_names={key: own for key, own in columns.items() if own is not None},
-        options=Options(symmetrize=symmetrize),
     )
 
 
@@ -148,24 +114,19 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     ids = graph.node_ids.tolist()
     if isinstance(graph, RelationGraph):
         theirs = relations_to_networkx(graph, features)
-        return _with_labels(theirs, graph, labels)
-    theirs = networkx.Graph()
-    theirs.add_nodes_from(ids)
-    upper = sp.triu(graph.adjacency, format="coo")
-    theirs.add_weighted_edges_from(
-        (ids[i], ids[j], w)
-        for i, j, w in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
-    )
-    if graph.features is not None and features is not None:
-        if graph.feature_names is not None:
-            theirs.graph["feature_names"] = graph.feature_names
-        for node, row in zip(ids, _dense(graph), strict=True):
-            theirs.nodes[node][features] = row.copy()
-    return _with_labels(theirs, graph, labels)
-
-
-def _with_labels(theirs: Any, graph: Graph, labels: Labels | None) -> Any:
-    ids = graph.node_ids.tolist()
+    else:
+        theirs = networkx.Graph()
+        theirs.add_nodes_from(ids)
+        upper = sp.triu(graph.adjacency, format="coo")
+        theirs.add_weighted_edges_from(
+            (ids[i], ids[j], w)
+            for i, j, w in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
+        )
+        if graph.features is not None and features is not None:
+            if graph.feature_names is not None:
+                theirs.graph["feature_names"] = graph.feature_names
+            for node, row in zip(ids, _dense(graph), strict=True):
+                theirs.nodes[node][features] = row.copy()
     if labels is not None:
         indicator = labels.aligned(graph).indicator
         numbers, ends = indicator.indices.tolist(), indicator.indptr.tolist()

@@ -31,7 +31,7 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     >>> graph_from_pyg(Data(x=torch.eye(3), edge_index=edge_index))
     Graph(3 nodes, 2 edges, 3 features)
     """
-    if hasattr(data, "node_types") and hasattr(data, "edge_types"):
+    if hasattr(data, "node_types"):
         from unseen.data.objects_relations import graph_from_hetero
 
         return graph_from_hetero(data, _matrix, _store_index, _weights)
@@ -46,11 +46,11 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
 
 
 def labels_from_pyg(data: Any, **removed: object) -> Labels:
-    """Make labels from the ``y`` of a PyTorch Geometric ``Data``.
+    """Make labels from the ``y`` of a PyTorch Geometric ``Data``, or of the types of a ``HeteroData`` that have one.
 
     Parameters
     ----------
-    data : torch_geometric.data.Data
+    data : torch_geometric.data.Data or HeteroData
         With ``y``: a class number per node (-1 or NaN: unlabelled), or a nodes x classes matrix of 0 and 1.
         Classes are called as ``class_names`` says, if there is such a list, else by their numbers.
 
@@ -67,6 +67,10 @@ def labels_from_pyg(data: Any, **removed: object) -> Labels:
             "no label, and data.class_names to the names of the classes"
         )
         raise InputError(msg)
+    if hasattr(data, "node_types"):
+        from unseen.data.objects_relations import labels_from_hetero
+
+        return labels_from_hetero(data, labels_from_pyg)
     if data.get("y") is None:
         msg = "the data has no `y` to take labels from"
         raise InputError(msg)
@@ -92,7 +96,7 @@ def labels_from_pyg(data: Any, **removed: object) -> Labels:
 
 
 def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
-    """Return a PyTorch Geometric ``Data``: each edge in both directions, numbers as float32.
+    """Return a PyTorch Geometric ``Data`` (``HeteroData``: of relations): each edge both ways, numbers as float32.
 
     Features become ``x``, dense or sparse as they are; weights ``edge_weight``, unless all are 1; labels
     ``y``, with -1 for unlabelled nodes (several labels per node: a nodes x classes matrix), and
@@ -115,10 +119,7 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
     if isinstance(graph, RelationGraph):
         from unseen.data.objects_relations import hetero_from_graph
 
-        if labels is not None:
-            msg = "labels of a graph of relations are not converted yet; leave out `labels`"
-            raise UnsupportedError(msg)
-        return hetero_from_graph(graph, _tensor, _float32)
+        return hetero_from_graph(graph, labels, _tensor, _float32, _put_labels)
     coo = graph.adjacency.tocoo()
     data = Data(
         edge_index=torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64)), num_nodes=graph.n_nodes
@@ -131,13 +132,18 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
     if graph.feature_names is not None:
         data.feature_names = list(graph.feature_names)
     if labels is not None:
-        own = labels.aligned(graph)
-        several = own.is_multilabel
-        data.y = torch.from_numpy(own.indicator.toarray().astype(np.float32) if several else own.codes.copy())
-        data.train_mask = torch.zeros(graph.n_nodes, dtype=torch.bool)
-        data.train_mask[own.labelled] = True
-        data.class_names = list(own.classes)
+        _put_labels(data, labels.aligned(graph))
     return data
+
+
+def _put_labels(data: Any, own: Labels) -> None:
+    import torch
+
+    several = own.is_multilabel
+    data.y = torch.from_numpy(own.indicator.toarray().astype(np.float32) if several else own.codes.copy())
+    data.train_mask = torch.zeros(len(own.node_ids), dtype=torch.bool)
+    data.train_mask[own.labelled] = True
+    data.class_names = list(own.classes)
 
 
 def _edge_index(data: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -76,7 +76,7 @@ class FeatureRows(NodeRows):
     values: Features
     names: tuple[str, ...] | None
     source: str
-    place: Callable[[int], str] | None = None
+    place: Callable[[int], str] = "row {}".format
 
 
 def several_rows(source: str, node: object) -> InputError:

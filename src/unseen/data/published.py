@@ -21,7 +21,7 @@ import hashlib
 import io
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,22 +39,35 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 
 PUBLIC_BASE = "https://raw.githubusercontent.com"
+LARGEST = 200_000_000
+"""Bytes that no member of an archive has, unpacked; so a wrong one fills no memory."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """One published file: where it is, and how to know that it is the right one."""
+    """One published file: where it is, and how to know that it is the right one.
+
+    Of an archive, `member` is the file that counts, and `sha256` is that file's: archives are packed in several ways.
+    A `size` of 0 is not known, and without a `sha256` any content will do. Beside other sources it is called `alias`.
+    """
 
     repository: str
     commit: str
     path: str
     size: int
     sha256: str
+    member: str = ""
+    alias: str = ""
 
     @property
     def file(self) -> str:
         """Name of the file in the cache."""
         return self.path.rpartition("/")[2]
+
+    @property
+    def content(self) -> str:
+        """Name of the file that counts."""
+        return self.member or self.file
 
     def url(self, base: str = PUBLIC_BASE) -> str:
         """Return the address below `base`, the public one or a mirror of the same layout."""
@@ -63,7 +76,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Entry:
-    """One graph of the paper: what it must count, and what it is made of."""
+    """One graph: what it must count, and what it is made of."""
 
     name: str
     counts: Counts
@@ -146,7 +159,7 @@ PAPER_GRAPHS = {
 
 def fetch_graph(entry: Entry) -> Dataset:
     """Return the data set of `entry` from its published files, which are kept in the cache."""
-    edges, labels, features = _CONVERTERS[entry.name](_contents(entry))
+    edges, labels, features = _CONVERTERS[entry.name](contents(entry))
     n, c = entry.counts.nodes, entry.counts.classes
     graph = Graph(unweighted_adjacency(edges[:, 0], edges[:, 1], n), features)
     indicator = sp.coo_array((np.ones(len(labels), dtype=bool), labels.T), shape=(n, c))
@@ -175,52 +188,93 @@ Listed = tuple[Pairs, Pairs, sp.csr_array | None]
 """Pairs of nodes, pairs of a node and one of its classes, and features, as published."""
 
 
-def _contents(entry: Entry) -> dict[str, bytes]:
+def contents(entry: Entry, folders: Sequence[Path] = ()) -> dict[str, bytes]:
+    """Return the files of `entry`: from the first of the user's `folders` that has one, the cache, or the network."""
     base = os.environ.get("UNSEEN_MIRROR") or PUBLIC_BASE
-    folder = cache_folder() / "sources"
-    cached = {source.file: _cached(source, folder) for source in entry.sources}
-    contents = {file: content for file, content in cached.items() if content is not None}
-    missing = [source for source in entry.sources if source.file not in contents]
-    try:
-        return contents | {source.file: _download(source, base, folder) for source in missing}
-    except DatasetError as error:
-        files = " and ".join(f"{source.url(base)} as {folder / source.file}" for source in missing)
-        msg = (
-            f"the data set {entry.name!r} is not here, and {error}. Without network, fetch {files}; or set "
-            f"UNSEEN_DATA to a folder that has {', '.join(f'{entry.name}/{file}' for file in entry.counts.files)}"
+    cache = cache_folder() / "sources"
+    files: dict[str, bytes] = {}
+    for (
+        source
+    ) in entry.sources:  # one after the other: an archive that was fetched is here for its next member
+        local = _local(source, folders, cache)
+        try:
+            files[source.content] = _download(source, base, cache) if local is None else local
+        except DatasetError as error:
+            others = [
+                each
+                for each in entry.sources
+                if each.content not in files and _local(each, folders, cache) is None
+            ]
+            fetch = " and ".join(dict.fromkeys(f"{each.url(base)} as {cache / each.file}" for each in others))
+            own = [each.content for each in entry.sources] if folders else entry.counts.files
+            msg = (
+                f"the data set {entry.name!r} is not here, and {error}. Without network, fetch {fetch}; or set "
+                f"UNSEEN_DATA to a folder that has {', '.join(f'{entry.name}/{file}' for file in own)}"
+            )
+            raise DatasetError(msg) from error
+    return files
+
+
+def _local(source: Source, folders: Sequence[Path], cache: Path) -> bytes | None:
+    """Return the content of a file that is here, compared with its sha256; None where there is none."""
+    for folder in (*folders, cache):
+        path = next(
+            (
+                p
+                for p in (folder / source.content, folder / source.alias, folder / source.file)
+                if p.is_file()
+            ),
+            None,
         )
-        raise DatasetError(msg) from error
-
-
-def _cached(source: Source, folder: Path) -> bytes | None:
-    path = folder / source.file
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    if hashlib.sha256(content).hexdigest() == source.sha256:
-        return content
-    logger.warning("%s is not the published file (its sha256 differs); it is downloaded again", path)
+        if path is None:
+            continue
+        try:
+            content = _member(source, path.read_bytes(), str(path), packed=path.suffix == ".zip")
+        except OSError:
+            continue
+        if source.sha256 in ("", hashlib.sha256(content).hexdigest()):
+            return content
+        if folder != cache:
+            msg = f"{source.content} of {path} is not the published file (its sha256 differs); put that there"
+            raise DatasetError(msg)
+        logger.warning("%s is not the published file (its sha256 differs); it is downloaded again", path)
     return None
+
+
+def _member(source: Source, content: bytes, where: str, *, packed: bool) -> bytes:
+    """Return the file that counts, of an archive whatever folder it is in there."""
+    if not source.member or not packed:
+        return content
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            infos = [info for info in archive.infolist() if info.filename.rpartition("/")[2] == source.member]
+            if infos and infos[0].file_size <= LARGEST:
+                return archive.read(infos[0])
+    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        msg = f"{where} is no readable zip archive ({error}); remove it, or put the right one in its place"
+        raise DatasetError(msg) from None
+    msg = f"{where} holds no {source.member} of at most {LARGEST:,} bytes; remove it, or put the right one in its place"
+    raise DatasetError(msg)
 
 
 def _download(source: Source, base: str, folder: Path) -> bytes:
     from unseen.data.download import fetch  # the web costs time to import, and the cache is there mostly
 
     url = source.url(base)
-    logger.info("downloading %s (%.1f MB)", url, source.size / 1e6)
-    content = fetch(url, size=source.size)
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != source.sha256:
+    logger.info("downloading %s%s", url, f" ({source.size / 1e6:.1f} MB)" if source.size else "")
+    content = fetch(url, size=source.size or None)
+    own = _member(source, content, url, packed=url.endswith(".zip"))
+    digest = hashlib.sha256(own).hexdigest()
+    if source.sha256 not in ("", digest):
         msg = (
             f"{url} has the sha256 {digest} in place of {source.sha256}: it is another file and was not kept"
         )
         raise DatasetError(msg)
-    keep(content, folder / source.file)
-    return content
+    _keep(content, folder / source.file)
+    return own
 
 
-def keep(content: bytes, path: Path) -> None:
+def _keep(content: bytes, path: Path) -> None:
     """Write to the cache, whole or not at all; a cache that cannot be written costs time, nothing else."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

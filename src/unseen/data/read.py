@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.build import Report, combined, is_plain, labels_of, notice, refuse_unknown
+from unseen.data.build import Report, combined, labels_of, notice, refuse_unknown
 from unseen.data.headers import stands_in, strangers_among
 from unseen.data.ids import Ints, Numbering, id_column, number_ids
 from unseen.data.options import OptionNames, Options
@@ -121,7 +121,7 @@ def read(
     if is_path(edges) and (Path(edges) / "link.dat").is_file():
         from unseen.data.hgb import read_hgb
 
-        return Data(*read_hgb(Path(edges), nodes, features, labels), Report())
+        return read_hgb(Path(edges), nodes, features, labels)
     return Intake(edges, nodes, features, several(labels), options).data()
 
 
@@ -249,15 +249,11 @@ class Intake:
         self.features = None if features is None or by_type else FeatureReader(features, *given)
         self.labels = [LabelReader(source, *given) for source in labels]
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
-        self.readers: list[Reader[Any]] = [
-            self.edges,
-            *optional,
-            *self.features_by_type.values(),
-            *self.labels,
-        ]
+        optional += self.features_by_type.values()
+        self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
 
-    def data(self) -> Data:
-        """Read everything and put it together."""
+    def data(self, *, settle: bool = False) -> Data:
+        """Read everything and put it together; `settle`: the edges say by themselves which of them point."""
         self._read()
         # Source by source: a first line that is kept speaks for those after it.
         edges = self._settled(self.edges)
@@ -277,13 +273,15 @@ class Intake:
         self.require_nodes(len(numbering.ids))
         label_numbers = numbering.after[len(feature_ids) :]
         self._tell_label_only(numbering, rows, label_numbers)
-        values = None if table is None else self._features(table, numbering)
+        everything = np.arange(len(numbering.ids))
+        values = None if table is None else feature_rows(table, numbering.after[0], everything, numbering.ids)
         names = None if table is None else table.names
-        if by_type or not is_plain(edges, nodes, self.options):
+        typed = edges.types is not None or (nodes is not None and nodes.types is not None)
+        if by_type or typed or self.options.directed or len(edges.negative):
             from unseen.data.relate import graph_of_relations  # plain graphs need none of it
 
             features = by_type if values is None else (values, names)
-            graph = graph_of_relations(edges, nodes, features, numbering, self.options, self.report)
+            graph = graph_of_relations(edges, nodes, features, numbering, self.options, self.report, settle)
         else:
             first, second = numbering.columns
             symmetrize = self.options.symmetrize
@@ -353,19 +351,22 @@ class Intake:
             raise InputError(msg)
         logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)", sentence)
 
-    def _features(self, table: FeatureRows, numbering: Numbering) -> Features:
-        """Return the rows of features in the order of the nodes."""
-        rows = np.full(len(numbering.ids), -1, dtype=np.int64)
-        rows[numbering.after[0]] = np.arange(table.values.shape[0])
-        missing = np.flatnonzero(rows < 0)
-        if len(missing):
-            rows_of_numbers = table.values.shape[0] if table.ids is None else 0
-            first = numbering.ids[missing[0]]
-            raise missing_features(table.source, len(missing), len(numbering.ids), first, rows_of_numbers)
-        return table.values[rows]
+
+def feature_rows(
+    table: FeatureRows, numbers: Ints, nodes: Ints, node_ids: IdArray, of_type: str = ""
+) -> Features:
+    """Return the rows of these nodes in their order; `numbers` are the nodes of the rows as they came."""
+    rows = np.full(len(node_ids), -1, dtype=np.int64)
+    rows[numbers] = np.arange(table.values.shape[0])
+    missing = nodes[rows[nodes] < 0]
+    if len(missing):
+        numbered = table.values.shape[0] if table.ids is None else 0
+        total = f"{len(nodes)} nodes{of_type}"
+        raise missing_features(table.source, len(missing), total, node_ids[missing[0]], numbered)
+    return table.values[rows[nodes]]
 
 
-def missing_features(source: str, missing: int, n_nodes: int, first: object, numbered: int) -> InputError:
+def missing_features(source: str, missing: int, nodes: str, first: object, numbered: int) -> InputError:
     """Return the error for nodes without features; `numbered` is the number of rows where they name no nodes."""
     remedy = (
         f"it names no nodes, so that its {numbered} rows belong to the nodes 0 to {numbered - 1}: "
@@ -373,9 +374,7 @@ def missing_features(source: str, missing: int, n_nodes: int, first: object, num
         if numbered
         else "add rows for them (zeros, if nothing is known) or remove these nodes"
     )
-    return InputError(
-        f"{source} has no row for {missing} of the {n_nodes} nodes, the first is {first!r}; {remedy}"
-    )
+    return InputError(f"{source} has no row for {missing} of the {nodes}, the first is {first!r}; {remedy}")
 
 
 def several(labels: Any) -> list[Any]:

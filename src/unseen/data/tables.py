@@ -220,7 +220,9 @@ def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
 def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
     """Yield the batch of an object: anything with the Arrow interface, a matrix, or a sequence of node ids."""
     tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
-    if role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
+    if isinstance(source, Table):  # of a folder with its own reader
+        yield source
+    elif role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
         yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
     elif tabular:
         yield _from_object(source, role)

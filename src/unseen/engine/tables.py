@@ -233,7 +233,9 @@ class Tables:
         query = "select count(*), arg_min(id, number) from numbers anti join features using (number)"
         missing, node = self._database.row(query)
         if missing:
-            raise missing_features(intake.features.name, missing, self.n_nodes, node, self._numbered)
+            raise missing_features(
+                intake.features.name, missing, f"{self.n_nodes} nodes", node, self._numbered
+            )
 
     def _place(self, reader: Reader[Any], row: int) -> str:
         """Return where a row stands, 0 being a first line that waited; the source is read again for it."""
