@@ -15,7 +15,6 @@ from unseen.engine.run import Run, Shared
 from unseen.errors import InputError, logger, unknown_name
 from unseen.evaluation.classifier import (
     GRID,
-    PathSearch,
     candidate_unit,
     figure_of_merit,
     scores_along_path,
@@ -208,7 +207,7 @@ class _Choice:
             msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(self.seen.labelled)}"
             raise InputError(msg)
         folds = _hiding_classes(self.folds, random_state) if hide_classes else self.folds
-        figures = [self._search(setting, self.seen, folds).best for setting in settings]
+        figures = [max(self._figures(setting, self.seen, folds), default=-1.0) for setting in settings]
         best = settings[int(np.argmax(figures))]
         for other in self.embeddings.keys() - {repr(best)}:
             del self.embeddings[other]
@@ -218,10 +217,11 @@ class _Choice:
         """Return the candidate for C, of `GRID`, that is best on L; None where L cannot be cut."""
         if not self.folds:
             return None
-        return GRID[self._search(setting, self.labels, self.folds).place]
+        figures = self._figures(setting, self.labels, self.folds)
+        return GRID[int(np.argmax(figures))] if figures else GRID[0]
 
-    def _search(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> PathSearch:
-        """Search along the candidates for C, by `figure_of_merit` over the labelled rows of held-out folds."""
+    def _figures(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> list[float]:
+        """Return the `figure_of_merit` of every candidate for C over the labelled rows of held-out folds."""
         truths, paths = [], []
         for fold, embedding in zip(folds, self._embeddings(setting, folds), strict=True):
             train, test = (
@@ -232,14 +232,15 @@ class _Choice:
                 truth = labels.indicator[train].toarray()
                 paths.append(scores_along_path(vectors[: len(train)], truth, vectors[len(train) :]))
                 truths.append(labels.indicator[test].toarray())
-        search = PathSearch(sum(map(len, truths)))
-        for place in range(len(GRID) if paths else 0):
+        if not paths:
+            return []
+        figures = []
+        for scores in zip(*paths, strict=True):
             predicted = [
-                best_labels(next(path), t.sum(axis=1)) for path, t in zip(paths, truths, strict=True)
+                best_labels(each, truth.sum(axis=1)) for each, truth in zip(scores, truths, strict=True)
             ]
-            if search.ended_by(place, figure_of_merit(np.vstack(truths), np.vstack(predicted))):
-                break
-        return search
+            figures.append(figure_of_merit(np.vstack(truths), np.vstack(predicted)))
+        return figures
 
     def _embeddings(self, setting: dict[str, Any], folds: list[Split]) -> list[Embedding]:
         key = repr(setting)

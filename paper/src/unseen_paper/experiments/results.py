@@ -23,6 +23,7 @@ COLUMNS = (
     "split_seed",
     "unseen",
     *SCORES,
+    "C",
     "setting",
     "seconds",
     "version",
@@ -41,6 +42,7 @@ class Result:
     unseen_f1: float | None = None
     micro_f1_no_oracle: float | None = None
     macro_f1_no_oracle: float | None = None
+    C: float | None = None
     setting: str = ""
     seconds: float | None = None
     version: str = ""
@@ -117,6 +119,7 @@ def _as_row(result: Result) -> dict[str, str]:
     values: dict[str, Any] = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "run"}
     for name in SCORES:
         values[name] = "" if values[name] is None else f"{values[name]:.6f}"
+    values["C"] = "" if result.C is None else f"{result.C:.4g}"
     values["seconds"] = "" if result.seconds is None else f"{result.seconds:.3f}"
     return {
         "dataset": run.dataset,
@@ -161,7 +164,7 @@ def _as_result(row: Mapping[str, str]) -> Result:
     if not isinstance(json.loads(row["params"]), dict):
         msg = f"its parameters are {row['params']}"
         raise ValueError(msg)
-    numbers = {name: float(row[name]) if row[name] else None for name in (*SCORES, "seconds")}
+    numbers = {name: float(row[name]) if row[name] else None for name in (*SCORES, "C", "seconds")}
     if not row["error"] and (numbers["micro_f1"] is None or numbers["macro_f1"] is None):
         msg = "it has neither both scores nor an error"
         raise ValueError(msg)

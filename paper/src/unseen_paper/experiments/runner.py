@@ -197,6 +197,7 @@ def execute(run: Run, vectors: Path) -> Result:
         score.unseen_f1,
         score.micro_f1_no_oracle,
         score.macro_f1_no_oracle,
+        score.C,
         as_params(score.params) if score.params else "",
         seconds,
         unseen.__version__,
