@@ -5,35 +5,34 @@ import pytest
 
 import unseen
 from unseen.engine.run import Run
-from unseen.linalg.normalize import l2_rows, smoothed, teleport_weights
+from unseen.linalg import normalize
+from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter, teleport_weights
 
 
-@pytest.mark.parametrize("teleport", [0.0, 0.1, 0.7, 1.0])
-def test_one_series_gives_what_the_rounds_give(teleport: float) -> None:
+@pytest.mark.parametrize("teleports", [(0.0,), (0.1,), (1.0,), (0.1, 0.5)])
+def test_chebyshev_polynomials_give_what_the_rounds_give(teleports):
     graph = unseen.planted_partition(50, 2, random_state=0).graph
-    ahat = Run().matrix(graph.adjacency).gcn_normalized().local.astype(np.float32)
-    Z = np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32)
-    start = l2_rows(Z)
-    expected = start
-    for _ in range(6):
-        expected = (1 - teleport) * (ahat @ expected) + teleport * start
-    made = smoothed(Run().matrix(ahat), Z, {"one": [teleport]}, 6)["one"]
-    np.testing.assert_allclose(made, l2_rows(expected), atol=1e-5)
+    matrix = Run().matrix(graph.adjacency).gcn_normalized()
+    ahat, Z = matrix.local.toarray(), l2_rows(np.random.default_rng(0).standard_normal((50, 4)))
+    expected = np.zeros_like(Z)
+    for teleport in teleports:
+        smooth = Z
+        for _ in range(6):
+            smooth = (1 - teleport) * (ahat @ smooth) + teleport * Z
+        expected += smooth / len(teleports)
+    filters = {"one": smoothing_filter(teleports, 6, negligible=0.0), "other": smoothing_filter((0.9,), 2)}
+    np.testing.assert_allclose(smoothed(matrix, Z.astype(np.float32), filters)["one"], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("teleport", [0.02, 0.1, 0.4])
+def test_what_a_filter_leaves_out_is_negligible(teleport):
+    short = smoothing_filter((teleport,), 20)
+    eigenvalues = np.linspace(-1, 1, 201)
+    exact = np.polynomial.polynomial.polyval(eigenvalues, teleport_weights(teleport, 20))
+    assert len(short) <= 13
+    assert np.abs(np.polynomial.chebyshev.chebval(eigenvalues, short) - exact).max() <= normalize.NEGLIGIBLE
 
 
 def test_weights_sum_to_one() -> None:
     for steps in (0, 1, 20):
         assert teleport_weights(0.3, steps).sum() == pytest.approx(1)
-
-
-def test_a_depth_averages_its_teleport_rates() -> None:
-    graph = unseen.planted_partition(50, 2, random_state=0).graph
-    ahat = Run().matrix(graph.adjacency).gcn_normalized().local.astype(np.float32)
-    Z = l2_rows(np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32))
-    sums = [
-        sum(c * (np.linalg.matrix_power(ahat.toarray(), s) @ Z) for s, c in enumerate(teleport_weights(t, 3)))
-        for t in (0.1, 0.5)
-    ]
-    np.testing.assert_allclose(
-        smoothed(Run().matrix(ahat), Z, {"d": (0.1, 0.5)}, 3)["d"], l2_rows(sums[0] + sums[1]), atol=1e-5
-    )

@@ -7,6 +7,7 @@ from unseen.methods import selection
 from unseen.methods.selection import (
     as_good_as_the_best,
     hits,
+    kernel_hits,
     leave_one_out_hits,
 )
 
@@ -56,3 +57,10 @@ def test_what_is_clearly_worse_is_left_out_and_ties_are_kept() -> None:
         "other",
         "same",
     ]
+
+
+def test_kernels_that_add_up_are_views_side_by_side() -> None:
+    V, truth = blobs(60, 1.5)
+    W, _ = blobs(60, 1.0, seed=1)
+    together = leave_one_out_hits(np.hstack([V, W]), truth)
+    assert kernel_hits(V @ V.T + W @ W.T, truth).tolist() == together.tolist()

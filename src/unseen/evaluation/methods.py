@@ -141,7 +141,9 @@ def fit_and_evaluate(
             logger.info("%s: %s chosen inside the seen labels", method.name, setting)
         model = unfitted(method, **setting).fit_run(graph, split.seen_labels, run)
         embedding = model.embedding_
-        if options.get("classifier", "linear") == "linear" and options.get("C") is None:
+        # vectors that labels only chose have seen none, and the classifier may choose C on them as they are
+        chosen_alone = method.labels_choose_params and len(settings) == 1
+        if options.get("classifier", "linear") == "linear" and options.get("C") is None and not chosen_alone:
             candidate = choice.candidate({**setting, **model.chosen_params()})
             unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=scale))
             options = {**options, "C": None if candidate is None else candidate * unit}

@@ -15,6 +15,8 @@ from unseen.engine.sparse import Matrix, inverse
 
 Dense = npt.NDArray[np.floating[Any]]
 Rows = TypeVar("Rows", sp.csr_array, Dense)
+NEGLIGIBLE = 0.005
+"""How far an eigenvalue of a smoothing may be from its definition; they are between -1 and 1."""
 LEAST = 2.0**-40
 """Entries between this and its inverse are taken as they are: float32 holds their squares."""
 
@@ -95,42 +97,61 @@ def teleport_weights(teleport: float, steps: int) -> npt.NDArray[np.float64]:
     return weights
 
 
-def smoothed(
-    ahat: Matrix, Z: Dense, depths: Mapping[str, Sequence[float]], steps: int
-) -> dict[str, npt.NDArray[np.float32]]:
-    """Smooth l2-normalised rows at several depths; a depth is the mean over some teleport rates.
+def smoothing_filter(
+    teleports: Sequence[float], steps: int, negligible: float = NEGLIGIBLE
+) -> npt.NDArray[np.float32]:
+    """Return Chebyshev coefficients of the mean over teleport rates of `steps` rounds of smoothing.
 
-    All depths are combinations of the same powers Ahat^s Z, so they cost `steps` products together. The rows of
-    every result have length 1.
+    A power of twenty is nearly a polynomial of half that degree on [-1, 1]: coefficients that together change no
+    eigenvalue of the result by more than `negligible` are left out, and with them their products.
+
+    Examples
+    --------
+    >>> smoothing_filter([1.0], 20).tolist()
+    [1.0]
+    >>> len(smoothing_filter([0.02, 0.05, 0.1], 20)), len(smoothing_filter([0.7], 20))
+    (12, 4)
+    """
+    powers = np.mean([teleport_weights(rate, steps) for rate in teleports], axis=0)
+    coefficients = np.polynomial.chebyshev.poly2cheb(powers)
+    left_out = np.cumsum(np.abs(coefficients[::-1]))[::-1]
+    return np.asarray(coefficients[: max(int((left_out > negligible).sum()), 1)], dtype=np.float32)
+
+
+def smoothed(
+    ahat: Matrix, Z: Dense, filters: Mapping[Any, npt.NDArray[np.float32]]
+) -> dict[Any, npt.NDArray[np.float32]]:
+    """Return for every filter the sum of its Chebyshev polynomials in Ahat, times Z.
+
+    All filters share the products: as many as the longest of them has coefficients, less one.
 
     Parameters
     ----------
     ahat : Matrix, shape (n, n)
-        The normalised adjacency.
-    Z : ndarray, shape (n, d)
+        The normalised adjacency, whose eigenvalues are between -1 and 1.
+    Z : ndarray of float32, shape (n, d)
         Where to start.
-    depths : mapping of str to sequence of float
-        Teleport rates to average over: small ones reach far.
-    steps : int
-        Number of products.
+    filters : mapping to ndarray
+        Coefficients, see :func:`smoothing_filter`.
 
     Examples
     --------
     >>> from unseen.engine.run import Run
     >>> from scipy.sparse import csr_array
     >>> ahat = Run().matrix(csr_array(np.full((2, 2), 0.5)))
-    >>> depths = smoothed(ahat, np.eye(2, dtype=np.float32), {"far": [0.0], "near": [1.0]}, 3)
-    >>> (depths["far"] ** 2).round(4).tolist(), depths["near"].tolist()
-    ([[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]])
+    >>> smooth = smoothed(ahat, np.eye(2, dtype=np.float32), {"near": smoothing_filter([0.5], 2)})
+    >>> smooth["near"].tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
     """
-    weights = {
-        name: np.mean([teleport_weights(rate, steps) for rate in rates], axis=0).astype(np.float32)
-        for name, rates in depths.items()
-    }
-    power = l2_rows(np.asarray(Z, dtype=np.float32)).astype(np.float32)
-    sums = {name: c[0] * power for name, c in weights.items()}
-    for step in range(1, steps + 1):
-        power = ahat @ power
-        for name, c in weights.items():
-            sums[name] += c[step] * power
-    return {name: l2_rows(total).astype(np.float32) for name, total in sums.items()}
+    sums = {name: c[0] * Z for name, c in filters.items()}
+    before = now = Z
+    for step in range(1, max(map(len, filters.values()))):
+        after = ahat @ now
+        if step > 1:
+            after *= 2
+            after -= before
+        before, now = now, after
+        for name, c in filters.items():
+            if step < len(c):
+                sums[name] += c[step] * now
+    return sums

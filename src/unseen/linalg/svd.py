@@ -16,6 +16,7 @@ from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.engine.sparse import Matrix
 from unseen.graph import Features
 from unseen.linalg.dense import Dense, Operator, Small, eigh, gram, times
+from unseen.linalg.keyed import keyed_uniform
 from unseen.linalg.normalize import l2_rows, scale_exponent, scaled
 
 SMALL = 300
@@ -24,6 +25,11 @@ SMALL_OPERATOR = 512
 """The same for operators."""
 OVERSAMPLING = 10
 """Random directions of a start beyond the singular values that are wanted."""
+EIGEN_TOL = 1e-2
+"""How exact eigenvalues have to be: with twice as many columns as are needed, the leading ones are far better."""
+GRAM_COLUMNS, GRAM_ROWS = 2000, 8
+"""Sparse features of at most so many columns, and so many times more rows, are decomposed through X'X: exact, and a
+few times faster."""
 
 
 def truncated_svd(
@@ -68,7 +74,8 @@ def truncated_svd(
     X = matrix if isinstance(matrix, (Matrix, np.ndarray)) else run.matrix(sp.csr_array(matrix))
     width = k + OVERSAMPLING
     n, m = run.count(X.shape[0]), X.shape[1]
-    if width >= min(n, m) or max(n, m) <= SMALL:
+    tall = isinstance(X, Matrix) and m <= GRAM_COLUMNS and n >= GRAM_ROWS * m
+    if width >= min(n, m) or max(n, m) <= SMALL or tall:
         return _exactly(X, k, n, run)
     exponent = scale_exponent(X if isinstance(X, np.ndarray) else X.local.data, run)
     single = _in_single(X, exponent, run)
@@ -125,6 +132,44 @@ def operator_svd(
     U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
     U, V = _signed(U, V, U, run)
     return U, values, V
+
+
+def leading_eigenvectors(matrix: Matrix, k: int, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.float32]:
+    """Return rows of length 1 of the eigenvectors of the `k` largest eigenvalues of a symmetric matrix, largest first.
+
+    Lanczos iteration (scipy's ``eigsh``) from a start that is keyed by node, so that the order of the nodes does not
+    matter; what is small is decomposed in full.
+
+    Parameters
+    ----------
+    matrix : Matrix, shape (n, n)
+        Symmetric.
+    k : int
+        At most n.
+    keys : ndarray of uint64, shape (n,)
+        Keys of the nodes.
+
+    Examples
+    --------
+    >>> keys = np.arange(3, dtype=np.uint64)
+    >>> leading_eigenvectors(Run().matrix(sp.csr_array(np.diag([1.0, 3.0, 2.0]))), 1, keys).tolist()
+    [[0.0], [1.0], [0.0]]
+    """
+    n = matrix.shape[0]
+    if n <= SMALL_OPERATOR:
+        values, axes = eigh(matrix.local.toarray().astype(np.float64))
+    else:
+        from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+        start = keyed_uniform(keys, 1, stream=11)[:, 0].astype(np.float32) - 0.5
+        try:
+            values, axes = eigsh(
+                matrix.local.astype(np.float32), k=min(k, n - 2), which="LA", v0=start, tol=EIGEN_TOL
+            )
+        except ArpackNoConvergence as error:  # what has converged serves as well
+            values, axes = error.eigenvalues, error.eigenvectors
+    axes = axes[:, np.argsort(values)[::-1][:k]]
+    return l2_rows(_signed(axes, axes, axes, Run())[0]).astype(np.float32)
 
 
 def orthonormal(Y: Dense, run: Run, *, squares: Small | None = None, out: Dense | None = None) -> Dense:

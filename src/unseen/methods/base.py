@@ -79,6 +79,8 @@ class Method(Declared):
     """Whether the vectors depend on the node features, where there are any."""
     uses_labels: ClassVar[bool] = False
     """Whether the vectors depend on the labels (if not, they can be learned once for all splits)."""
+    labels_choose_params: ClassVar[bool] = False
+    """Whether labels do no more than choose parameters, those of :meth:`chosen_params`."""
     needs_labels: ClassVar[bool] = False
     """Whether the method refuses to work without any label."""
     multilabel: ClassVar[bool] = True

@@ -2,17 +2,19 @@
 
 RECT's idea, what the seen classes say about features beside the structure of the graph, without its training:
 
-1. *Views without labels.* Features after SVD, weighted and plain, smoothed over the graph at three depths; a
-   factorisation of the logarithm of the walk matrix. Depth and weighting that serve differ from graph to graph.
-2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. Views of
-   the kind of the best (features or walk) within a standard error of it are put side by side; the best of the other
-   kind joins them where it finds more labels, by over a standard error. The columns are reduced to `n_components`.
+1. *Views without labels.* Features after SVD, weighted and plain, as they are, averaged over neighbours, and smoothed
+   over the graph at three depths; rows of the adjacency, walks and eigenvectors. See :mod:`unseen.methods.views`.
+2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. Smoothed
+   views and walks come first: those of the kind of their best that are within a standard error of it are put side by
+   side. Where another view finds more labels by over a standard error, all views compete instead. Then up to three
+   more join, one at a time, each by over two standard errors. The columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,24 +24,41 @@ from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, logger, unknown_name
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.dense import times
+from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
-from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Vectors
-from unseen.methods.selection import as_good_as_the_best, leave_one_out_hits
-from unseen.methods.views import DEFAULT, NARROW, Reduction, all_views, is_walk, smoothed_views
+from unseen.methods.selection import (
+    ALIKE,
+    as_good_as_the_best,
+    joined,
+    kernel_hits,
+    leave_one_out_hits,
+    more,
+)
+from unseen.methods.views import (
+    WALKS,
+    Pool,
+    Reduction,
+    feature_bases,
+    kind_of,
+    needs_structure,
+    reductions,
+    structure_bases,
+)
 from unseen.methods.vocabulary import Columns, Views
 from unseen.randomness import child_seed
 
 if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes
 
-MOST_LABELLED = 2000
-"""Labelled nodes that choices look at; of more, as many are drawn."""
-ROUNDS = 3
-"""Rounds of the SVD that reduces the chosen views."""
+MOST_LABELLED, MOST_TOGETHER = 2000, 800
+"""Labelled nodes that the choice looks at, of one view and of several together; of more, as many are drawn."""
+MOST_JOINING = 3
+"""How many views may join those that are as good as the best."""
+DEFAULT = ("weighted/middle", "walk/near", "eigen/raw", "rows/raw")
+"""The first of these that a graph has serves where no label helps to choose."""
 ROW_BYTES, ROW_SECONDS = 35_000, 7e-4
-"""What a row takes: logarithms of walks to its landmarks, and views side by side."""
+"""What a row takes: its bases, and the chosen views side by side."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -59,9 +78,9 @@ class RECTPlus(Method):
 
     Notes
     -----
-    Without labels, or with fewer than ten labelled nodes or one class, the default views are taken: weighted
-    features at middle depth, or the smoothed walk where there are no features. New nodes can be embedded where
-    all views are of features.
+    Without labels, or with fewer than ten labelled nodes or one class, a default view is taken: weighted features at
+    middle depth, or the smoothed walk where there are no features. New nodes can be embedded where all views are of
+    features. Where no view finds more labels than the most frequent class does, the features as they are stay in.
     """
 
     name: ClassVar[str] = "rect-plus"
@@ -71,6 +90,7 @@ class RECTPlus(Method):
         "this library, after Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
     )
     uses_labels: ClassVar[bool] = True
+    labels_choose_params: ClassVar[bool] = True
     can_be_saved: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
     removed: ClassVar[dict[str, str]] = {
@@ -96,66 +116,73 @@ class RECTPlus(Method):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         seed = child_seed(run.rng)
-        ways, views = run.once((all_views, seed), lambda: all_views(graph, seed, run))
-        rows = _some(labels, graph, seed)
-        truth = labels.indicator[rows].toarray()
-        self.views_, self.view_scores_ = self._choose(views, rows, truth)
+        ways = run.once((reductions, seed), lambda: reductions(graph, seed, run))
+        pool = run.once(
+            (Pool, seed),
+            lambda: Pool(
+                graph, {**feature_bases(graph, ways, run), **structure_bases(graph, seed, run)}, run
+            ),
+        )
+        self.views_, self.view_scores_ = self._choose(pool, labels, seed)
         self._keep(ways)
         self.class_descriptions_ = _words(graph, labels, ways, run)
-        joined = np.hstack([views[name] for name in self.views_])
+        joined, places = pool.side_by_side(self.views_)
+        self.scales_ = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
         most = joined.shape[1]
         width = self._components(self.n_components, most, f"the chosen views have {most} columns together")
-        vectors, self.mix_ = _reduced(joined, width, np.random.default_rng(seed), run)
+        vectors, self.mix_ = _reduced(_scaled(joined, places, self.scales_), width, run)
         return vectors
 
     def chosen_params(self) -> dict[str, Any]:
         """Return the views: another fit on fewer labels may take others, whose columns have another scale."""
         return {"views": tuple(self.views_)}
 
-    def _choose(
-        self, views: dict[str, Any], rows: npt.NDArray[np.int64], truth: npt.NDArray[np.bool_]
-    ) -> tuple[list[str], dict[str, float]]:
+    def _choose(self, pool: Pool, labels: Labels, seed: int) -> tuple[list[str], dict[str, float]]:
         if isinstance(self.views, tuple):
-            return list(_checked_names(self.views, views)), {}
+            return list(_checked_names(self.views, pool.names)), {}
+        rows = _some(labels, pool.graph, seed)
+        truth = labels.indicator[rows].toarray()
+        default = next(name for name in (*DEFAULT, *pool.names) if name in pool.names)
         if not _enough(truth):
-            usual = DEFAULT[self.n_features_in_ is not None]
-            default = [name for name in usual if name in views] or list(views)[:1]
-            logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
-            return default, {}
-        hits = {name: leave_one_out_hits(vectors[rows], truth) for name, vectors in views.items()}
-        names = _side_by_side(views, hits, rows, truth)
-        scores = {name: round(float(each.mean()), 4) for name, each in hits.items()}
-        logger.info("%s: views chosen inside the seen labels: %s", self.name, ", ".join(names))
-        return names, scores
+            logger.info("%s: too few labels to choose views by, so %s", self.name, default)
+            return [default], {}
+        at = pool.at(rows)
+        hits = {name: leave_one_out_hits(vectors, truth) for name, vectors in at.items()}
+        best = max(hits, key=lambda name: float(hits[name].mean()))
+        frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
+        if more(hits[best], frequent, ALIKE):
+            names = _side_by_side(at, hits, truth)
+        else:
+            names = list(dict.fromkeys([n for n in ("weighted/raw", default) if n in hits]))
+        logger.info("%s: %s (%s)", self.name, _in_words(best, self.n_features_in_), ", ".join(names))
+        return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
         """Keep what new nodes need: the axes, which are rows of one matrix, and the weights of the columns."""
-        if self.n_features_in_ is None:
+        if not ways:
             return
-        self.axes_ = ways["weighted-wide"].axes
-        self.plain_axes_ = ways["plain"].axes
-        weights = ways["weighted-wide"].weights
+        self.axes_, self.plain_axes_ = ways["weighted"].axes, ways["plain"].axes
+        weights = ways["weighted"].weights
         assert weights is not None
         self.column_weights_ = weights
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
         self._new_features(graph)
-        if any(is_walk(name) for name in self.views_):
+        if not hasattr(self, "scales_"):
+            msg = f"this {self.name} was fitted by unseen 0.1.0, whose views are other ones; fit it again"
+            raise UnsupportedError(msg)
+        if any(needs_structure(name) for name in self.views_):
             msg = (
                 f"{self.name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "
                 "have; fit it again on the larger graph, or with `views` of features"
             )
             raise UnsupportedError(msg)
         ways = {
-            "weighted-wide": Reduction(self.column_weights_, self.axes_, True),
-            "weighted": Reduction(self.column_weights_, self.axes_[:NARROW], True),
+            "weighted": Reduction(self.column_weights_, self.axes_, True),
             "plain": Reduction(None, self.plain_axes_, False),
         }
-        parts = []
-        for name in self.views_:
-            way, depth = name.split("/")
-            parts.append(smoothed_views(graph, {way: ways[way]}, run, [depth])[name])
-        return times(np.hstack(parts), self.mix_, run)
+        joined, places = Pool(graph, feature_bases(graph, ways, run), run).side_by_side(self.views_)
+        return times(_scaled(joined, places, self.scales_), self.mix_, run)
 
 
 def _enough(truth: npt.NDArray[np.bool_]) -> bool:
@@ -163,56 +190,100 @@ def _enough(truth: npt.NDArray[np.bool_]) -> bool:
     return len(truth) >= FEWEST_LABELLED and int(truth.any(axis=0).sum()) >= 2
 
 
-def _checked_names(names: tuple[str, ...], views: dict[str, Any]) -> tuple[str, ...]:
+def _checked_names(names: tuple[str, ...], views: list[str]) -> tuple[str, ...]:
     if not names:
         msg = f"`views` of RECTPlus is empty; name some of {', '.join(views)}, or take 'auto'"
         raise InputError(msg)
-    fitting: dict[str, None] = {}
-    for name in names:  # of few features `weighted` has all columns, as `weighted-wide` has
-        view = name if name in views else name.replace("weighted/", "weighted-wide/")
-        if view not in views:
+    for name in names:
+        renamed = name.replace("weighted-wide/", "weighted/") if "/" in name else f"{name}/raw"
+        if name not in views and renamed in views:
+            msg = f"the view {name!r} is called {renamed!r} now"
+            raise InputError(msg)
+        if name not in views:
             raise unknown_name("view in `views`", name, views)
-        fitting[view] = None
-    return tuple(fitting)
+    return tuple(dict.fromkeys(names))
 
 
 def _side_by_side(
-    views: dict[str, Any],
-    hits: dict[str, npt.NDArray[np.float64]],
-    rows: npt.NDArray[np.int64],
-    truth: npt.NDArray[np.bool_],
+    at: dict[str, Any], hits: dict[str, npt.NDArray[np.float64]], truth: npt.NDArray[np.bool_]
 ) -> list[str]:
-    """Return the views that serve the labels: the best kind's, one of the other if that is clearly better."""
-    best = max(hits, key=lambda name: float(hits[name].mean()))
-    alone = as_good_as_the_best({name: hits[name] for name in hits if is_walk(name) == is_walk(best)})
-    others = [name for name in hits if is_walk(name) != is_walk(best)]
-    if not others:
-        return alone
-    joined = [*alone, max(others, key=lambda name: float(hits[name].mean()))]
-    compared = {
-        title: leave_one_out_hits(np.hstack([views[name][rows] for name in names]), truth)
-        for title, names in (("alone", alone), ("joined", joined))
-    }
-    return alone if "alone" in as_good_as_the_best(compared) else joined
+    """Return the views that serve the labels: all that are as good as the best, and what clearly helps beside them."""
+    some = slice(None, MOST_TOGETHER)
+    kernels = {name: _kernel(vectors[some]) for name, vectors in at.items()}
+
+    def together(names: Sequence[str]) -> npt.NDArray[np.float64]:
+        return kernel_hits(np.sum([kernels[name] for name in names], axis=0), truth[some])
+
+    def best_of_other_kinds(names: Sequence[str]) -> list[str]:
+        kinds: dict[Any, str] = {}
+        for name in sorted(set(hits) - set(names), key=lambda name: (-float(hits[name].mean()), name)):
+            kinds.setdefault(kind_of(name), name)
+        return list(kinds.values())
+
+    def best(names: Iterable[str]) -> str:
+        return max(names, key=lambda name: float(hits[name].mean()))
+
+    usual = [name for name in hits if kind_of(name)[1] == "smooth" or kind_of(name)[0] in WALKS]
+    begin = list(hits)
+    if usual and not more(hits[best(hits)], hits[best(usual)], ALIKE):
+        walks = kind_of(best(usual))[0] in WALKS
+        begin = [name for name in usual if (kind_of(name)[0] in WALKS) == walks]
+    first = as_good_as_the_best({name: hits[name] for name in begin})
+    return joined(first, best_of_other_kinds, together, MOST_JOINING)
+
+
+def _kernel(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Return the products of all rows with each other, centred, for vectors of mean squared length 1."""
+    centred = vectors - vectors.mean(axis=0)
+    kernel = np.asarray(centred @ centred.T, dtype=np.float64)
+    return kernel / (np.trace(kernel) / len(kernel) or 1.0)
+
+
+def _scale(vectors: npt.NDArray[np.float32], run: Run) -> float:
+    """Return the factor that brings the mean squared distance of the rows from their mean to 1."""
+    sums = run.total(run.each(lambda i, j: vectors[i:j].sum(axis=0, dtype=np.float64), len(vectors)))
+    squares = run.total(run.each(lambda i, j: np.square(vectors[i:j], dtype=np.float64).sum(), len(vectors)))
+    spread = float(squares) / len(vectors) - float(np.square(sums / len(vectors)).sum())
+    return spread**-0.5 if spread > 1e-12 else 1.0
+
+
+def _scaled(
+    joined: npt.NDArray[np.float32], places: list[slice], scales: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """Return the views with the columns of each times its scale, in place."""
+    for place, scale in zip(places, scales, strict=True):
+        joined[:, place] *= scale
+    return joined
+
+
+def _in_words(best: str, has_features: int | None) -> str:
+    """Return in plain words what the graph is like, by the view that finds most labels."""
+    if has_features is None:
+        return "there are no features, so the structure is used"
+    if needs_structure(best):
+        return "the structure tells more than the features here"
+    if kind_of(best)[1] in ("raw", "difference"):
+        return "neighbours tend to differ here: features are used as they are"
+    return "neighbours tend to be alike here: features are averaged over them"
 
 
 def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
-    """Return the labelled rows, or as many as choices look at, drawn by node."""
+    """Return the labelled rows, or as many as choices look at, in an order that is drawn by node."""
     rows = labels.labelled
-    if len(rows) <= MOST_LABELLED:
-        return rows
     keys = node_keys(graph.node_ids, seed)[rows]
-    return np.sort(rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]])
+    return rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]]
 
 
 def _reduced(
-    vectors: npt.NDArray[np.float32], k: int, rng: np.random.Generator, run: Run
+    vectors: npt.NDArray[np.float32], k: int, run: Run
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Return vectors along their `k` strongest directions, and the map that led there."""
     if k == vectors.shape[1]:
         return vectors, np.eye(k, dtype=np.float32)
-    scores, axes = truncated_svd(vectors, k, rng, run, n_iter=ROUNDS)
-    return scores, np.ascontiguousarray(axes.T)
+    axes = eigh(gram(vectors, run))[1][:, ::-1][:, :k]
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
+    mix = np.asarray(axes * np.where(largest < 0, -1.0, 1.0), dtype=np.float32)
+    return times(vectors, mix, run), mix
 
 
 def _words(

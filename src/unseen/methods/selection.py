@@ -6,7 +6,7 @@ form.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ Mask = npt.NDArray[np.bool_]
 
 RIDGES = np.logspace(-2.5, 1, 8)
 """Strengths of the ridge, in units of the mean squared length of the rows."""
+ALIKE, CLEARLY = 1.0, 2.0
+"""Standard errors of a difference within which views are as good as the best, and above which one may join others."""
 
 
 def leave_one_out_hits(V: Dense, truth: Mask) -> npt.NDArray[np.float64]:
@@ -33,11 +35,29 @@ def leave_one_out_hits(V: Dense, truth: Mask) -> npt.NDArray[np.float64]:
     truth : boolean ndarray, shape (n, c)
         Their labels, at least one a row.
     """
-    n = len(V)
     X = V - V.mean(axis=0, dtype=np.float64)
+    if len(X) <= X.shape[1]:
+        return kernel_hits(X @ X.T, truth)
+    squares, basis = eigh(X.T @ X)
+    return _best_ridge(X @ basis, np.maximum(squares, 0.0), truth)
+
+
+def kernel_hits(K: Dense, truth: Mask) -> npt.NDArray[np.float64]:
+    """Do as :func:`leave_one_out_hits` does, from the products of all rows with each other.
+
+    Kernels of several views add up to the kernel of the views side by side.
+    """
+    mean = K.mean(axis=0)
+    squares, left = eigh(K - mean - mean[:, None] + mean.mean())
+    squares = np.maximum(squares, 0.0)
+    return _best_ridge(left * np.sqrt(squares), squares, truth)
+
+
+def _best_ridge(X: Dense, squares: Dense, truth: Mask) -> npt.NDArray[np.float64]:
+    """Return the hits of the strength with the most; `X` is centred, and its columns are orthogonal."""
+    n = len(X)
     targets = truth * 2.0 - 1.0
     mean = targets.mean(axis=0)
-    X, squares = _rotated(X)
     products = X.T @ (targets - mean)
     unit = squares.sum() / n or 1.0
     best = np.zeros(n)
@@ -51,15 +71,6 @@ def leave_one_out_hits(V: Dense, truth: Mask) -> npt.NDArray[np.float64]:
     return best
 
 
-def _rotated(X: Dense) -> tuple[Dense, Dense]:
-    """Return X in the basis of its right singular vectors, and its squared singular values."""
-    if X.shape[0] <= X.shape[1]:
-        left, values, _ = np.linalg.svd(X, full_matrices=False)
-        return left * values, values**2
-    squares, basis = eigh(X.T @ X)
-    return X @ basis, np.maximum(squares, 0.0)
-
-
 def hits(scores: Dense, truth: Mask) -> npt.NDArray[np.float64]:
     """Return for every row which share of its labels is among its best scores, as many as it has labels."""
     counts = truth.sum(axis=1)
@@ -69,11 +80,56 @@ def hits(scores: Dense, truth: Mask) -> npt.NDArray[np.float64]:
 
 
 def as_good_as_the_best(scores: Mapping[str, npt.NDArray[np.float64]]) -> list[str]:
-    """Return the names whose mean is within a standard error of the best, by differences row by row."""
+    """Return the names whose mean is within `ALIKE` standard errors of the best, by differences row by row."""
     best = max(scores.values(), key=lambda values: float(values.mean()))
-    kept = []
-    for name, values in scores.items():
-        lost = best - values
-        if lost.mean() <= lost.std() / np.sqrt(len(lost)) + 1e-12:
-            kept.append(name)
-    return kept
+    return [name for name, values in scores.items() if not more(best, values, ALIKE)]
+
+
+def more(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], errors: float) -> bool:
+    """Return whether the mean of the differences, row by row, is above that many of its standard errors.
+
+    Examples
+    --------
+    >>> more(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0]), errors=2)
+    False
+    """
+    gained = one - other
+    return bool(gained.mean() > errors * gained.std() / np.sqrt(len(gained)) + 1e-12)
+
+
+def joined(
+    first: Sequence[str],
+    candidates: Callable[[Sequence[str]], Sequence[str]],
+    score: Callable[[Sequence[str]], npt.NDArray[np.float64]],
+    most: int,
+) -> list[str]:
+    """Return the first names and up to `most` others that join them, one at a time, each clearly for the better.
+
+    Parameters
+    ----------
+    first : sequence of str
+        Names to begin with.
+    candidates : callable
+        Which names may join a set of names.
+    score : callable
+        Hits of a set of names, row by row.
+    most : int
+        How many may join.
+
+    Examples
+    --------
+    >>> value = {"a": 0.5, "b": 0.7, "c": 0.0}
+    >>> score = lambda names: np.full(4, sum(value[name] for name in names))
+    >>> joined(["a"], lambda names: [name for name in "bc" if name not in names], score, most=3)
+    ['a', 'b']
+    """
+    names, before = list(first), score(first)
+    for _ in range(most):
+        scores = {name: score([*names, name]) for name in candidates(names)}
+        if not scores:
+            break
+        best = max(scores, key=lambda name: float(scores[name].mean()))
+        if not more(scores[best], before, CLEARLY):
+            break
+        names, before = [*names, best], scores[best]
+    return names

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.normalize import smoothed
+from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
@@ -53,4 +53,6 @@ class SmoothFeats(Method):
 
     def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32], run: Run) -> npt.NDArray[np.float32]:
         ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
-        return smoothed(ahat, scores, {"vectors": [self.teleport]}, self.steps)["vectors"]
+        rounds = smoothing_filter([self.teleport], self.steps, negligible=0.0)
+        vectors = smoothed(ahat, l2_rows(scores).astype(np.float32), {"vectors": rounds})["vectors"]
+        return l2_rows(vectors).astype(np.float32)

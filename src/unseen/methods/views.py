@@ -1,35 +1,67 @@
 """Views of a graph: ways to turn its features or its structure into vectors, all without labels.
 
-Features after SVD, weighted in two ways and smoothed over the graph at three depths, and a factorisation of the
-logarithm of the walk matrix. Which of them serve a graph differs from graph to graph; :mod:`unseen.methods.selection`
-chooses.
+A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD (weighted and plain),
+rows of the adjacency after SVD, factorisations of the logarithm of the walk matrix, eigenvectors of the normalised
+adjacency, and degrees. Operators are nothing (``raw``), the mean over neighbours without the node itself, the mean over
+their neighbours, the difference to the neighbours, and personalised smoothing at three depths. Which views serve
+differs from graph to graph; :mod:`unseen.methods.selection` chooses.
+
+Only the bases are kept. Views are made when they are asked for, some columns at a time: at the labelled rows for the
+choice, and whole for those that were chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
+from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Features, Graph
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.logwalk import log_walk_vectors
-from unseen.linalg.normalize import l2_rows, smoothed
-from unseen.linalg.svd import project, truncated_svd
+from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter
+from unseen.linalg.svd import leading_eigenvectors, project, truncated_svd
 
-DEPTHS = {"far": (0.02, 0.05, 0.1), "middle": (0.05, 0.1, 0.2), "near": (0.2, 0.4, 0.7)}
+Vectors = npt.NDArray[np.float32]
+
+DEPTHS = {"near": (0.2, 0.4, 0.7), "middle": (0.05, 0.1, 0.2), "far": (0.02, 0.05, 0.1)}
 """Teleport rates that a depth of smoothing averages over."""
+SPREAD = ("raw", "neighbours", "second", "difference", *DEPTHS)
+"""What the graph can do to features and to rows of the adjacency."""
 STEPS = 20
-WIDE, NARROW, WALK = 400, 200, 256
-"""Columns of the views: all weighted features, half of them or the plain features, and the walk."""
+LEADING = 32
+"""Columns of the view ``eigen/leading``; there is also one of all eigenvectors."""
 WALKS = {"walk": 0.2, "sharp-walk": 1.0}
 """Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
-DEFAULT = {True: ("weighted-wide/middle",), False: ("walk/near",)}
-"""Views where no label helps to choose, with features and without."""
+FEATURES = ("weighted", "plain")
+"""Bases that new nodes have too."""
+LARGE = 20_000
+"""Above this many nodes the structure gets fewer columns, the choice looks at the first columns of each base, and the
+walk is left out: through a fixed number of landmarks it fades as a graph grows."""
+BLOCK = 64
+"""Columns that operators work on at a time."""
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Columns of the bases, and how many of them the choice looks at."""
+
+    weighted: int = 400
+    plain: int = 200
+    rows: int = 200
+    walk: int = 256
+    eigen: int = 128
+    choice: int | None = None
+
+
+SMALL_GRAPH, LARGE_GRAPH = Widths(), Widths(rows=64, walk=0, eigen=64, choice=128)
 
 
 @dataclass(frozen=True)
@@ -95,75 +127,199 @@ def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, uni
     return l2_rows(scaled) if unit else scaled
 
 
-def source_of(graph: Graph) -> Features:
-    """Return the features, or rows of the adjacency where there are none."""
-    return graph.adjacency if graph.features is None else graph.features
-
-
 def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
-    """Learn how features become dimensions, in each of the ways that views start from."""
-    features = source_of(graph)
-    weights = None if graph.features is None else column_weights(graph.features)
-    plan = [("weighted-wide", weights, True, WIDE), ("plain", None, False, NARROW)]
+    """Learn how features become dimensions: weighted and plain."""
     if graph.features is None:
-        plan = [("rows", None, True, NARROW)]
-    ways = {}
-    for name, factors, unit, most in plan:
-        k = min(most, *features.shape)
-        matrix = weighted(features, factors, unit=unit)
-        axes = truncated_svd(matrix, k, np.random.default_rng(seed), run)[1]
-        ways[name] = Reduction(factors, axes, unit)
-    first = ways.get("weighted-wide")
-    if first is not None and first.axes.shape[0] > NARROW:
-        ways["weighted"] = Reduction(first.weights, first.axes[:NARROW], True)
+        return {}
+    widths, ways = widths_of(graph), {}
+    for name, weights, most in (
+        ("weighted", column_weights(graph.features), widths.weighted),
+        ("plain", None, widths.plain),
+    ):
+        unit = weights is not None
+        matrix = weighted(graph.features, weights, unit=unit)
+        k = min(most, *graph.features.shape)
+        ways[name] = Reduction(weights, truncated_svd(matrix, k, np.random.default_rng(seed), run)[1], unit)
     return ways
 
 
-def smoothed_views(
-    graph: Graph, ways: dict[str, Reduction], run: Run, depths: Iterable[str] = DEPTHS
-) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the views made of features; their names are "reduction/depth"."""
-    ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
-    wanted = {depth: DEPTHS[depth] for depth in depths}
-    features = source_of(graph)
-    return {
-        f"{name}/{depth}": vectors
-        for name, way in ways.items()
-        for depth, vectors in smoothed(ahat, way.apply(features, run), wanted, STEPS).items()
-    }
+def widths_of(graph: Graph) -> Widths:
+    """Return how many columns the bases of a graph have."""
+    return LARGE_GRAPH if graph.n_nodes > LARGE else SMALL_GRAPH
 
 
-def walk_views(graph: Graph, seed: int, run: Run) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the views made of the structure alone, or none where there is no edge."""
-    if not graph.adjacency.nnz or graph.n_nodes < 3:
-        return {}
-    k = min(WALK, graph.n_nodes - 1)
-    keys = node_keys(graph.node_ids, seed)
-    negatives = tuple(WALKS.values())
-    adjacency = run.matrix(graph.adjacency, symmetric=True)
-    walks = log_walk_vectors(adjacency, k, keys, np.random.default_rng(seed), negatives=negatives)
-    ahat = adjacency.gcn_normalized()
-    views = {}
-    for name, vectors in zip(WALKS, walks, strict=True):
-        views[name] = l2_rows(vectors).astype(np.float32)
-        views[f"{name}/near"] = smoothed(ahat, vectors, {"near": DEPTHS["near"]}, STEPS)["near"]
-    return views
+def feature_bases(graph: Graph, ways: Mapping[str, Reduction], run: Run) -> dict[str, Vectors]:
+    """Return the bases that features give, also those of new nodes."""
+    return {name: _unit(way.apply(graph.features, run)) for name, way in ways.items()}
 
 
-def is_walk(name: str) -> bool:
-    """Return whether a view is of the structure alone.
+def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
+    """Return the bases that edges give: rows of the adjacency, walks, eigenvectors and degrees."""
+    adjacency, n, widths = run.matrix(graph.adjacency, symmetric=True), graph.n_nodes, widths_of(graph)
+    rng, keys = np.random.default_rng(seed), node_keys(graph.node_ids, seed)
+    rounds = 2 if n > LARGE else 7
+    k = min(widths.rows, n)
+    bases = {"rows": _unit(truncated_svd(l2_rows(graph.adjacency), k, rng, run, n_iter=rounds)[0])}
+    if not graph.adjacency.nnz or n < 3:
+        return bases
+    if widths.walk:
+        negatives = tuple(WALKS.values())
+        k = min(widths.walk, n - 1)
+        walks = log_walk_vectors(adjacency, k, keys, np.random.default_rng(seed), negatives=negatives)
+        bases |= {name: _unit(vectors) for name, vectors in zip(WALKS, walks, strict=True)}
+    bases["eigen"] = leading_eigenvectors(adjacency.gcn_normalized(), min(widths.eigen, n - 2), keys)
+    degree = adjacency.row_sums()
+    bases["degree"] = _unit(np.column_stack([np.log1p(degree), np.ones(n)]))
+    return bases
+
+
+def _unit(vectors: npt.NDArray[Any]) -> Vectors:
+    return l2_rows(vectors).astype(np.float32)
+
+
+def operators_of(base: str) -> tuple[str, ...]:
+    """Return what is done with a base.
 
     Examples
     --------
-    >>> is_walk("sharp-walk/near"), is_walk("plain/near")
+    >>> operators_of("walk"), operators_of("eigen"), len(operators_of("plain"))
+    (('raw', 'near'), ('raw', 'leading'), 7)
+    """
+    if base in WALKS:
+        return ("raw", "near")
+    return {"eigen": ("raw", "leading"), "degree": ("raw",)}.get(base, SPREAD)
+
+
+def needs_structure(name: str) -> bool:
+    """Return whether a view is of the structure alone, which new nodes do not have.
+
+    Examples
+    --------
+    >>> needs_structure("sharp-walk/near"), needs_structure("plain/near")
     (True, False)
     """
-    return name.split("/")[0] in WALKS
+    return name.split("/")[0] not in FEATURES
 
 
-def all_views(
-    graph: Graph, seed: int, run: Run
-) -> tuple[dict[str, Reduction], dict[str, npt.NDArray[np.float32]]]:
-    """Return the reductions and all views of a graph."""
-    ways = reductions(graph, seed, run)
-    return ways, {**smoothed_views(graph, ways, run), **walk_views(graph, seed, run)}
+def kind_of(name: str) -> tuple[str, str]:
+    """Return the kind of a view: its base, and its operator, where all depths of smoothing are one.
+
+    Examples
+    --------
+    >>> kind_of("plain/near"), kind_of("plain/second")
+    (('plain', 'smooth'), ('plain', 'second'))
+    """
+    base, operator = name.split("/")
+    return base, "smooth" if operator in DEPTHS else operator
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The bases of a graph, and the views that are made of them.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its edges make views of bases.
+    bases : mapping of str to ndarray, shape (n, k)
+        Rows of length 1.
+    run : Run
+        Does the work.
+    """
+
+    graph: Graph
+    bases: Mapping[str, Vectors]
+    run: Run
+    ahat: Matrix = field(init=False)
+    mean: Matrix = field(init=False)
+
+    def __post_init__(self) -> None:
+        adjacency = self.run.matrix(self.graph.adjacency, symmetric=True)
+        object.__setattr__(self, "ahat", adjacency.gcn_normalized())
+        object.__setattr__(self, "mean", adjacency.row_normalized())
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all views; without edges there is nothing to smooth over."""
+        bases = {base: operators_of(base) if self.graph.adjacency.nnz else ("raw",) for base in self.bases}
+        return [f"{base}/{operator}" for base, operators in bases.items() for operator in operators]
+
+    def at(self, rows: npt.NDArray[np.int64]) -> dict[str, Vectors]:
+        """Return the given rows of every view, of few columns where the graph is large."""
+        few = widths_of(self.graph).choice
+        views: dict[str, Vectors] = {}
+        for base, names in _by_base(self.names).items():
+            Z = self.bases[base][:, :few]
+            made = {name: np.empty((len(rows), _columns(name, Z)), dtype=np.float32) for name in names}
+            self._make(Z, {name: (name,) for name in names}, rows, made)
+            views |= made
+        return views
+
+    def side_by_side(self, names: Iterable[str]) -> tuple[Vectors, list[slice]]:
+        """Return some views, whole, and the columns of each; depths of smoothing of one base become their mean."""
+        grouped = {base: _by_kind(of_base) for base, of_base in _by_base(names).items()}
+        widths = [_columns(kind[0], self.bases[base]) for base in grouped for kind in grouped[base].values()]
+        ends = np.cumsum(widths)
+        places = [slice(int(end - width), int(end)) for end, width in zip(ends, widths, strict=True)]
+        joined = np.empty((self.graph.n_nodes, int(ends[-1])), dtype=np.float32)
+        left = iter(places)
+        for base, wanted in grouped.items():
+            out = {kind: joined[:, next(left)] for kind in wanted}
+            self._make(self.bases[base], wanted, slice(None), out)
+        return joined, places
+
+    def _make(
+        self, Z: Vectors, wanted: Mapping[Any, Sequence[str]], rows: Any, out: Mapping[Any, Vectors]
+    ) -> None:
+        """Fill `out` with rows of length 1: for each key, what the operators of its names make of `Z`."""
+        operators = {key: [name.split("/")[1] for name in names] for key, names in wanted.items()}
+        filters = {
+            key: smoothing_filter([rate for depth in depths for rate in DEPTHS[depth]], STEPS)
+            for key, depths in operators.items()
+            if depths[0] in DEPTHS
+        }
+        averaged = any(names[0] in ("neighbours", "second", "difference") for names in operators.values())
+        for first in range(0, Z.shape[1], BLOCK):
+            part = np.ascontiguousarray(Z[:, first : first + BLOCK])
+            smooth = smoothed(self.ahat, part, filters) if filters else {}
+            neighbours = self.mean @ part if averaged else part
+            for key, (operator, *_) in operators.items():
+                if key in smooth:
+                    made = smooth[key]
+                elif operator == "neighbours":
+                    made = neighbours
+                elif operator == "second":
+                    made = self.mean @ neighbours
+                elif operator == "difference":
+                    made = part - neighbours
+                else:
+                    made = part[:, : max(out[key].shape[1] - first, 0)]
+                out[key][:, first : first + BLOCK] = made[rows]
+        for vectors in out.values():
+            self.run.each(partial(_to_unit_rows, vectors), len(vectors))
+
+
+def _to_unit_rows(vectors: Vectors, start: int, stop: int) -> None:
+    """Scale some rows to length 1, in place."""
+    part = vectors[start:stop]
+    part *= inverse(np.linalg.norm(part, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _columns(name: str, Z: Vectors) -> int:
+    """Return how many columns a view of the base `Z` has."""
+    columns = int(Z.shape[1])
+    return min(LEADING, columns) if name.endswith("/leading") else columns
+
+
+def _by_kind(names: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        grouped.setdefault(kind_of(name), []).append(name)
+    return grouped
+
+
+def _by_base(names: Iterable[str]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for name in names:
+        grouped.setdefault(name.split("/")[0], []).append(name)
+    return grouped

@@ -154,7 +154,8 @@ NormalizeFeatures = Annotated[
 # RECT+
 Views = Annotated[
     Literal["auto"] | tuple[str, ...],
-    'Which views to take: "auto" chooses with the labels, names fix them. Of features: ``plain``, ``weighted`` or '
-    "``weighted-wide``, each followed by ``/far``, ``/middle`` or ``/near``; of a graph without features ``rows`` in "
-    "their place. Of the structure: ``walk``, ``walk/near``, ``sharp-walk`` and ``sharp-walk/near``.",
+    'Which views to take: "auto" chooses with the labels, names fix them. A name is a base and what the graph does to '
+    "it: ``weighted``, ``plain`` or ``rows``, followed by ``/raw``, ``/neighbours``, ``/second``, ``/difference``, "
+    "``/near``, ``/middle`` or ``/far``; ``walk`` or ``sharp-walk``, followed by ``/raw`` or ``/near``; ``eigen/raw``, "
+    "``eigen/leading`` and ``degree/raw``.",
 ]

@@ -30,9 +30,9 @@ HIDDEN = {"citeseer": 2, "cora": 2, "debian": 3, "digits": 3, "heterophilous": 2
 RATES = (0.1, 0.5)
 ABLATIONS: dict[str, dict[str, Any]] = {
     "RECT+": {},
-    "weighted features, middle depth, no choice": {"views": ("weighted-wide/middle",)},
+    "weighted features, middle depth, no choice": {"views": ("weighted/middle",)},
     "plain features, far, no choice": {"views": ("plain/far",)},
-    "walk, no choice": {"views": ("walk",)},
+    "walk, no choice": {"views": ("walk/raw",)},
 }
 
 
