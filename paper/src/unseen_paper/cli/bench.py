@@ -17,6 +17,7 @@ from unseen_paper.report.tables import render
 
 BENCHMARKS = {
     "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
+    "default": "the default method beside others on eleven graphs, kept in the folder --out names",
     "plus": "RECT+ beside RECT: time, parts, graphs that played no part in its making",
     "rsdne": "RSDNE against a dense implementation",
     "scale": "time and memory against the number of nodes, the paper's scalability test",
@@ -44,7 +45,10 @@ def bench(
     ] = None,
     epochs: options.Epochs = None,
     before: Annotated[
-        str | None, typer.Option(help="Python of the environment with the other version (versions).")
+        str | None, typer.Option(help="Python of the environment with the other version (versions, default).")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Folder of the runs, from which a later start goes on (default).")
     ] = None,
     output: Output,
 ) -> None:
@@ -60,6 +64,7 @@ def bench(
         "methods": None if methods is None else options.names(methods),
         "epochs": epochs,
         "before": before,
+        "out": out,
     }
     arguments = {key: value for key, value in options_given.items() if value is not None}
     for key in arguments:
