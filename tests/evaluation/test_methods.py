@@ -112,20 +112,18 @@ def test_methods_without_labels_are_fitted_once_a_setting(
     assert score.params["steps"] in (0, 1, 2)
 
 
-def test_fits_that_choose_c_keep_what_the_fit_chose(world: tuple, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("grid", "fits"), [({}, 1), ({"views": ["auto", ("weighted/raw",)]}, 7)])
+def test_vectors_that_labels_only_chose_need_no_fits_for_c(
+    world: tuple, monkeypatch: pytest.MonkeyPatch, grid: dict, fits: int
+) -> None:
     graph, labels, split = world
-    asked, taken = [], []
+    views = []
     original = unseen.RECTPlus._fit
-
-    def noted(self: unseen.RECTPlus, *args: Any) -> Any:
-        asked.append(self.views)
-        made = original(self, *args)
-        taken.append(tuple(self.views_))
-        return made
-
-    monkeypatch.setattr(unseen.RECTPlus, "_fit", noted)
-    unseen.evaluate_method(unseen.RECTPlus(n_components=4, random_state=0), graph, labels, split)
-    assert asked == ["auto", *[taken[0]] * 3], "another choice of views has another scale, and another C"
+    monkeypatch.setattr(unseen.RECTPlus, "_fit", lambda self, *a: views.append(self.views) or original(self, *a))
+    method = unseen.RECTPlus(n_components=4, random_state=0)
+    score = unseen.evaluate_method(method, graph, labels, split, param_grid=grid)
+    assert len(views) == fits
+    assert score.C > 0
 
 
 def test_a_class_of_one_node_may_vanish_from_a_fold(world: tuple) -> None:

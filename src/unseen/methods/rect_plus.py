@@ -36,6 +36,7 @@ from unseen.methods.selection import (
     more,
 )
 from unseen.methods.views import (
+    SMALL_GRAPH,
     WALKS,
     Pool,
     Reduction,
@@ -44,6 +45,7 @@ from unseen.methods.views import (
     needs_structure,
     reductions,
     structure_bases,
+    with_narrow,
 )
 from unseen.methods.vocabulary import Columns, Views
 from unseen.randomness import child_seed
@@ -181,6 +183,7 @@ class RECTPlus(Method):
             "weighted": Reduction(self.column_weights_, self.axes_, True),
             "plain": Reduction(None, self.plain_axes_, False),
         }
+        ways = with_narrow(ways, SMALL_GRAPH.narrow)
         joined, places = Pool(graph, feature_bases(graph, ways, run), run).side_by_side(self.views_)
         return times(_scaled(joined, places, self.scales_), self.mix_, run)
 

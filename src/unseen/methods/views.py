@@ -1,10 +1,10 @@
 """Views of a graph: ways to turn its features or its structure into vectors, all without labels.
 
-A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD (weighted and plain),
-rows of the adjacency after SVD, factorisations of the logarithm of the walk matrix, eigenvectors of the normalised
-adjacency, and degrees. Operators are nothing (``raw``), the mean over neighbours without the node itself, the mean over
-their neighbours, the difference to the neighbours, and personalised smoothing at three depths. Which views serve
-differs from graph to graph; :mod:`unseen.methods.selection` chooses.
+A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD (weighted, the first
+columns of these, and plain), rows of the adjacency after SVD, factorisations of the logarithm of the walk matrix,
+eigenvectors of the normalised adjacency, and degrees. Operators are nothing (``raw``), the mean over neighbours without
+the node itself, the mean over their neighbours, the difference to the neighbours, and personalised smoothing at three
+depths. Which views serve differs from graph to graph; :mod:`unseen.methods.selection` chooses.
 
 Only the bases are kept. Views are made when they are asked for, some columns at a time: at the labelled rows for the
 choice, and whole for those that were chosen.
@@ -40,7 +40,7 @@ LEADING = 32
 """Columns of the view ``eigen/leading``; there is also one of all eigenvectors."""
 WALKS = {"walk": 0.2, "sharp-walk": 1.0}
 """Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
-FEATURES = ("weighted", "plain")
+FEATURES = ("weighted", "narrow", "plain")
 """Bases that new nodes have too."""
 LARGE = 20_000
 """Above this many nodes the structure gets fewer columns, the choice looks at the first columns of each base, and the
@@ -54,6 +54,7 @@ class Widths:
     """Columns of the bases, and how many of them the choice looks at."""
 
     weighted: int = 400
+    narrow: int = 200
     plain: int = 200
     rows: int = 200
     walk: int = 256
@@ -61,7 +62,7 @@ class Widths:
     choice: int | None = None
 
 
-SMALL_GRAPH, LARGE_GRAPH = Widths(), Widths(rows=64, walk=0, eigen=64, choice=128)
+SMALL_GRAPH, LARGE_GRAPH = Widths(), Widths(narrow=0, rows=64, walk=0, eigen=64, choice=128)
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, uni
 
 
 def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
-    """Learn how features become dimensions: weighted and plain."""
+    """Learn how features become dimensions: weighted, the first columns of these, and plain."""
     if graph.features is None:
         return {}
     widths, ways = widths_of(graph), {}
@@ -140,7 +141,15 @@ def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
         matrix = weighted(graph.features, weights, unit=unit)
         k = min(most, *graph.features.shape)
         ways[name] = Reduction(weights, truncated_svd(matrix, k, np.random.default_rng(seed), run)[1], unit)
-    return ways
+    return with_narrow(ways, widths.narrow)
+
+
+def with_narrow(ways: dict[str, Reduction], columns: int) -> dict[str, Reduction]:
+    """Return the ways and one of the first columns of ``weighted`` beside it, where it has more."""
+    wide = ways["weighted"]
+    if not 0 < columns < len(wide.axes):
+        return ways
+    return {**ways, "narrow": Reduction(wide.weights, wide.axes[:columns], wide.unit)}
 
 
 def widths_of(graph: Graph) -> Widths:
