@@ -119,7 +119,9 @@ def test_vectors_that_labels_only_chose_need_no_fits_for_c(
     graph, labels, split = world
     views = []
     original = unseen.RECTPlus._fit
-    monkeypatch.setattr(unseen.RECTPlus, "_fit", lambda self, *a: views.append(self.views) or original(self, *a))
+    monkeypatch.setattr(
+        unseen.RECTPlus, "_fit", lambda self, *a: views.append(self.views) or original(self, *a)
+    )
     method = unseen.RECTPlus(n_components=4, random_state=0)
     score = unseen.evaluate_method(method, graph, labels, split, param_grid=grid)
     assert len(views) == fits

@@ -1,8 +1,8 @@
 """The classifiers of the protocol: a linear SVM whose C is chosen inside the training set, and the released RBF SVM.
 
 C is chosen by one rule: all candidates are tried, each started from the one before, and the one with the best mean of
-micro and macro F1 on three held-out folds is taken, the smallest of equals. By micro F1 alone it comes out small, and small
-classes are given up.
+micro and macro F1 on three held-out folds is taken, the smallest of equals. By micro F1 alone it comes out small, and
+small classes are given up.
 
 The candidates for C follow the scale of the vectors: C = c / (mean squared length of a training vector), c in `GRID`.
 Raw factorisations have lengths of .1, normalised ones of 1, raw features of hundreds, and the best c was between .1 and
