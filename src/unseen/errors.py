@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 logger = logging.getLogger("unseen")
 """The one logger. Notices are ``info``, anything a user should not miss is ``warning``."""
+_FEW_IDS = 20_000
 
 
 class UnseenError(Exception):
@@ -34,6 +37,13 @@ class InputError(UnseenError, ValueError):
         ...
     unseen.errors.InputError: unknown method 'rekt'; did you mean ...
     """
+
+
+class UnknownNodeError(InputError, KeyError):
+    """A node id that is not there; the message names the nearest one."""
+
+    def __str__(self) -> str:
+        return ValueError.__str__(self)  # KeyError would show the sentence in quotes
 
 
 class UsageError(InputError):
@@ -105,3 +115,33 @@ def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:
     hint = f"did you mean {' or '.join(repr(by_lower[n]) for n in near)}? " if near else ""
     listed = ", ".join(names[:60]) + (f", ... ({len(names)} in all)" if len(names) > 60 else "")
     return InputError(f"unknown {kind} {name!r}; {hint}Known: {listed}")
+
+
+def nearest_id(wanted: object, ids: Iterable[Any]) -> Any:
+    """Return the id that is most like an unknown one, or None where there is none.
+
+    Examples
+    --------
+    >>> nearest_id("exim", ["mutt", "exim4"]), nearest_id(7, [1, 5, 20])
+    ('exim4', 5)
+    """
+    listed = list(ids)
+    if not listed:
+        return None
+    if isinstance(wanted, int) and all(isinstance(each, int) for each in listed):
+        return min(listed, key=lambda each: abs(each - wanted))
+    by_text = {str(each): each for each in listed}
+    text = str(wanted)
+    if len(by_text) > _FEW_IDS:  # comparing texts takes a millisecond for a hundred of them
+        alike = [each for each in by_text if each[:2].lower() == text[:2].lower()]
+        by_text = {each: by_text[each] for each in (alike or list(by_text))[:_FEW_IDS]}
+    return by_text[difflib.get_close_matches(text, by_text, n=1, cutoff=0.0)[0]]
+
+
+def need_library(module: str, what: str, install: str) -> Any:
+    """Return a library that only some users need, imported now; `install` is what pip is told where it is missing."""
+    try:
+        return import_module(module)
+    except ImportError:
+        msg = f"{what} needs {module.partition('.')[0]}; install it with: pip install {install}"
+        raise UnsupportedError(msg) from None

@@ -23,6 +23,13 @@ Negative = Literal["refuse", "drop", "absolute", "keep"]
 """What becomes of negative weights."""
 
 
+def as_html(value: Any) -> str:
+    """Return a value as a notebook shows it, for ``_repr_html_``; a small job does without the module."""
+    from unseen.shown import as_html
+
+    return as_html(value)
+
+
 def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     """Return `values` as a read-only id array, int64 if all are integers, else all strings.
 

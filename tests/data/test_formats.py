@@ -9,8 +9,9 @@ import pytest
 
 import unseen
 from unseen.data.convert import convert_file
+from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.sources import FORMATS, File, Format, Role, written_format
+from unseen.data.sources import FORMATS, Format, Role, written_format
 from unseen.data.tables import Table
 from unseen.errors import InputError
 
@@ -55,10 +56,10 @@ def test_the_partition_reads_it(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("arrows")
 def test_messages_list_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"use one of .*\.arrows"):
-        written_format(tmp_path / "g.gml", "edges")
-    (tmp_path / "g.gml").write_text("x")
+        written_format(tmp_path / "g.xyz", "edges")
+    (tmp_path / "g.xyz").write_bytes(b"\0")
     with pytest.raises(InputError, match=r"known are .*\.arrows"):
-        unseen.read_graph(tmp_path / "g.gml")
+        unseen.read_graph(tmp_path / "g.xyz")
 
 
 @pytest.mark.usefixtures("arrows")

@@ -82,15 +82,16 @@ def test_paths(tmp_path: Path) -> None:
     with pytest.raises(unseen.InputError, match=r"there is no file 'a.*0b'"):
         unseen.read_graph("a\0b")
     with pytest.raises(
-        unseen.InputError, match=r"is a folder without a graph\.txt and without Parquet files; `edges`"
+        unseen.InputError, match=r"is a folder without a graph\.txt and without Parquet or csv files; `edges`"
     ):
         unseen.read_graph(tmp_path)
     edges = write(tmp_path / "e.csv", "a,b\n")
+    (tmp_path / "empty").mkdir()
     for name in ("nodes", "features", "labels"):
         with pytest.raises(unseen.InputError, match=rf"there is no file '.*no\.csv'; .* `{name}`"):
             unseen.read_graph(edges, **{name: tmp_path / "no.csv"})
         with pytest.raises(unseen.InputError, match=rf"is a folder without .*; `{name}` needs a file"):
-            unseen.read_graph(edges, **{name: tmp_path})
+            unseen.read_graph(edges, **{name: tmp_path / "empty"})
 
 
 @pytest.mark.parametrize("source", ["edges", "nodes", "features", "labels"])
@@ -105,13 +106,13 @@ def test_unknown_suffix_lists_the_known_ones(tmp_path: Path, source: str) -> Non
 
 def test_objects_that_are_no_source(tmp_path: Path) -> None:
     with pytest.raises(
-        unseen.InputError, match=r"`edges` must be a path, a table .* got list; Graph\.from_edges"
+        unseen.InputError, match=r"`edges` must be a path, a table .* got int; Graph\.from_pyg"
     ):
-        unseen.read_graph([("a", "b")])
+        unseen.read_graph(3)
     edges = write(tmp_path / "e.csv", "a,b\n")
     with pytest.raises(unseen.InputError, match=r"`features` must be a path, .* got int"):
         unseen.read_graph(edges, features=3)
-    with pytest.raises(unseen.InputError, match=r"`labels` must be a path .* got list; Labels\.from_values"):
+    with pytest.raises(unseen.InputError, match=r"`labels` must be a path, .* got list; Labels\.from_values"):
         unseen.read_graph(edges, labels=[1])
     with pytest.raises(unseen.InputError, match=r"`nodes` must be a path, .* got int"):
         unseen.read_graph(edges, nodes=3)
@@ -337,7 +338,7 @@ def test_tables() -> None:
     with pytest.raises(unseen.InputError, match=r"`features`, row 2: the feature 0 is missing"):
         unseen.read_graph(edges, features=pa.table({"node": ["a", "b"], "x": [[1.0, 2.0], [3.0, None]]}))
     when = pa.array([0, 1], pa.date32())
-    with pytest.raises(unseen.InputError, match=r"the feature 'when' has the type date32"):
+    with pytest.raises(unseen.InputError, match=r"the column 'when' holds dates such as"):
         unseen.read_graph(edges, features=pa.table({"node": ["a", "b"], "when": when}))
     graph = unseen.read_graph(edges)
     with pytest.raises(unseen.InputError, match=r"`labels`: the labels have the type date32"):

@@ -35,14 +35,16 @@ def test_missing_file(tmp_path: Path) -> None:
 
 def test_folder(tmp_path: Path) -> None:
     (tmp_path / "v.parquet").mkdir()
-    with pytest.raises(InputError, match=r"v\.parquet' is a folder without Parquet files; .* needs a file"):
+    with pytest.raises(
+        InputError, match=r"v\.parquet' is a folder without Parquet and csv files; .* needs a file"
+    ):
         read_embedding(tmp_path / "v.parquet")
 
 
 def test_unknown_suffix_on_reading(tmp_path: Path) -> None:
     (tmp_path / "v.pkl").write_bytes(b"x")
     with pytest.raises(
-        InputError, match=r"'\.pkl', which `vectors` cannot be read from; known are \.csv, .*\.parquet"
+        InputError, match=r"'\.pkl', which `vectors` cannot be read from; .*known are \.csv, .*\.parquet"
     ):
         read_embedding(tmp_path / "v.pkl")
 

@@ -120,8 +120,8 @@ def test_convert_names_a_missing_file(tmp_path: Path) -> None:
 
 def test_convert_refuses_a_target_before_it_reads(tmp_path: Path) -> None:
     (tmp_path / "broken.csv").write_bytes(b"\xff")
-    with pytest.raises(InputError, match=r"graphs are not written with the suffix '\.gml'"):
-        convert_file(tmp_path / "broken.csv", tmp_path / "g.gml", what="graph")
+    with pytest.raises(InputError, match=r"graphs are not written with the suffix '\.xyz'"):
+        convert_file(tmp_path / "broken.csv", tmp_path / "g.xyz", what="graph")
     with pytest.raises(OutputError, match="overwritten"):
         convert_file(tmp_path / "broken.csv", tmp_path / "broken.csv", what="graph")
 

@@ -129,9 +129,9 @@ def test_class_names_that_would_not_come_back(tmp_path: Path, name: str) -> None
 def test_unknown_suffixes_list_the_known(tmp_path: Path) -> None:
     graph, labels = example()
     with pytest.raises(
-        InputError, match=r"not written with the suffix '\.gml'; use one of \.csv, .*or a folder"
+        InputError, match=r"not written with the suffix '\.xyz'; use one of \.csv, .*or a folder"
     ):
-        write_graph(graph, tmp_path / "g.gml")
+        write_graph(graph, tmp_path / "g.xyz")
     with pytest.raises(
         InputError, match=r"labels are not written with the suffix '\.xlsx'; use one of \.csv"
     ):

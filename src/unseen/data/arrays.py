@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import io
 import json
-import struct
-import tokenize
 import warnings
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,9 +20,10 @@ import scipy.sparse as sp
 from unseen.data.columns import listed
 from unseen.data.ids import texts_from_arrays
 from unseen.data.matlab import parse_mat
+from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.sources import Batches, File, Role
-from unseen.data.tables import Matrix, first_line
+from unseen.data.sources import Batches, Role
+from unseen.data.tables import Matrix, first_line, foreign
 from unseen.errors import InputError
 from unseen.ids import IdArray, as_ids, require_unique
 
@@ -39,22 +36,6 @@ MAT_KEYS: dict[Role, tuple[str, ...]] = {
     "features": ("attributes", "features", "feature"),
 }
 _SURE_IDS = 3
-_DAMAGED = (
-    OSError,
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    EOFError,
-    MemoryError,
-    RuntimeError,
-    SyntaxError,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-)
-"""What numpy, zipfile and scipy raise on files that are damaged, or none of theirs."""
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -97,9 +78,18 @@ def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     yield Matrix(file.name, value if isinstance(value, np.ndarray) else _checked(value, file))
 
 
+def read_matrix_market(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the matrix of a Matrix Market file; ids are row numbers from 0."""
+    from scipy.io import mmread
+
+    with foreign(file, "Matrix Market"):
+        matrix = mmread(io.BytesIO(file.read()), spmatrix=False)
+    yield Matrix(file.name, matrix if isinstance(matrix, np.ndarray) else sp.csr_array(matrix))
+
+
 def mat_variables(file: File) -> Mapping[str, Any]:
     """Return all variables of a Matlab file."""
-    with _foreign(file, "Matlab"):
+    with foreign(file, "Matlab"):
         return parse_mat(file.read(), file.require_room)
 
 
@@ -120,7 +110,7 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
 
 def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
     """Return the arrays of a ``.npz`` by their names, or the one array of a ``.npy``; pickled ones are refused."""
-    with _foreign(file, "numpy"), file.opened() as content, warnings.catch_warnings(action="ignore"):
+    with foreign(file, "numpy"), file.opened() as content, warnings.catch_warnings(action="ignore"):
         start = content.read(6)
         content.seek(0)
         if start.startswith(b"PK"):
@@ -211,7 +201,7 @@ def _values(arrays: Arrays, file: File) -> sp.csr_array | npt.NDArray[Any]:
 
 
 def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
-    with _foreign(file, "scipy"):
+    with foreign(file, "scipy"):
         stored = arrays.get("format", np.array("csr")).item()
         kind = stored.decode("ascii") if isinstance(stored, bytes) else str(stored)
         shape = tuple(int(size) for size in arrays["shape"].tolist())
@@ -228,29 +218,10 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
 
 def _checked(matrix: Any, file: File) -> sp.csr_array:
     """Return a sparse matrix as CSR after a full check; a wrong index would crash the process later."""
-    with _foreign(file, "scipy"):
+    with foreign(file, "scipy"):
         if matrix.format in ("csr", "csc"):
             matrix.check_format(full_check=True)
         return sp.csr_array(matrix)
-
-
-@contextmanager
-def _foreign(file: File, kind: str) -> Iterator[None]:
-    """Turn whatever numpy, zipfile and scipy raise on damaged files into a sentence."""
-    try:
-        yield
-    except InputError:
-        raise
-    except _DAMAGED as error:
-        sentence = f"is not a readable {kind} file, perhaps damaged or cut off: {first_line(error)}"
-        if isinstance(error, MemoryError):
-            sentence = "announces more numbers than fit into memory; it is damaged or too large"
-        elif isinstance(error, KeyError) and kind == "scipy":
-            sentence = f"is not a whole scipy matrix, the array {error} is missing"
-        elif isinstance(error, OSError) and error.strerror:
-            sentence = f"cannot be read: {error.strerror}"
-        msg = f"{file.name} {sentence}"
-        raise InputError(msg) from None
 
 
 def _svmlight_error(file: File, data: bytes, error: BaseException) -> InputError:

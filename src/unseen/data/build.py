@@ -175,12 +175,18 @@ def tell_contradiction(node: object, labels: Mapping[str, Sequence[str]], count:
     logger.warning("the node %r is labelled %s; it keeps all of these%s", node, shown, more)
 
 
-def refuse_unknown(piece: LabelRows, row_of: Ints, where: str) -> None:
+def refuse_unknown(piece: LabelRows, row_of: Ints, where: str, node_ids: IdArray | None = None) -> None:
     """Raise the error that names the first row whose node is not there (-1)."""
     strangers = np.flatnonzero(row_of < 0)
     if not len(strangers):
         return
     first = int(strangers[0])
+    if len(strangers) == len(row_of) > 1 and node_ids is not None and len(node_ids):
+        from unseen.data.strangers import nothing_in_common
+
+        same = nothing_in_common(where, node_ids.tolist(), piece.source, piece.ids[:3].to_pylist())
+        msg = f"{same}; check that both files name the nodes in the same way"
+        raise InputError(msg)
     more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
     remedy = ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
     hint = "" if first else piece.hint

@@ -13,16 +13,15 @@ from unseen.data.arrays import MAT_KEYS, mat_variables
 from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_header
 from unseen.data.ids import is_list
+from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.read import read, read_features, read_label_list
 from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,
     GROUP_FILE,
-    File,
     Role,
     Source,
-    data_suffix,
     existing,
     find_format,
     metadata_path,
@@ -138,7 +137,8 @@ def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) ->
     Without any of these it is a graph; what it holds else has to be said.
     """
     path, to = existing(source, "source"), Path(target)
-    if path.is_dir() or data_suffix(path) == ".mat":
+    format_ = find_format(path, "edges")
+    if path.is_dir() or (format_ is not None and format_.graph):
         return "graph"
     by_name = _only_role(path, written=False) or _only_role(to, written=True)
     if by_name is not None:

@@ -28,6 +28,7 @@ from unseen.errors import DatasetError, logger, unknown_name
 from unseen.graph import Graph
 from unseen.ids import IdArray
 from unseen.labels import Labels
+from unseen.shown import as_html
 
 if TYPE_CHECKING:
     from unseen.data.published import Entry
@@ -61,6 +62,8 @@ class Dataset:
     name: str
     graph: Graph
     labels: Labels
+
+    _repr_html_ = as_html
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {self.graph}, {self.labels})"

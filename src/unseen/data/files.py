@@ -16,6 +16,8 @@ import re
 import secrets
 import shutil
 import stat
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
@@ -24,6 +26,8 @@ from pathlib import Path
 from unseen.errors import OutputError, UnseenError
 
 AnyPath = str | PathLike[str]
+STANDARD = "-"
+"""The name of the standard output, and of the standard input where a file is read."""
 
 
 @contextlib.contextmanager
@@ -42,8 +46,16 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
     """Give one temporary file a path, for files that belong together: all of them appear, or none.
 
     Each rename is atomic; should a later one fail, the earlier ones are undone. (Only a crash of
-    the machine between two renames can leave a new file beside an old one.)
+    the machine between two renames can leave a new file beside an old one.) What is called ``-`` is copied to the
+    standard output once it is whole.
     """
+    if [str(path) for path in paths] == [STANDARD]:
+        with tempfile.TemporaryDirectory() as place:
+            yield (Path(place, "whole"),)
+            with Path(place, "whole").open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.flush()
+        return
     targets = [_target(path) for path in paths]
     rubbish: list[Path] = []
     try:
@@ -139,6 +151,8 @@ def require_writable(path: AnyPath, *, example: str | None = None) -> None:
     example : str, optional
         Name of a file of the kind wanted, for the message where `path` is a folder.
     """
+    if str(path) == STANDARD:
+        return
     target = _target(path, example)
     with explained(target):
         _create_beside(target).unlink()

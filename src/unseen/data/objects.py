@@ -48,7 +48,7 @@ def graph_from_networkx(
         msg = f"expected a networkx graph, got {type(graph).__name__}"
         raise InputError(msg)
     names = list(graph.nodes)
-    ids = _ids(names)
+    ids = names_as_ids(names)
     number = {name: k for k, name in enumerate(names)}
     edges = list(graph.edges(data="" if weight is None else weight, default=1.0))
     src = np.array([number[u] for u, _, _ in edges], dtype=np.int64)
@@ -202,7 +202,8 @@ def labels_to_arrow(labels: Labels) -> pa.Table:
     return pa.table({"node": id_array(labels.node_ids).take(pa.array(rows)), "label": names})
 
 
-def _ids(names: list[Any]) -> IdArray:
+def names_as_ids(names: list[Any]) -> IdArray:
+    """Return names of nodes as ids: as texts where they are of several types, with a notice."""
     try:
         return as_ids(names)
     except InputError:

@@ -19,6 +19,12 @@ WORDING = {
     "strict": "Refuse labels of nodes that have no edge and no features.",
     "directed": "Keep the direction of edges, from src to dst.",
     "absolute": "Take negative weights without their sign.",
+    "src": "Column of the edges' first ends, where it has another name.",
+    "dst": "Column of their second ends.",
+    "weight": "Column, or edge attribute, of their weights.",
+    "node_column": "Column of the ids in nodes, features and labels.",
+    "label_column": "Column, or node attribute, of the labels.",
+    "edges_table": "Table of a database that holds the edges.",
 }
 """What each option means, in one sentence; the command line's help says the same."""
 
@@ -33,6 +39,12 @@ class OptionNames(TypedDict, total=False):
     strict: bool
     directed: bool
     absolute: bool
+    src: str | None
+    dst: str | None
+    weight: str | None
+    node_column: str | None
+    label_column: str | None
+    edges_table: str | None
 
 
 @dataclass(frozen=True)
@@ -46,11 +58,22 @@ class Options:
     strict: bool = False
     directed: bool = False
     absolute: bool = False
+    src: str | None = None
+    dst: str | None = None
+    weight: str | None = None
+    node_column: str | None = None
+    label_column: str | None = None
+    edges_table: str | None = None
 
     @property
     def negative(self) -> Negative:
         """What becomes of negative weights."""
         return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether columns are called otherwise than usual."""
+        return any((self.src, self.dst, self.weight, self.node_column, self.label_column))
 
     def __post_init__(self) -> None:
         from unseen.graph import check_symmetrize

@@ -26,6 +26,7 @@ from unseen.data.build import Report
 from unseen.data.columns import listed
 from unseen.data.headers import PANDAS_INDEX, is_row
 from unseen.data.ids import Floats, Ints, stacked
+from unseen.data.naming import renamed
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table
@@ -116,6 +117,7 @@ class Reader(Generic[Piece]):
     """
 
     role: Role
+    in_pieces = False
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         self.options = Options() if options is None else options
@@ -128,6 +130,7 @@ class Reader(Generic[Piece]):
 
     def pieces(self, n_bytes: int) -> Iterator[Piece]:
         """Yield the pieces in their order, about `n_bytes` each."""
+        self.in_pieces = True
         for batch in self._batches(n_bytes):
             yield self._piece(batch, self._watched(batch))
 
@@ -190,6 +193,7 @@ class Reader(Generic[Piece]):
             if isinstance(batch, Matrix):
                 yield self._as_table(batch)
                 continue
+            batch = renamed(batch, self.role, self.options) if self.options.names_columns else batch
             self.first = batch.first or self.first
             self.report.comments += batch.comments
             own = set(batch.names or ())

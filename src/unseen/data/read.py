@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,10 +17,12 @@ from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import FeatureRows, LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
+from unseen.data.strangers import missing_features, nothing_in_common, refuse_apart
 from unseen.errors import InputError, logger
-from unseen.graph import Features, Graph, Symmetrize
+from unseen.graph import Features, Graph
 from unseen.ids import IdArray, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
+from unseen.shown import as_html
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Data:
     labels: Labels | None
     report: Report
 
+    _repr_html_ = as_html
+
 
 def read(
     edges: Any,
@@ -54,13 +58,9 @@ def read(
     features: Any = None,
     labels: Any = None,
     *,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    symmetrize: Symmetrize = "max",
-    drop_negative: bool = False,
-    strict: bool = False,
-    directed: bool = False,
-    absolute: bool = False,
+    text: Any = None,
+    encoder: Any = None,
+    **options: Unpack[OptionNames],
 ) -> Data:
     r"""Read a graph and its labels; each source is opened once, and every id that one of them names is a node.
 
@@ -80,7 +80,8 @@ def read(
     nodes : path, table or sequence of ids, optional
         A node list: names isolated nodes, and fixes the order. A column ``type`` says the type of each node.
     features : path, table or matrix, or a mapping from types to these, optional
-        Text, Parquet or a table with ``node`` and one column per feature (or one column of lists), ``.npz``,
+        Text, Parquet or a table with ``node`` and one column per feature (or one column of lists; a column of texts
+        becomes words, one of categories indicators), ``.npz``,
         ``.npy``, ``.mat`` (``attributes``), svmlight, a matrix. Every node needs a row. A matrix without ids
         has one row per node number, or rows in the order of `nodes` (or of the adjacency matrix)
         where ids are not the numbers 0 ... n - 1. By type (``{"author": ...}``), every node of the type needs a row.
@@ -104,6 +105,15 @@ def read(
         Keep the direction of edges, from ``src`` to ``dst``.
     absolute : bool
         Take negative weights without their sign.
+    src, dst, weight, node_column, label_column : str, optional
+        Names of columns (or attributes) where they are not the usual ones.
+    edges_table : str, optional
+        The table of a database that holds the edges.
+    text : path or table, optional
+        ``node, text``: words that several nodes share become features, weighted by scikit-learn's `TfidfVectorizer`.
+    encoder : object, optional
+        Has ``encode(list of str)``, as the models of sentence-transformers do. Its vectors of the texts become features
+        beside the words, by which found classes are described.
 
     Examples
     --------
@@ -117,22 +127,34 @@ def read(
     >>> data.graph.node_ids.tolist()
     ['alone', '007', 'a b', 'ü']
     """
-    options = Options(header, delimiter, symmetrize, drop_negative, strict, directed, absolute)
+    reading = Options(**options)
     if is_path(edges) and (Path(edges) / "link.dat").is_file():
         from unseen.data.hgb import read_hgb
 
         return read_hgb(Path(edges), nodes, features, labels)
-    return Intake(edges, nodes, features, several(labels), options).data()
+    data = Intake(edges, nodes, features, several(labels), reading).data()
+    if text is None:
+        return data
+    from unseen.data.words import with_text
+
+    return replace(data, graph=with_text(data.graph, text, encoder, reading))
 
 
 def read_graph(
-    edges: Any, nodes: Any = None, features: Any = None, labels: Any = None, **options: Unpack[OptionNames]
+    edges: Any,
+    nodes: Any = None,
+    features: Any = None,
+    labels: Any = None,
+    *,
+    text: Any = None,
+    encoder: Any = None,
+    **options: Unpack[OptionNames],
 ) -> Graph:
     r"""Read a graph: :func:`unseen.read` without the labels, whose ids are nodes all the same.
 
     Parameters
     ----------
-    edges, nodes, features, labels, **options
+    edges, nodes, features, labels, text, encoder, **options
         As for :func:`unseen.read`.
 
     Examples
@@ -143,7 +165,7 @@ def read_graph(
     >>> unseen.read_graph(path)
     Graph(3 nodes, 2 edges, no features)
     """
-    return read(edges, nodes, features, labels, **options).graph
+    return read(edges, nodes, features, labels, text=text, encoder=encoder, **options).graph
 
 
 def read_labels(
@@ -183,7 +205,7 @@ def read_labels(
     rows = [load_alone(reader, [own]) for reader in readers]
     numbers = [match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids) for piece in rows]
     for piece, row_of in zip(rows, numbers, strict=True):
-        refuse_unknown(piece, row_of, where)
+        refuse_unknown(piece, row_of, where, graph.node_ids)
     tell_missing_words(report.missing_words)
     return labels_of(rows, numbers, graph.node_ids)
 
@@ -274,7 +296,11 @@ class Intake:
         label_numbers = numbering.after[len(feature_ids) :]
         self._tell_label_only(numbering, rows, label_numbers)
         everything = np.arange(len(numbering.ids))
-        values = None if table is None else feature_rows(table, numbering.after[0], everything, numbering.ids)
+        try:
+            values = table and feature_rows(table, numbering.after[0], everything, numbering.ids)
+        except InputError:
+            refuse_apart(self.edges.name, table, numbering)
+            raise
         names = None if table is None else table.names
         typed = edges.types is not None or (nodes is not None and nodes.types is not None)
         if by_type or typed or self.options.directed or len(edges.negative):
@@ -336,20 +362,25 @@ class Intake:
             return
         piece, row_of = next((p, r) for p, r in zip(rows, numbers, strict=True) if not named[r].all())
         row = int(np.flatnonzero(~named[row_of])[0])
-        self.tell_label_only(piece.place(row), piece.ids[row].as_py(), count)
+        same = ""
+        if not named[row_of].any() and named.any() and len(row_of) > 1:
+            shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
+            same = nothing_in_common(self.edges.name, shown, piece.source, piece.ids[:3].to_pylist())
+        self.tell_label_only(piece.place(row), piece.ids[row].as_py(), count, same)
 
-    def tell_label_only(self, place: str, node: object, count: int) -> None:
+    def tell_label_only(self, place: str, node: object, count: int, same: str = "") -> None:
         """Say that `count` nodes stand in labels only, and where the first does; refuse it if it must be."""
         lack = "no edge" if self.features is None else "no edge and no features"
         more = f"; {count} nodes in all stand in labels only" if count > 1 else ""
-        sentence = f"{place}: the label names {node!r}, a node that has {lack}{more}"
+        sentence = same or f"{place}: the label names {node!r}, a node that has {lack}{more}"
         if self.features is not None:
             msg = f"{sentence}; correct the id, or add a row of features"
             raise InputError(msg)
         if self.options.strict:
             msg = f"{sentence}; correct the id, or name it in `nodes` (--nodes)"
             raise InputError(msg)
-        logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)", sentence)
+        kept = "the labelled nodes are" if same else "it is"
+        logger.warning("%s; %s kept without edges (strict=True, --strict refuses that)", sentence, kept)
 
 
 def feature_rows(
@@ -364,17 +395,6 @@ def feature_rows(
         total = f"{len(nodes)} nodes{of_type}"
         raise missing_features(table.source, len(missing), total, node_ids[missing[0]], numbered)
     return table.values[rows[nodes]]
-
-
-def missing_features(source: str, missing: int, nodes: str, first: object, numbered: int) -> InputError:
-    """Return the error for nodes without features; `numbered` is the number of rows where they name no nodes."""
-    remedy = (
-        f"it names no nodes, so that its {numbered} rows belong to the nodes 0 to {numbered - 1}: "
-        "give the ids with the features, or `nodes` in the order of the rows"
-        if numbered
-        else "add rows for them (zeros, if nothing is known) or remove these nodes"
-    )
-    return InputError(f"{source} has no row for {missing} of the {nodes}, the first is {first!r}; {remedy}")
 
 
 def several(labels: Any) -> list[Any]:

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.build import Report
 from unseen.data.columns import (
     finite_values,
     float_values,
@@ -35,10 +35,10 @@ from unseen.data.headers import (
     neo4j_names,
 )
 from unseen.data.ids import Floats, id_column, is_list
-from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
+from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
 from unseen.graph import Features, symmetric
 from unseen.ids import checked_weights, default_ids
@@ -74,10 +74,6 @@ class EdgeReader(Reader[Edges]):
 
     role: Role = "edges"
 
-    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
-        super().__init__(source, options, report)
-        self._nodes: pa.Array | None = None
-
     def _ids(self, table: Table) -> list[pa.Array]:
         positions = self._positions(table)
         return [id_values(table, positions[end], end) for end in ("src", "dst")]
@@ -86,7 +82,7 @@ class EdgeReader(Reader[Edges]):
         positions = self._positions(table)
         types = name_values(table, positions["type"], "type") if "type" in positions else None
         weights = self._weights(table, positions)
-        return Edges(ids[0], ids[1], weights, self._nodes, types, table.place)
+        return Edges(ids[0], ids[1], weights, table.nodes, types, table.place)
 
     def _weights(self, table: Table, positions: dict[str, int]) -> Floats | None:
         """Return the weights with their signs, and count what is left out."""
@@ -124,13 +120,16 @@ class EdgeReader(Reader[Edges]):
             self._say_unused(table, positions.values())
             return positions
         if not table.text:
-            raise _lack(table, "edges need `src` and `dst`, `weight` and `type` are optional")
+            raise _lack(
+                table,
+                "edges need `src` and `dst`, `weight` and `type` are optional; --src and --dst name other columns",
+            )
         width = len(table.columns)
         if width not in (2, 3):
             count = "one column" if width == 1 else f"{width} columns"
             msg = (
                 f"{start_of(table)} has {count}; edges are `src, dst` and perhaps `weight`: "
-                "remove other columns, or name these in a header line"
+                "remove other columns, or name these in a header line (other names: --src, --dst, --weight)"
             )
             raise InputError(msg)
         return dict(zip(EDGE_COLUMNS, range(width), strict=False))
@@ -152,15 +151,13 @@ class EdgeReader(Reader[Edges]):
         undirected = not directed and (csr != csr.T).nnz == 0
         coo = (sp.triu(csr) if undirected else csr).tocoo()
         nodes = id_column(default_ids(csr.shape[0]) if matrix.ids is None else matrix.ids, "ids")
-        self._nodes = nodes
         edges = {
             "src": nodes.take(pa.array(coo.row)),
             "dst": nodes.take(pa.array(coo.col)),
             "weight": coo.data,
         }
-        return replace(
-            Table.of(name, edges), place=lambda k: f"{name}, row {coo.row[k]}, column {coo.col[k]}"
-        )
+        place = lambda k: f"{name}, row {coo.row[k]}, column {coo.col[k]}"  # noqa: E731
+        return replace(Table.of(name, edges), place=place, nodes=nodes)
 
 
 class NodeReader(Reader[NodeList]):
@@ -226,12 +223,30 @@ class FeatureReader(Reader[FeatureRows]):
             names = batch.metadata.get("feature_names")
             own = None if names is None else tuple(json.loads(names))
             return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source, batch.place)
-        columns = [finite_values(batch, k, self._name(batch, k), self.rule, self.kind) for k in values]
-        matrix = np.empty((batch.n_rows, len(columns)), dtype=np.result_type(*columns))
-        for k, column in enumerate(columns):
+        numbers, words = dict[int, npt.NDArray[Any]](), list[Block]()
+        for k in values:
+            try:
+                numbers[k] = finite_values(batch, k, self._name(batch, k), self.rule, self.kind)
+            except InputError as error:
+                words.append(self._words(batch, k, error))
+        own = None if batch.names is None else tuple(batch.names[k] for k in numbers)
+        matrix: Any = np.empty((batch.n_rows, len(numbers)), np.result_type(*numbers.values(), np.int8))
+        for k, column in enumerate(numbers.values()):
             matrix[:, k] = column
-        own = None if batch.names is None else tuple(batch.names[k] for k in values)
+        if words:
+            matrix, own = stacked_blocks([(matrix, own or ()), *words] if numbers else words)
         return FeatureRows(own_ids, matrix, own, batch.source, batch.place)
+
+    def _words(self, batch: Table, index: int, error: InputError) -> Block:
+        """Return the words or categories of a column that is no numbers, or raise the error about its first number."""
+        names = batch.names or ()
+        block = block_of(batch, index, names[index]) if names and self.role == "features" else None
+        if block is None:
+            raise error
+        if self.in_pieces:
+            msg = f"{batch.source}: the column {names[index]!r} is no number; a graph in parts takes numbers only"
+            raise InputError(msg)
+        return block
 
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
         """Return the column of ids and those of numbers."""
@@ -303,16 +318,26 @@ class LabelReader(Reader[LabelRows]):
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
+        if table.names is not None and table.names[:2] == ("Id", "Label") and width > 2:
+            msg = (
+                f"{table.source} is a node table as Gephi writes it: its column 'Label' is a name, not a class. Say "
+                f"which of {listed(table.names[2:])} holds the classes with label_column=... (--label-column)"
+            )
+            raise InputError(msg)
         if node is not None and label is not None:
             self._say_unused(table, (node, label))
             return node, label
         if not table.text:
-            raise _lack(table, "labels need `node` and `label`")
+            raise _lack(
+                table,
+                "labels need `node` and `label`; say which they are with --node-column and --label-column",
+            )
         if width != 2:
             have = "one column" if width == 1 else f"{width} columns"
             msg = (
                 f"{start_of(table)} has {have}; labels are `node, label`: "
-                "write several labels of a node with | between them or in several rows"
+                "write several labels of a node with | between them or in several rows, or say which column holds them "
+                "with label_column=... (--label-column)"
             )
             raise InputError(msg)
         return (1, 0) if node == 1 or label == 0 else (0, 1)
@@ -335,3 +360,19 @@ class LabelReader(Reader[LabelRows]):
         missing = pc.or_(pc.or_(nothing, words), piece.names.is_null())
         kept = ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=bool)
         return replace(piece, rows=piece.rows[kept], names=piece.names.filter(pa.array(kept)))
+
+
+class TextReader(LabelReader):
+    """Texts: ``node, text``, read as labels are; several columns of text are one."""
+
+    def _piece(self, table: Table, ids: list[pa.Array]) -> Any:
+        node = self._positions(table)[0]
+        texts = [table.columns[k].to_pylist() for k in range(len(table.columns)) if k != node]
+        cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]
+        return FeatureRows(ids[0], np.array(cells, dtype=object)[:, None], None, table.source)
+
+    def _positions(self, table: Table) -> tuple[int, int]:
+        node = id_position(table.names or ()) or 0
+        if len(table.columns) < 2:
+            raise _lack(table, "texts are `node, text`")
+        return node, 1 - min(node, 1)

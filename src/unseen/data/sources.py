@@ -1,4 +1,4 @@
-"""Where data comes from: the table of formats, the options of reading, and files that are opened once.
+"""Where data comes from: the table of formats, and sources that are read once.
 
 A format is one entry of `FORMATS`. Its reader turns an opened `File` into batches: a `Table` of columns with
 places, or a `Matrix`. What the columns mean is the business of :mod:`unseen.data.roles`.
@@ -6,20 +6,19 @@ places, or a `Matrix`. What the columns mean is the business of :mod:`unseen.dat
 
 from __future__ import annotations
 
-import gzip
-import io
+import codecs
+import difflib
 import os
-import re
-import stat
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from unseen.data.files import STANDARD
+from unseen.data.opened import File, bare_name, data_suffix
 from unseen.data.options import Options
-from unseen.errors import InputError
+from unseen.errors import InputError, logger
 
 if TYPE_CHECKING:
     from unseen.data.tables import Matrix, Table
@@ -32,10 +31,16 @@ Reader = Callable[["File", Role, "Options", "int | None"], Batches]
 
 GRAPH_FILE, GROUP_FILE, FEATURE_FILE = "graph.txt", "group.txt", "features.npz"
 """The files of a folder in the authors' format."""
-_GZIP = b"\x1f\x8b"
-_RATIO, _ALWAYS = 200, 256_000_000
-LIMIT_VARIABLE = "UNSEEN_UNPACK_LIMIT"
-_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
+
+_ADVICE = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as .csv"),
+    **dict.fromkeys((".pkl", ".pickle"), "a pickle may run any code: write a .parquet where it was made"),
+    **dict.fromkeys((".pt", ".pth"), "Graph.from_pyg takes a PyTorch Geometric object"),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "in R: write.csv, or arrow::write_parquet"),
+    **dict.fromkeys((".h5", ".hdf5"), "AnnData is .h5ad; other arrays go as .npz"),
+    **dict.fromkeys((".dot", ".gv"), "networkx reads it with pydot, and writes .graphml"),
+}
+"""Suffixes of other tools, and the way from there."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class Format:
         is one of this package).
     writers : mapping
         From the role that is written to the function that writes it, given in the same way.
+    graph : bool
+        Whether a file of it is a graph, whatever else can be read from it; `convert` need not look then.
     """
 
     name: str
@@ -62,10 +69,11 @@ class Format:
     roles: tuple[Role, ...]
     reader: Reader | str
     writers: Mapping[str, Callable[..., Any] | str] = field(default_factory=dict)
+    graph: bool = False
 
     def suffix_of(self, path: Path) -> str | None:
         """Return the longest of the suffixes that the name of a file ends in, or None."""
-        name = _bare_name(path)
+        name = bare_name(path)
         fitting = [
             suffix
             for suffix in self.suffixes
@@ -83,13 +91,21 @@ _TABLES: tuple[Role, ...] = ("edges", "nodes", "features", "labels")
 _TEXT: Mapping[str, str] = dict.fromkeys(_TABLES, "writers:as_text")
 _ARRAYS: tuple[Role, ...] = ("edges", "features", "vectors")
 _WORD2VEC = "vectors:read_word2vec"
+_ARROW = "arrow_files:read", "arrow_files:write"
+_NETWORKX = "networks:read", {"edges": "networks:write"}
+_OGB: dict[str, tuple[Role, ...]] = {
+    "edge.csv": ("edges",),
+    "num-node-list.csv": ("nodes",),
+    "node-feat.csv": ("features",),
+    "node-label.csv": ("labels",),
+}
 FORMATS: list[Format] = [
-    Format("text", (".csv", ".tab"), get_args(Role), "text:read", _TEXT),
-    Format("text", (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""), _TABLES, "text:read", _TEXT),
+    Format("text", (".csv", ".tab"), get_args(Role), "text:read", {**_TEXT, "vectors": "writers:as_columns"}),
+    Format("text", (".tsv", ".txt", ".edges", ".edgelists", ""), _TABLES, "text:read", _TEXT),
     Format(
         "word2vec text", (".w2v.txt", ".w2v"), ("vectors",), _WORD2VEC, {"vectors": "writers:as_word2vec"}
     ),
-    Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings"), ("vectors",), _WORD2VEC),
+    Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings", ""), ("vectors",), _WORD2VEC),
     Format(
         "projector pair", (".tsv",), ("vectors",), "vectors:read_pair", {"vectors": "writers:as_projector"}
     ),
@@ -109,7 +125,37 @@ FORMATS: list[Format] = [
     ),
     Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", dict.fromkeys(_ARRAYS, "writers:as_npz")),
     Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_numpy"),
-    Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat"),
+    Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat", graph=True),
+    Format(
+        "Matrix Market",
+        (".mtx",),
+        ("edges", "features"),
+        "arrays:read_matrix_market",
+        dict.fromkeys(("edges", "features"), "writers:as_matrix_market"),
+        graph=True,
+    ),
+    Format(
+        "Feather",
+        (".feather", ".arrow", ".ipc"),
+        get_args(Role),
+        _ARROW[0],
+        dict.fromkeys(get_args(Role), _ARROW[1]),
+    ),
+    Format("JSON lines", (".jsonl", ".ndjson"), _TABLES, _ARROW[0], dict.fromkeys(_TABLES, _ARROW[1])),
+    Format("GraphML", (".graphml",), _TABLES, *_NETWORKX, graph=True),
+    Format("GEXF", (".gexf",), _TABLES, *_NETWORKX, graph=True),
+    Format("GML", (".gml",), _TABLES, *_NETWORKX, graph=True),
+    Format("Pajek", (".net", ".pajek"), _TABLES, *_NETWORKX, graph=True),
+    Format("node-link JSON", (".json",), _TABLES, *_NETWORKX, graph=True),
+    Format(
+        "adjacency list", (".adjlist", ".multiline_adjlist"), ("edges", "nodes"), "networks:read", graph=True
+    ),
+    Format("LEDA", (".lgr",), ("edges", "nodes"), "networks:read", graph=True),
+    Format("graph6", (".g6", ".s6"), ("edges", "nodes"), "networks:read", graph=True),
+    Format("networkx edge list", (".edgelist",), _TABLES, "networks:read_edgelist", _TEXT),
+    Format("database", (".sqlite", ".sqlite3", ".db", ".duckdb"), _TABLES, "databases:read", graph=True),
+    Format("AnnData", (".h5ad",), _TABLES, "unseen.anndata:read", graph=True),
+    *(Format("OGB", (name,), roles, "folders:read_ogb") for name, roles in _OGB.items()),
     Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "arrays:read_svmlight"),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""
@@ -122,11 +168,6 @@ def resolve(function: Callable[..., Any] | str) -> Callable[..., Any]:
     module, _, name = function.partition(":")
     module = module if "." in module else f".{module}"
     return cast(Callable[..., Any], getattr(import_module(module, "unseen.data"), name))
-
-
-def data_suffix(path: Path) -> str:
-    """Return the last suffix in lower case, looking through ``.gz``: ``.csv`` of ``edges.CSV.gz``."""
-    return Path(_bare_name(path)).suffix
 
 
 def metadata_path(vectors: Path) -> Path:
@@ -149,10 +190,15 @@ def format_of(path: Path, role: Role) -> Format:
     """Return the format of a file to be read, or raise the error that lists the suffixes `role` can have."""
     format_ = find_format(path, role)
     if format_ is None:
+        if role != "vectors" and _is_unknown_text(path):
+            logger.info("%r: the suffix %r is not known; read as text", str(path), data_suffix(path))
+            return next(f for f in FORMATS if f.name == "text")
         suffixes = _suffixes(f for f in FORMATS if role in f.roles)
+        way = _ADVICE.get(data_suffix(path))
+        advice = _nearest(data_suffix(path), suffixes) if way is None else f"{way}; "
         msg = (
             f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; "
-            f"known are {suffixes}, text also with .gz"
+            f"{advice}known are {suffixes}, text also with .gz and .zst"
         )
         raise InputError(msg)
     return format_
@@ -160,6 +206,8 @@ def format_of(path: Path, role: Role) -> Format:
 
 def written_format(path: Path, role: Role) -> Format:
     """Return the format of a file to be written, or raise the error that lists the suffixes `role` can have."""
+    if str(path) == STANDARD:
+        path = Path("stdout.w2v.txt" if role == "vectors" else "stdout.csv")
     format_ = find_format(path, role, written=True)
     what = "graphs" if role == "edges" else role
     if format_ is None:
@@ -168,7 +216,8 @@ def written_format(path: Path, role: Role) -> Format:
         if role == "vectors" and data_suffix(path) == ".txt":
             more = f"; word2vec text: {path.name[: path.name.lower().rindex('.txt')]}.w2v.txt"
         msg = (
-            f"{path}: {what} are not written with the suffix {data_suffix(path)!r}; use one of "
+            f"{path}: {what} are not written with the suffix {data_suffix(path)!r}; "
+            f"{_nearest(data_suffix(path), suffixes)}use one of "
             f"{suffixes} (text also with .gz){more}"
         )
         raise InputError(msg)
@@ -185,8 +234,22 @@ def _suffixes(formats: Iterable[Format]) -> str:
     return ", ".join(dict.fromkeys(suffix for format_ in formats for suffix in format_.suffixes if suffix))
 
 
-def _bare_name(path: Path) -> str:
-    return path.name.lower().removesuffix(".gz")
+def _nearest(suffix: str, suffixes: str) -> str:
+    """Return a question where a suffix is nearly one that is known."""
+    near = difflib.get_close_matches(suffix, suffixes.split(", "), n=1, cutoff=0.7)
+    return f"is it {near[0]}? " if near else ""
+
+
+def _is_unknown_text(path: Path) -> bool:
+    """Whether no format knows the suffix of a file, and the file begins like text."""
+    if data_suffix(path) in _ADVICE or not path.is_file() or any(f.suffix_of(path) for f in FORMATS):
+        return False
+    start = next(File(path, "edges").chunks(1 << 16), b"")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in start
 
 
 def is_path(source: Any) -> bool:
@@ -194,9 +257,14 @@ def is_path(source: Any) -> bool:
     return isinstance(source, (str, os.PathLike))
 
 
+def as_path(source: str | os.PathLike[str]) -> Path:
+    """Return the path of a source; ``-`` is the standard input."""
+    return Path("/dev/stdin" if str(source) == STANDARD else source)
+
+
 def existing(source: str | os.PathLike[str], what: str) -> Path:
     """Return the path of a file or folder that is there; `what` is the parameter that named it."""
-    path = Path(source)
+    path = as_path(source)
     try:
         there = path.exists()
     except (OSError, ValueError):  # a name no file system takes: too long, a zero byte
@@ -207,126 +275,11 @@ def existing(source: str | os.PathLike[str], what: str) -> Path:
     return path
 
 
-class File:
-    """One input file: opened once, unpacked if it is gzip, never more than the bound on what is unpacked.
-
-    Pipes are read as they come (``<(command)`` in a shell); devices are refused.
-    """
-
-    def __init__(self, path: Path, what: str) -> None:
-        self.path, self.name = path, repr(str(path))
-        kind = path.stat()
-        if stat.S_ISDIR(kind.st_mode):
-            msg = f"{self.name} is a folder; `{what}` needs a file"
-            raise InputError(msg)
-        if str(path) in ("/dev/stdout", "/dev/stderr") or not (
-            stat.S_ISREG(kind.st_mode) or stat.S_ISFIFO(kind.st_mode)
-        ):
-            msg = f"{self.name} is a device, not a file; `{what}` needs a file or a pipe"
-            raise InputError(msg)
-        self.size = kind.st_size
-
-    @property
-    def suffix(self) -> str:
-        """The last suffix, in lower case and without ``.gz``."""
-        return data_suffix(self.path)
-
-    def chunks(self, n_bytes: int = 1 << 22) -> Iterator[bytes]:
-        """Yield the content, unpacked (gzip is known by its first bytes, whatever the name), in pieces."""
-        try:
-            with self.path.open("rb") as raw:
-                start = raw.peek(2)[:2]
-                if start and _GZIP.startswith(start):
-                    yield from self._unpacked(raw, n_bytes)
-                    return
-                if start and self.path.name.lower().endswith(".gz"):
-                    msg = f"{self.name} is not a gzip file, though its name ends in .gz"
-                    raise InputError(msg)
-                while piece := raw.read(n_bytes):
-                    yield piece
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            msg = f"{self.name} is a damaged or cut-off gzip file; copy or download it again"
-            raise InputError(msg) from None
-        except OSError as error:
-            msg = f"{self.name} cannot be read: {error.strerror or error}"
-            raise InputError(msg) from None
-
-    def _unpacked(self, packed: IO[bytes], n_bytes: int) -> Iterator[bytes]:
-        total, counted = 0, _Counted(packed)
-        with gzip.GzipFile(fileobj=cast(IO[bytes], counted)) as file:
-            while piece := file.read(n_bytes):
-                total += len(piece)
-                if total > _ALWAYS:
-                    self.require_room(total, max(self.size, counted.n_bytes))
-                yield piece
-
-    def read(self) -> bytes:
-        """Return the whole content, unpacked."""
-        return b"".join(self.chunks(1 << 24))
-
-    def require_room(self, n_bytes: int, packed: int | None = None) -> None:
-        """Raise an `InputError` if the content takes `n_bytes` once unpacked, and that is too much to trust."""
-        size = self.size if packed is None else packed
-        bytes_allowed = os.environ.get(LIMIT_VARIABLE, "").strip()
-        limit = parse_size(bytes_allowed, LIMIT_VARIABLE) if bytes_allowed else None
-        if n_bytes <= (max(_ALWAYS, _RATIO * size) if limit is None else limit):
-            return
-        bound = f"{_RATIO} times its size"
-        if limit is not None:
-            bound = f"the {shown_bytes(limit)} of {LIMIT_VARIABLE}"
-        msg = (
-            f"{self.name} has {shown_bytes(size)} and unpacks to {shown_bytes(n_bytes)} or more, over {bound}; "
-            f"if you trust it, allow more: {LIMIT_VARIABLE}={-(-2 * n_bytes // 10**9)}GB"
-        )
-        raise InputError(msg)
-
-    def opened(self) -> IO[bytes]:
-        """Return the content for readers that go to and fro in it: the file itself, or what a pipe held."""
-        if self.path.is_file() and not self.path.name.lower().endswith(".gz"):
-            return self.path.open("rb")
-        return io.BytesIO(self.read())
-
-
-class _Counted:
-    """A file that counts what was read of it; pipes do not say how large they are."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self.n_bytes = file, 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self.n_bytes += len(data)
-        return data
-
-
-def parse_size(text: str, what: str = "--memory") -> int:
-    """Return the bytes that a text like ``2GB`` or ``512MiB`` means.
-
-    Examples
-    --------
-    >>> parse_size("2GB"), parse_size("1.5 MiB"), parse_size("1000")
-    (2000000000, 1572864, 1000)
-    """
-    size = _SIZE.fullmatch(text)
-    if size is None:
-        msg = f"`{what}` takes a size such as 500MB or 2GB, got {text!r}"
-        raise InputError(msg)
-    number, unit, binary = size.groups()
-    return int(float(number) * (1024 if binary else 1000) ** ["", *"KMGT"].index(unit.upper()))
-
-
-def shown_bytes(n: float) -> str:
-    """Return a number of bytes as people write it.
-
-    Examples
-    --------
-    >>> shown_bytes(1300), shown_bytes(8.5e9)
-    ('1.3 kB', '8.5 GB')
-    """
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n >= size:
-            return f"{n / size:.2g} {unit}" if n / size < 10 else f"{n / size:,.0f} {unit}"
-    return f"{n:.0f} bytes"
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name no file system takes
+        return False
 
 
 class Source:
@@ -349,9 +302,12 @@ class Source:
         self._options = Options() if options is None else options
         if not is_path(source):
             return
-        path = existing(source, role)
-        self.files = _files_of(path, role)
-        self.name = repr(str(self.files[0] if len(self.files) == 1 else path))
+        self.files = (as_path(source),)
+        if not _is_file(self.files[0]):
+            from unseen.data.folders import files_of
+
+            self.files = files_of(source, role)
+        self.name = repr(str(self.files[0] if len(self.files) == 1 else source))
         self._inputs = [(File(file, role), format_of(file, role)) for file in self.files]
         beside = self.files[0].with_name(GROUP_FILE)
         if role == "edges" and self.files[0].name == GRAPH_FILE and beside.is_file():
@@ -364,23 +320,9 @@ class Source:
 
             yield from read_object(self._object, self._role)
             return
-        for file, format_ in self._inputs:
-            yield from format_.read(file, self._role, self._options, n_bytes)
+        files = [format_.read(file, self._role, self._options, n_bytes) for file, format_ in self._inputs]
+        if len(files) > 1:
+            from unseen.data.folders import with_one_header
 
-
-def _files_of(path: Path, role: Role) -> tuple[Path, ...]:
-    """Return the files of a path: itself, one file of the authors' folder, or a folder's Parquet files."""
-    if not path.is_dir():
-        return (path,)
-    own = {"edges": GRAPH_FILE, "labels": GROUP_FILE, "features": FEATURE_FILE}.get(role)
-    if own is not None and (path / own).is_file():
-        return (path / own,)
-    parquet = next(f for f in FORMATS if f.name == "Parquet")
-    files = tuple(
-        sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(parquet.suffixes))
-    )
-    if not files:
-        lack = f"without a {own} and without Parquet files" if own else "without Parquet files"
-        msg = f"{str(path)!r} is a folder {lack}; `{role}` needs a file, or a folder that has one"
-        raise InputError(msg)
-    return files
+            files = [with_one_header(files)]
+        yield from files[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,10 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import id_column, is_list, is_string
+from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.sources import Batches, File, Role
-from unseen.errors import InputError
+from unseen.data.sources import Batches, Role
+from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
 from unseen.ids import IdArray
 
@@ -65,6 +67,8 @@ class Table:
         Comment lines that stood below the first line of data.
     metadata : mapping
         What the file says of itself: method and parameters of vectors.
+    nodes : pyarrow.Array or None
+        All nodes of a file of edges that names them, in its order.
     """
 
     source: str
@@ -75,6 +79,7 @@ class Table:
     first: First | None = None
     comments: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    nodes: pa.Array | None = None
 
     @classmethod
     def of(cls, source: str, columns: Mapping[str, Any]) -> Table:
@@ -159,10 +164,10 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
     import pyarrow.parquet as pq
 
     done = size = 0
-    try:
+    with foreign(file, "Parquet"):
         content = file.path if file.path.is_file() else file.opened()
         with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
-            metadata = _parquet_metadata(parquet)
+            metadata = own_metadata(parquet.schema_arrow)
             step = 1 << 12  # a small file cannot fill the memory before it is noticed
             if n_bytes is None:
                 kinds = parquet.schema_arrow.types
@@ -181,11 +186,6 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
                     done += len(piece)
             if not done:
                 yield from_arrow(parquet.schema_arrow.empty_table(), file.name, metadata=metadata)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        msg = f"{file.name} is not a readable Parquet file: {first_line(error)}"
-        raise InputError(msg) from None
 
 
 def _require_sound(table: pa.Table, source: str) -> None:
@@ -199,9 +199,9 @@ def _require_sound(table: pa.Table, source: str) -> None:
             raise InputError(msg) from None
 
 
-def _parquet_metadata(parquet: ParquetFile) -> dict[str, Any]:
+def own_metadata(schema: pa.Schema) -> dict[str, Any]:
     """Return what we wrote into the metadata of a file of vectors, as text."""
-    own = parquet.schema_arrow.metadata or {}
+    own = schema.metadata or {}
     return {
         key.decode("utf-8", "replace").removeprefix("unseen."): value
         for key, value in own.items()
@@ -218,7 +218,17 @@ def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
 
 
 def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
-    """Yield the batch of an object: anything with the Arrow interface, a matrix, or a sequence of node ids."""
+    """Yield the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
+    if isinstance(source, (Table, Matrix)):
+        yield source
+        return
+    from unseen.data.objects_plain import collected, read_plain
+
+    source = collected(source)
+    plain = read_plain(source, role)
+    if plain is not None:
+        yield plain
+        return
     tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
     if isinstance(source, Table):  # of a folder with its own reader
         yield source
@@ -235,11 +245,12 @@ def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
 
 
 _NO_SOURCE: dict[Role, str] = {
-    "edges": "`edges` must be a path, a table with the Arrow interface or a scipy matrix, got {}; "
-    "Graph.from_edges, from_networkx and from_pyg take other objects",
+    "edges": "`edges` must be a path, a table with the Arrow interface, a scipy matrix, a list of pairs, an array of "
+    "them, a dict or a networkx graph, got {}; Graph.from_pyg takes PyTorch Geometric's objects",
     "nodes": "`nodes` must be a path, a table or a sequence of ids, got {}",
     "features": "`features` must be a path, a table with the Arrow interface or a matrix, got {}",
-    "labels": "`labels` must be a path or a table with the Arrow interface, got {}; "
+    "labels": "`labels` must be a path, a table with the Arrow interface, a pandas series, a dict or a list of "
+    "(node, label), got {}; "
     "Labels.from_values takes one value per node",
     "vectors": "`vectors` must be a path, got {}",
 }
@@ -272,6 +283,39 @@ def from_arrow(
         place=lambda row: f"{source}, row {before + row + 1}",
         metadata={} if metadata is None else metadata,
     )
+
+
+def as_column(values: Sequence[Any]) -> pa.Array:
+    """Return values as a column of one type: of texts where they are of several.
+
+    Examples
+    --------
+    >>> as_column([1, "b", None]).to_pylist()
+    ['1', 'b', None]
+    """
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if each is None else str(each) for each in values], pa.large_string())
+
+
+@contextlib.contextmanager
+def foreign(file: File, kind: str) -> Iterator[None]:
+    """Turn whatever the reader of another library raises on damaged files into a sentence."""
+    try:
+        yield
+    except UnseenError:
+        raise
+    except Exception as error:  # noqa: BLE001  # readers raise whatever they meet
+        sentence = f"is not a readable {kind} file, perhaps damaged or cut off: {first_line(error)}"
+        if isinstance(error, MemoryError):
+            sentence = "announces more numbers than fit into memory; it is damaged or too large"
+        elif isinstance(error, KeyError) and kind == "scipy":
+            sentence = f"is not a whole scipy matrix, the array {error} is missing"
+        elif isinstance(error, OSError) and error.strerror:
+            sentence = f"cannot be read: {error.strerror}"
+        msg = f"{file.name} {sentence}"
+        raise InputError(msg) from None
 
 
 def first_line(error: BaseException) -> str:

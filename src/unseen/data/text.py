@@ -24,10 +24,12 @@ from unseen.data.cells import (
     scan,
     tidy,
 )
-from unseen.data.headers import NEVER, cuts_all, judge, sniff_delimiter, split_line
+from unseen.data.headers import NEVER, cuts_all, id_position, judge, sniff_delimiter, split_line
 from unseen.data.ids import joined
+from unseen.data.naming import given_names, lacks
+from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.sources import Batches, File, Role
+from unseen.data.sources import Batches, Role
 from unseen.data.tables import First, Table
 from unseen.errors import InputError
 
@@ -179,7 +181,10 @@ def _layout(
     refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
     cells = tuple(split_line(record.decode("utf-8"), delimiter))
     place = f"{file.name}, line {line}"
-    kind = judge(role, cells, options.header, place)
+    given = given_names(role, options) if options.names_columns else {}
+    kind = "header" if set(given.values()) & set(cells) else judge(role, cells, options.header, place)
+    if given and kind != "header" and not (role != "edges" and id_position(cells) is not None):
+        raise lacks(file.name, *next(iter(given.items())), cells)
     return Layout(
         delimiter,
         width,

@@ -7,6 +7,7 @@ without ids, and word2vec text under other suffixes.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Mapping
@@ -23,11 +24,12 @@ from unseen.data import text
 from unseen.data.cells import Layout, Text
 from unseen.data.headers import BLANK, id_position
 from unseen.data.ids import is_list, is_string
+from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows
 from unseen.data.read import load_alone
 from unseen.data.roles import FeatureReader
-from unseen.data.sources import Batches, File, Role, metadata_path
+from unseen.data.sources import Batches, Role, metadata_path
 from unseen.data.tables import Matrix, Table
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
@@ -171,12 +173,18 @@ def _method_of(metadata: Mapping[str, Any], source: str) -> tuple[str, dict[str,
 
 def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield ids and numbers of word2vec text, with or without its first line of two sizes; nothing is quoted."""
-    data = re.sub(rb"[ \t]++", b" ", text.plain(file.read(), file.name, zeros=True))
+    content = file.read()
+    data = re.sub(rb"[ \t]++", b" ", text.plain(content, file.name, zeros=True))
     data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
     lines = [line.split(b" ") for line in re.findall(rb"[^\n]+", data[: text.HEAD])[:2]]
     if not lines:
         msg = f"{file.name} holds no vectors"
         raise InputError(msg)
+    if not file.suffix and b"," in lines[0][0]:  # of the standard input, which has no name to tell
+        again = copy.copy(file)
+        again.read = lambda: content  # type: ignore[method-assign]
+        yield from text.read(again, role, options, None)
+        return
     sizes = len(lines[0]) == 2 and all(cell.isdigit() for cell in lines[0])
     # Where the second line has two fields as well, the first is a node unless it says "one number per node".
     sized = sizes and (len(lines) < 2 or len(lines[1]) != 2 or lines[0][1] == b"1")

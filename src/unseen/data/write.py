@@ -17,8 +17,6 @@ together or not at all.
 from __future__ import annotations
 
 import contextlib
-import shutil
-import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,8 +27,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.files import AnyPath, atomic_paths, new_folder, refuse_overwriting
-from unseen.data.sources import Role, data_suffix, resolve, written_format
+from unseen.data.files import STANDARD, AnyPath, atomic_path, atomic_paths, new_folder, refuse_overwriting
+from unseen.data.opened import PACKED, data_suffix
+from unseen.data.sources import Role, resolve, written_format
 from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
@@ -38,7 +37,7 @@ from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED, Labels
 
-STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+STDOUT = (STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def write_graph(
@@ -192,18 +191,19 @@ def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Pa
 
 
 def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
-    """Return where the parts go whose edges are in the file `path`; an ``.npz`` of edges holds all nodes."""
-    keeps_nodes = data_suffix(path) == ".npz"
+    """Return where the parts go whose edges are in the file `path`; a format without node lists holds all nodes."""
+    writers = written_format(path, "edges").writers
+    dense = None if "features" in writers else ".parquet"
     paths: dict[Role, Path] = {
         "edges": path,
-        "features": _beside(path, "features", ".npz" if sp.issparse(graph.features) else None),
-        "labels": _beside(path, "labels", ".csv" if keeps_nodes else None),
+        "features": _beside(path, "features", ".npz" if sp.issparse(graph.features) else dense),
+        "labels": _beside(path, "labels", None if "labels" in writers else ".csv"),
     }
-    return paths if keeps_nodes else paths | {"nodes": _beside(path, "nodes")}
+    return paths | {"nodes": _beside(path, "nodes")} if "nodes" in writers else paths
 
 
 def _beside(path: Path, part: str, suffix: str | None = None) -> Path:
-    packed = ".gz" if path.name.lower().endswith(".gz") else ""
+    packed = path.suffix if path.name.lower().endswith(PACKED) else ""
     stem, _, own = path.name[: len(path.name) - len(packed)].rpartition(".")
     return path.with_name(f"{stem}.{part}{suffix or f'.{own}{packed}'}")
 
@@ -236,15 +236,13 @@ def _warn_of_one_table(graph: Graph, labels: Labels | None) -> None:
 
 def _to_stdout(value: Graph | Labels | Embedding, role: Role) -> list[Path]:
     """Write a file, and copy it to the standard output once it is whole."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, atomic_path(STANDARD) as whole:
         path = Path(folder) / ("vectors.w2v.txt" if role == "vectors" else f"{role}.csv")
         try:
             write_part(value, role, path)
         except UnseenError as error:
             raise type(error)(str(error).replace(str(path), "the standard output")) from None
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-    sys.stdout.flush()
+        path.replace(whole)
     return []
 
 

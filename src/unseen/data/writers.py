@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +25,8 @@ import scipy.sparse as sp
 from unseen.data.headers import may_be_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import feature_columns, features_to_arrow, labels_to_arrow, to_arrow
-from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, data_suffix, metadata_path
+from unseen.data.opened import PACKED, data_suffix
+from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, metadata_path
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph
@@ -44,7 +46,7 @@ _MOST_VALUES = (
 
 def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     """Write a table as text; the suffix names the delimiter."""
-    table = _feature_table(value, path) if role == "features" else _table(value, role)
+    table = feature_table(value, path) if role == "features" else arrow_table(value, role)
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     for values in (pa.array(list(columns), pa.string()), *columns.values()):
         _require_text(values, path)
@@ -66,7 +68,7 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
 
 def as_parquet(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
     """Write a table as Parquet, vectors in blocks of rows."""
-    _require_unpacked(path, "Parquet")
+    require_unpacked(path, "Parquet")
     if isinstance(value, Embedding):
         n, width = value.vectors.shape
         if sp.issparse(value.vectors) and n * width > _MOST_VALUES:
@@ -78,7 +80,7 @@ def as_parquet(value: Graph | Labels | Embedding, role: Role, path: Path) -> Fil
         return {path: lambda temporary: fill_vectors(value, temporary)}
     import pyarrow.parquet as pq
 
-    table = _table(value, role)
+    table = arrow_table(value, role)
     return {path: lambda temporary: pq.write_table(table, temporary)}
 
 
@@ -86,6 +88,15 @@ def fill_vectors(embedding: Embedding, path: Path) -> None:
     """Fill a Parquet file with `node` and `vector`, a row group per block: no second copy of the matrix is needed."""
     import pyarrow.parquet as pq
 
+    schema, batches = vector_batches(embedding)
+    # Only zeros repeat often enough for a dictionary to pay.
+    with pq.ParquetWriter(path, schema, use_dictionary=sp.issparse(embedding.vectors)) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def vector_batches(embedding: Embedding) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Return `node` and `vector` as Arrow knows them: the types, with what made the vectors, and blocks of rows."""
     n, width = embedding.vectors.shape
     integer = embedding.node_ids.dtype == np.int64
     fields = [
@@ -94,20 +105,22 @@ def fill_vectors(embedding: Embedding, path: Path) -> None:
     ]
     entries = {**metadata_of(embedding), "sparse": sp.issparse(embedding.vectors)}
     schema = pa.schema(fields, {f"unseen.{key}": json.dumps(value) for key, value in entries.items()})
-    rows = max(1, _BLOCK_VALUES // width)
-    # Only zeros repeat often enough for a dictionary to pay.
-    with pq.ParquetWriter(path, schema, use_dictionary=sp.issparse(embedding.vectors)) as writer:
+    rows = max(1, _BLOCK_VALUES // max(1, width))
+
+    def blocks() -> Iterator[pa.RecordBatch]:
         for start in range(0, n, rows):
             block = embedding.vectors[start : start + rows]
             dense = block if isinstance(block, np.ndarray) else block.toarray()
             vectors = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), type=fields[1].type)
             nodes = pa.array(embedding.node_ids[start : start + rows], type=fields[0].type)
-            writer.write_batch(pa.record_batch([nodes, vectors], schema=schema))
+            yield pa.record_batch([nodes, vectors], schema=schema)
+
+    return schema, blocks()
 
 
 def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
     """Write a matrix with the ids of its rows; a sparse one is read by ``scipy.sparse.load_npz``."""
-    _require_unpacked(path, ".npz")
+    require_unpacked(path, ".npz")
     arrays: dict[str, npt.NDArray[Any]] = text_arrays("ids", value.node_ids)
     if isinstance(value, Embedding):
         matrix: Any = value.vectors
@@ -130,9 +143,27 @@ def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
     return {path: fill}
 
 
+def as_matrix_market(graph: Graph, role: Role, path: Path) -> Files:
+    """Write the adjacency, or the features, as Matrix Market text, whose rows are numbers."""
+    from scipy.io import mmwrite
+
+    require_unpacked(path, ".mtx")
+    if graph.node_ids.tolist() != list(range(graph.n_nodes)):
+        msg = (
+            f"{path}: Matrix Market has no ids but the row numbers from 0; use .npz, .csv or .parquet instead"
+        )
+        raise UnsupportedError(msg)
+
+    def fill(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            mmwrite(file, graph.adjacency if role == "edges" else graph.features)
+
+    return {path: fill}
+
+
 def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
     """Write the authors' ``graph.txt`` and ``group.txt``, and ``features.npz``."""
-    table = _table(graph, "edges")
+    table = arrow_table(graph, "edges")
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     if not len(table) or _looks_like_header(columns):
         what = "a graph without edges" if not len(table) else "a first edge that looks like a header"
@@ -168,12 +199,21 @@ def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa:
     ids, instead = map(str, embedding.node_ids), "save as .parquet, .npz or .tsv"
     _require_in_line(ids, path, "word2vec text cannot hold the id", r"\s", "a blank", instead)
     n, width = embedding.vectors.shape
-    return {path: _text_fill(path, lambda: _number_lines(embedding, " ", with_ids=True), f"{n} {width}")}
+    return {path: _text_fill(path, lambda: _number_lines(embedding, " "), f"{n} {width}")}
+
+
+def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
+    """Write a table of text with a column `node` and one for each number."""
+    _require_dense(embedding, path)
+    _require_text(id_array(embedding.node_ids), path)
+    delimiter = "," if data_suffix(path) == ".csv" else "\t"
+    header = delimiter.join(["node", *map(str, range(embedding.shape[1]))])
+    return {path: _text_fill(path, lambda: _number_lines(embedding, delimiter, quoted=True), header)}
 
 
 def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write the vectors without a header, and beside them the ids, one per line."""
-    _require_unpacked(path, "a projector pair")
+    require_unpacked(path, "a projector pair")
     _require_dense(embedding, path)
     ids = id_array(embedding.node_ids).cast(pa.large_string())
     why, instead = "a tab or a line break", "save as .parquet or .npz"
@@ -198,7 +238,8 @@ def metadata_of(embedding: Embedding) -> dict[str, Any]:
     return {"method": embedding.method, "params": params, "seed": seed, "version": __version__}
 
 
-def _table(value: Any, role: Role) -> pa.Table:
+def arrow_table(value: Any, role: Role) -> pa.Table:
+    """Return a part of a graph, or labels, as the table that files hold."""
     if role == "edges":
         table = to_arrow(value)
         return table if (table.column("weight").to_numpy() != 1).any() else table.drop_columns("weight")
@@ -207,7 +248,7 @@ def _table(value: Any, role: Role) -> pa.Table:
     return labels_to_arrow(value) if role == "labels" else pa.table({"node": id_array(value.node_ids)})
 
 
-def _feature_table(graph: Any, path: Path) -> pa.Table:
+def feature_table(graph: Any, path: Path) -> pa.Table:
     """Return features with a column each: text has no lists."""
     names = graph.feature_names or tuple(f"feature_{k}" for k in range(graph.features.shape[1]))
     if len({"node", *names}) <= len(names):
@@ -234,7 +275,9 @@ def _looks_like_header(columns: dict[str, pa.Array]) -> bool:
     return may_be_header("edges", [str(column[0].as_py()).strip().lower() for column in columns.values()])
 
 
-def _number_lines(embedding: Embedding, separator: str, *, with_ids: bool) -> Iterator[bytes]:
+def _number_lines(
+    embedding: Embedding, separator: str, *, with_ids: bool = True, quoted: bool = False
+) -> Iterator[bytes]:
     """Yield blocks of lines; Arrow prints each float32 with the fewest digits that identify it."""
     n, width = embedding.vectors.shape
     rows = max(1, _BLOCK_CELLS // width)
@@ -244,7 +287,8 @@ def _number_lines(embedding: Embedding, separator: str, *, with_ids: bool) -> It
         offsets = pa.array(np.arange(0, block.size + 1, width, dtype=np.int32))
         lines = pc.binary_join(pa.ListArray.from_arrays(offsets, numbers), separator)
         if with_ids:
-            ids = pa.array(embedding.node_ids[start : start + rows]).cast(pa.string())
+            ids = pa.array(embedding.node_ids[start : start + rows])
+            ids = (_quoted(ids) if quoted else ids).cast(pa.string())
             lines = pc.binary_join_element_wise(ids, lines, separator)
         ends = pa.array(np.array([0, len(lines)], dtype=np.int32))
         yield pc.binary_join(pa.ListArray.from_arrays(ends, lines), "\n")[0].as_buffer().to_pybytes()
@@ -269,12 +313,15 @@ def _text_fill(path: Path, blocks: Callable[[], Iterable[bytes]], header: str | 
     def fill(temporary: Path) -> None:
         first = [] if header is None else [f"{header}\n".encode()]
         with contextlib.ExitStack() as stack:
-            file: Any = stack.enter_context(temporary.open("wb"))
+            if path.name.lower().endswith(".zst"):
+                file: Any = stack.enter_context(pa.CompressedOutputStream(str(temporary), "zstd"))
+            else:
+                file = stack.enter_context(temporary.open("wb"))
             if path.name.lower().endswith(".gz"):
                 # No name and no time in the gzip header: the same content gives the same bytes.
                 file = stack.enter_context(gzip.GzipFile("", "wb", 6, fileobj=file, mtime=0))
-            file.writelines(first)
-            file.writelines(blocks())
+            for block in itertools.chain(first, blocks()):
+                file.write(block)
 
     return fill
 
@@ -303,9 +350,11 @@ def _require_text(values: pa.Array, path: Path) -> None:
         raise UnsupportedError(msg)
 
 
-def _require_unpacked(path: Path, what: str) -> None:
-    if path.name.lower().endswith(".gz"):
-        msg = f"{path}: {what} is not packed as .gz; leave .gz out"
+def require_unpacked(path: Path, what: str) -> None:
+    """Refuse a name that says that a format is packed which is never."""
+    if path.name.lower().endswith(PACKED):
+        packed = path.suffix.lower()
+        msg = f"{path}: {what} is not packed as {packed}; leave {packed} out"
         raise UnsupportedError(msg)
 
 

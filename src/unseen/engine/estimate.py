@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.data.sources import shown_bytes
+from unseen.data.opened import shown_bytes
 from unseen.engine.run import default_threads
 from unseen.engine.sparse import LEAST_COLUMNS
 from unseen.errors import InputError, counted, logger

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Unpack
 
 from unseen.data.files import staged_folder
+from unseen.data.opened import shown_bytes
 from unseen.data.options import OptionNames, Options
 from unseen.data.read import Intake, several
-from unseen.data.sources import shown_bytes
 from unseen.engine.database import Database
 from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
 from unseen.engine.rows import BYTES_PER_NODE

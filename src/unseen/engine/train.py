@@ -21,7 +21,7 @@ import numpy as np
 
 import unseen
 from unseen.data.files import atomic_path, explained, make_folder
-from unseen.data.sources import shown_bytes
+from unseen.data.opened import shown_bytes
 from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding

@@ -1,0 +1,139 @@
+"""Several files that are one source: a folder, a glob, and the layouts of the paper's authors and of OGB."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.data.opened import File, data_suffix
+from unseen.data.options import Options
+from unseen.data.sources import (
+    FEATURE_FILE,
+    GRAPH_FILE,
+    GROUP_FILE,
+    Batches,
+    Role,
+    existing,
+    format_of,
+)
+from unseen.data.tables import First, Matrix, Table
+from unseen.errors import InputError
+
+_OGB = {"edges": "edge.csv", "features": "node-feat.csv", "labels": "node-label.csv"}
+_OGB_NODES = "num-node-list.csv"
+_PARQUET, _TABLES = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".tab")
+
+
+def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
+    """Return the files of a path: itself, those that a glob or a folder has, or one file of a known layout."""
+    if not Path(source).exists() and any(sign in str(source) for sign in "*?["):
+        files = tuple(sorted(Path(each) for each in glob.glob(str(source), recursive=True)))  # noqa: PTH207
+        if not files:
+            msg = f"no file has a name like {str(source)!r}; check the pattern given as `{role}`"
+            raise InputError(msg)
+        return _alike(files, str(source), role)
+    path = existing(source, role)
+    if not path.is_dir():
+        return (path,)
+    own = {"edges": GRAPH_FILE, "labels": GROUP_FILE, "features": FEATURE_FILE}.get(role)
+    if own is not None and (path / own).is_file():
+        return (path / own,)
+    ogb = _ogb_file(path, _OGB.get(role, _OGB_NODES))
+    if ogb is not None and _ogb_file(ogb.parent, _OGB_NODES) is not None:
+        return (ogb,)
+    inside = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith("."))
+    for suffixes in (_PARQUET, _TABLES):
+        fitting = tuple(each for each in inside if data_suffix(each) in suffixes)
+        if fitting:
+            return _alike(fitting, str(path), role)
+    lack = (
+        "without Parquet and csv files"
+        if own is None
+        else f"without a {own} and without Parquet or csv files"
+    )
+    msg = f"{str(path)!r} is a folder {lack}; `{role}` needs a file, or a folder that has one"
+    raise InputError(msg)
+
+
+def _alike(files: tuple[Path, ...], source: str, role: Role) -> tuple[Path, ...]:
+    """Return the files if all have one format."""
+    names = {format_of(each, role).name: each for each in files}
+    if len(names) > 1:
+        shown = " and ".join(repr(str(each)) for each in list(names.values())[:2])
+        msg = f"{source!r} has files of several formats, such as {shown}; name those that hold the {role}"
+        raise InputError(msg)
+    return files
+
+
+def with_one_header(files: Sequence[Batches]) -> Batches:
+    """Yield the batches of several files of text; a first line that all have alike is the header of each.
+
+    Of a single file such a line waits until all ids are known. Several settle it between them: no edge, label or
+    node stands at the beginning of every file.
+    """
+    starts = [next(batches) for batches in files[:2]]
+    firsts = [start.first.cells if isinstance(start, Table) and start.first else None for start in starts]
+    header = firsts[0] if firsts[0] == firsts[1] else None
+    for k, batches in enumerate(files):
+        start = starts[k] if k < 2 else next(batches)
+        if isinstance(start, Table) and start.first is not None:
+            yield from _settled(start, start.first, batches, header)
+            continue
+        yield start
+        yield from batches
+
+
+def _settled(
+    start: Table, first: First, rest: Batches, header: tuple[str, ...] | None
+) -> Iterator[Table | Matrix]:
+    if first.cells == header:
+        for batch in (start, *rest):
+            yield replace(batch, names=header, first=None) if isinstance(batch, Table) else batch
+        return
+    cells = tuple(pa.chunked_array([[cell]], pa.large_string()) for cell in first.cells)
+    yield Table(start.source, cells, None, lambda _: first.place, text=True)
+    yield replace(start, first=None)
+    yield from rest
+
+
+def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
+    """Yield a file of the Open Graph Benchmark's layout, or one that only has such a name, as text.
+
+    Its files have no header and no ids: row i is node number i, and `num-node-list` says how many there are.
+    """
+    from unseen.data import text
+
+    sizes = _ogb_file(file.path.parent, _OGB_NODES)
+    if sizes is None:
+        yield from text.read(file, role, options, n_bytes)
+        return
+    counts = File(sizes, role).read().split()
+    if len(counts) != 1 or not counts[0].isdigit():
+        msg = f"{str(sizes)!r} must hold one number, the nodes of a single graph, got {len(counts)} entries"
+        raise InputError(msg)
+    n = int(counts[0])
+    numbers = pa.array(np.arange(n)).cast(pa.large_string())
+    if file.path.name.lower().startswith(_OGB_NODES):
+        yield Table.of(file.name, {"node": numbers})
+        return
+    plain = replace(options, header=False)
+    for batch in text.read_with(file, role, plain, n_bytes if role == "edges" else None, None):
+        if role == "edges":
+            yield replace(batch, nodes=numbers)
+            continue
+        cells = [each.cast(pa.float64()).to_numpy() for each in batch.columns]
+        if batch.n_rows != n:
+            msg = f"{file.name} has {batch.n_rows} rows and {str(sizes)!r} says {n} nodes; they must agree"
+            raise InputError(msg)
+        yield Matrix(file.name, np.column_stack(cells))
+
+
+def _ogb_file(folder: Path, name: str) -> Path | None:
+    places = [folder / part / f"{name}{packed}" for part in ("", "raw") for packed in (".gz", "")]
+    return next((each for each in places if each.is_file()), None)

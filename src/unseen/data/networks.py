@@ -1,0 +1,117 @@
+"""Networks of networkx, as objects and as the files that it reads and writes: GraphML, GEXF, GML, Pajek and others.
+
+Nodes and edges become tables with a column for each of their attributes; what these mean is said as of any table.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from unseen.data.ids import id_array
+from unseen.data.objects import names_as_ids, to_networkx
+from unseen.data.opened import File, data_suffix
+from unseen.data.options import Options
+from unseen.data.sources import Batches, Role
+from unseen.data.tables import Table, as_column, foreign
+from unseen.data.writers import Files, require_unpacked
+from unseen.errors import UnsupportedError, need_library
+from unseen.graph import Graph
+
+_NAMES = {".net": "pajek", ".g6": "graph6", ".s6": "sparse6", ".lgr": "leda"}
+"""What networkx calls a format in the names of its functions, where that is not the suffix."""
+_NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
+"""Formats in which the `label` of a node is its name, not its class."""
+_ENDS_IN_DICT = re.compile(rb"^[^#\n]*\{.*\}[ \t]*\r?$", re.MULTILINE)
+
+
+def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the edges of a file with all its nodes, or its nodes with their attributes."""
+    networkx = need_library("networkx", file.name, '"unseen[formats]"')
+    data = file.read()
+    with foreign(file, file.suffix):
+        graph = _parsed(networkx, data, file.suffix)
+    named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
+    yield network_table(graph, role, file.name, options.weight, without=("label",) if named else ())
+
+
+def read_edgelist(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
+    """Yield an edge list whose lines may end in a dict of attributes; without one it is text like any other."""
+    from unseen.data import text
+
+    own = role == "edges" and file.path.is_file()
+    own = own and _ENDS_IN_DICT.search(next(file.chunks(1 << 18), b"")) is not None
+    return (read if own else text.read)(file, role, options, n_bytes)
+
+
+def network_table(
+    graph: Any, role: Role, source: str, weight: str | None = None, without: Sequence[str] = ()
+) -> Table:
+    """Return the edges of a networkx graph, or its nodes, with their attributes; an edge without a weight has 1."""
+    names = list(graph.nodes)
+    ids = id_array(names_as_ids(names))
+    if role != "edges":
+        rows = [{key: data[key] for key in data if key not in without} for _, data in graph.nodes(data=True)]
+        return Table.of(source, {"node": ids, **_columns(rows, {"node": None})})
+    number = {name: k for k, name in enumerate(names)}
+    ends = [ids.take(pa.array([number[edge[k]] for edge in graph.edges()], pa.int64())) for k in (0, 1)]
+    attributes = _columns([data for _, _, data in graph.edges(data=True)], {weight or "weight": 1.0})
+    columns = {"src": ends[0], "dst": ends[1], **attributes}
+    return replace(Table.of(source, columns), nodes=ids)
+
+
+def _columns(rows: Sequence[Mapping[Any, Any]], defaults: Mapping[str, Any]) -> dict[str, pa.Array]:
+    keys = dict.fromkeys(key for row in rows for key in row if key not in ("node", "src", "dst"))
+    return {str(key): as_column([row.get(key, defaults.get(key)) for row in rows]) for key in keys}
+
+
+def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:
+    if suffix == ".json":
+        content = json.loads(data)
+        if not isinstance(content, dict) or "nodes" not in content:
+            msg = (
+                "node-link JSON has `nodes` and `links` (or `edges`); a file of records is JSON lines, .jsonl"
+            )
+            raise ValueError(msg)
+        return networkx.node_link_graph(content, edges="links" if "links" in content else "edges")
+    parse = getattr(networkx, f"read_{_NAMES.get(suffix, suffix[1:])}")
+    try:
+        return parse(io.BytesIO(data))
+    except networkx.NetworkXError as error:
+        if suffix != ".gml" or "label" not in str(error):
+            raise
+        return parse(io.BytesIO(data), label="id")  # nodes without names, or with one name for several
+
+
+def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
+    """Write a graph's nodes, edges and weights; features and labels have files of their own."""
+    suffix = data_suffix(path)
+    networkx = need_library("networkx", suffix, '"unseen[formats]"')
+    require_unpacked(path, suffix)
+    theirs = to_networkx(graph, features=None)
+    if (graph.adjacency.data == 1).all():
+        for _, _, data in theirs.edges(data=True):
+            data.clear()
+    if suffix == ".json":
+        text = json.dumps(networkx.node_link_data(theirs, edges="links"))
+        return {path: lambda temporary: temporary.write_text(text, encoding="utf-8") and None}
+    if suffix == ".gml" and graph.node_ids.dtype == int:
+        theirs = networkx.relabel_nodes(theirs, str)
+    name = _NAMES.get(suffix, suffix[1:])
+    odd = next((each for each in graph.node_ids.tolist() if not _holds(str(each), name)), None)
+    if odd is not None:
+        msg = f"{path}: {suffix} cannot hold the id {odd!r}; use .csv or .parquet"
+        raise UnsupportedError(msg)
+    return {path: lambda temporary: getattr(networkx, f"write_{name}")(theirs, str(temporary))}
+
+
+def _holds(node: str, name: str) -> bool:
+    """Whether networkx gives back this id from the format: XML has no control characters, Pajek no quotes."""
+    return node.isprintable() and not (name == "pajek" and ('"' in node or node.strip() != node or not node))

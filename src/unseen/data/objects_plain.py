@@ -1,0 +1,198 @@
+"""Python's own containers, numpy arrays and pandas series where edges or labels are; networkx graphs too.
+
+- Edges: a list of ``(u, v)``, ``(u, v, weight)`` (networkx's ``(u, v, {"weight": 2})`` too), an array of such rows, or
+  as PyTorch Geometric has it, of two rows, a dict of columns (``src``, ``dst``) or from nodes to their neighbours.
+- Labels: a dict or a pandas series from node ids to a label or a list of them, a list of ``(node, label)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.data.headers import DST, SRC
+from unseen.data.ids import id_column
+from unseen.data.networks import network_table
+from unseen.data.sources import Role
+from unseen.data.tables import Table, as_column
+from unseen.errors import InputError
+from unseen.graph import Graph
+from unseen.ids import as_ids, match_ids
+from unseen.labels import Labels, one_a_node
+
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+def as_graph(source: Any) -> Graph:
+    """Return a graph from anything that holds edges; a `Graph` is returned as it is.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> as_graph(networkx.path_graph(3)), as_graph([("a", "b"), ("b", "c", 2.0)])
+    (Graph(3 nodes, 2 edges, no features), Graph(3 nodes, 2 edges, no features))
+    """
+    if isinstance(source, Graph):
+        return source
+    if _is_networkx(source):
+        return Graph.from_networkx(source)
+    if hasattr(source, "edge_index"):
+        return Graph.from_pyg(source)
+    edges = collected(source)
+    if not isinstance(edges, (Mapping, np.ndarray, *_CONTAINERS)) and not _is_table(edges):
+        # a scipy matrix may be features as well, and a text may be a path
+        msg = (
+            f"`graph` must be an unseen.Graph, got {type(source).__name__}; see Graph.from_scipy and read_graph. "
+            "A networkx graph, a table, a dict or a list of edges will do, too"
+        )
+        raise InputError(msg)
+    from unseen.data.read import read_graph
+
+    return read_graph(edges)
+
+
+def as_labels(source: Any, graph: Graph) -> Labels:
+    """Return labels of the nodes of a graph: by id from dicts, series, tables and pairs, else one value per node.
+
+    Examples
+    --------
+    >>> graph = as_graph([("a", "b")])
+    >>> as_labels({"b": "red"}, graph).codes.tolist(), as_labels(["red", None], graph).codes.tolist()
+    ([-1, 0], [0, -1])
+    """
+    if isinstance(source, Labels):
+        return source
+    source = collected(source)
+    if isinstance(source, Mapping) and not _has_columns(source, ("node",), ("label",)):
+        return Labels.from_values(source, graph.node_ids)
+    by_id = _is_table(source) or isinstance(source, Mapping)
+    if _is_series(source):
+        numbers = source.index.tolist()  # pandas' own numbers are no ids where the graph has others
+        own = numbers == list(range(graph.n_nodes))
+        by_id = not own or bool((match_ids(as_ids(numbers), graph.node_ids) >= 0).all())
+    elif not by_id:
+        source = one_a_node(source, None, what="labels")
+        nodes = [each[0] for each in source] if _are_pairs(source) else [None]
+        by_id = all(isinstance(node, (str, int)) for node in nodes) and bool(
+            (match_ids(as_ids(nodes), graph.node_ids) >= 0).all()
+        )
+    if by_id:
+        from unseen.data.read import read_labels
+
+        return read_labels(source, graph)
+    return Labels.from_values(one_a_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
+
+
+def read_plain(source: Any, role: Role) -> Table | None:
+    """Return the batch of such an object, or None where it is something else."""
+    if _is_networkx(source):
+        return network_table(source, role, f"`{role}`")
+    if role == "edges":
+        return _edges(source)
+    if role != "labels":
+        return None
+    if isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",)):
+        return Table.of("`labels`", source)
+    pairs: Any = source if isinstance(source, list) and _are_pairs(source) else ()
+    if isinstance(source, Mapping) or _is_series(source):
+        pairs = list(source.items())
+    elif not pairs:
+        return None
+    nodes, values = ([pair[k] for pair in pairs] for k in (0, 1))
+    names = Labels.from_values(values)  # `|` in a name is a character like others
+    lists = pa.LargeListArray.from_arrays(
+        pa.array(names.indicator.indptr, pa.int64()),
+        pa.array(list(names.classes), pa.large_string()).take(pa.array(names.indicator.indices)),
+    )
+    return Table.of("`labels`", {"node": id_column(nodes, "ids of `labels`"), "label": lists})
+
+
+def _edges(source: Any) -> Table | None:
+    if isinstance(source, np.ndarray):
+        return _array_table(source)
+    if isinstance(source, Mapping):
+        if _has_columns(source, SRC, DST):
+            return Table.of("`edges`", source)
+        rows = ((node, others) for node, others in source.items() if _are_neighbours(node, others))
+        source = [
+            (node, other, others[other] if isinstance(others, Mapping) else 1.0)
+            for node, others in rows
+            for other in others
+        ]
+    elif not isinstance(source, _CONTAINERS):
+        return None
+    ends: list[list[Any]] = [[], []]
+    weights: list[Any] = []
+    for k, pair in enumerate(source):
+        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
+            msg = f"`edges`, entry {k + 1} is {pair!r}; an edge is (u, v) or (u, v, weight)"
+            raise InputError(msg)
+        weight = pair[2] if len(pair) == 3 else 1.0
+        for column, cell in zip((*ends, weights), (*pair[:2], weight), strict=True):
+            column.append(cell.get("weight", 1.0) if isinstance(cell, Mapping) else cell)
+    columns = {name: id_column(values, name) for name, values in zip(("src", "dst"), ends, strict=True)}
+    return Table.of("`edges`", {**columns, "weight": as_column(weights)})
+
+
+def _array_table(array: Any) -> Table:
+    two_rows = array.ndim == 2 and array.shape[0] == 2 and array.shape[1] not in (2, 3)
+    pairs = array.T if two_rows and array.dtype.kind in "iu" else array
+    if pairs.ndim != 2 or pairs.shape[1] not in (2, 3):
+        msg = (
+            f"`edges` is an array of shape {array.shape}; edges are rows of two ids and perhaps a weight. "
+            "An adjacency matrix goes to Graph.from_scipy"
+        )
+        raise InputError(msg)
+    ends = pairs[:, :2]
+    if ends.dtype.kind == "f":
+        if not (np.isfinite(ends).all() and (ends == np.round(ends)).all()):
+            msg = "`edges` is an array of decimals; its first two columns must be node numbers"
+            raise InputError(msg)
+        ends = ends.astype(np.int64)
+    columns = {"src": id_column(ends[:, 0], "src"), "dst": id_column(ends[:, 1], "dst")}
+    return Table.of(
+        "`edges`", columns if pairs.shape[1] == 2 else {**columns, "weight": pairs[:, 2].tolist()}
+    )
+
+
+def _are_neighbours(node: Any, listed: Any) -> bool:
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+        msg = (
+            f"`edges` has {listed!r} for the node {node!r}; a dict of edges lists the neighbours of each node, "
+            "or has the columns `src` and `dst`"
+        )
+        raise InputError(msg)
+    return True
+
+
+def collected(source: Any) -> Any:
+    """Return a polars LazyFrame as the frame it stands for."""
+    return source.collect() if type(source).__name__ == "LazyFrame" else source
+
+
+def _is_table(source: Any) -> bool:
+    return hasattr(source, "__arrow_c_stream__") and not _is_series(source)
+
+
+def _is_networkx(source: Any) -> bool:
+    return all(hasattr(source, name) for name in ("nodes", "edges", "is_directed", "adj"))
+
+
+def _is_series(source: Any) -> bool:
+    """Whether it is a pandas series; a polars one has no ids."""
+    return all(hasattr(source, name) for name in ("index", "iloc", "name")) and not hasattr(source, "columns")
+
+
+def _are_pairs(values: Any) -> bool:
+    return bool(values) and all(isinstance(each, tuple) and len(each) == 2 for each in values)
+
+
+def _has_columns(source: Mapping[Any, Any], *names: tuple[str, ...]) -> bool:
+    """Whether a dict has columns of these names, rather than nodes as keys."""
+    keys = {key.lower() for key in source if isinstance(key, str)}
+    return all(keys.intersection(each) for each in names) and all(
+        isinstance(value, Iterable) and not isinstance(value, (str, bytes)) for value in source.values()
+    )

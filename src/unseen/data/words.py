@@ -1,0 +1,130 @@
+"""Features that are no numbers: texts become weighted words, categories become indicators; both keep their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from unseen.data.ids import id_column, is_string, joined
+from unseen.data.options import Options
+from unseen.data.tables import Table
+from unseen.errors import InputError, logger
+from unseen.graph import Graph
+from unseen.ids import as_ids, match_ids
+
+Block = tuple[Any, tuple[str, ...]]
+"""Columns of a feature matrix, and their names."""
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}")
+_NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
+_FEW_VALUES = 50
+_TEXT_WORDS = 2.5
+"""With more words in the mean cell a column is text, with fewer it is a category."""
+
+
+def block_of(table: Table, index: int, name: str) -> Block | None:
+    """Return the words or the categories of a column; None where it is a column of numbers, with a mistake in it."""
+    column = joined(table.columns[index])
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_temporal(column.type):
+        raise _dates(table, name, column[0])
+    if not is_string(column.type):
+        return None
+    cells = [(cell or "").strip() for cell in column.to_pylist()]
+    filled = [cell for cell in cells if cell]
+    if filled and all(_DATE.fullmatch(cell) for cell in filled):
+        raise _dates(table, name, filled[0])
+    if 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
+        return None
+    words = sum(len(cell.split()) for cell in filled) / len(filled)
+    if words > _TEXT_WORDS or len(set(filled)) > max(_FEW_VALUES, len(cells) // 2):
+        logger.info("%s: the column %r is text; its words are features", table.source, name)
+        return words_of(cells, f"{table.source}: the column {name!r}")
+    values, numbers = np.unique(cells, return_inverse=True)
+    named = np.flatnonzero(values != "")  # an empty cell is no category
+    logger.info("%s: the column %r has %d categories; each is a feature", table.source, name, len(named))
+    rows = sp.csr_array((np.ones(len(cells), np.float32), (np.arange(len(cells)), numbers)))
+    return sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)
+
+
+def words_of(texts: Sequence[str], source: str) -> Block:
+    """Return the words that at least two texts have and not nearly all, weighted by their rarity.
+
+    Examples
+    --------
+    >>> matrix, words = words_of(["red apple", "red wine", "old wine", "old", "red"], "`text`")
+    >>> matrix.shape, words
+    ((5, 3), ('old', 'red', 'wine'))
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(min_df=2, max_df=0.9, dtype=np.float32)
+    try:
+        matrix = vectorizer.fit_transform(texts)
+    except ValueError:
+        msg = f"{source} has no word that several nodes share, so that it tells nothing; leave it out"
+        raise InputError(msg) from None
+    return sp.csr_array(matrix), tuple(vectorizer.get_feature_names_out().tolist())
+
+
+def with_text(graph: Graph, source: Any, encoder: Any, options: Options) -> Graph:
+    """Return the graph with the words of a text for each node among its features, and the vectors of an encoder."""
+    from unseen.data.read import load_alone
+    from unseen.data.roles import TextReader
+
+    if graph.node_types is not None:
+        msg = "texts are for graphs whose nodes are of one type; give the words of each type as its features"
+        raise InputError(msg)
+    piece: Any = load_alone(TextReader(source, options), [id_column(graph.node_ids, "node_ids")])
+    rows = match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids)
+    if (rows < 0).any():
+        node = piece.ids[int(np.argmax(rows < 0))].as_py()
+        msg = f"{piece.source} has a text for {node!r}, and the graph has no such node; remove such rows"
+        raise InputError(msg)
+    texts = np.full(graph.n_nodes, "", dtype=object)
+    texts[rows] = piece.values.ravel()
+    if len(rows) < graph.n_nodes:
+        logger.info("%s: %d nodes have no text", piece.source, graph.n_nodes - len(rows))
+    blocks = [words_of(texts.tolist(), piece.source)]
+    if encoder is not None:
+        blocks.insert(0, _encoded(encoder, texts.tolist()))
+    if graph.features is not None:
+        names = graph.feature_names or tuple(f"feature {k}" for k in range(graph.features.shape[1]))
+        blocks.insert(0, (graph.features, names))
+    matrix, names = stacked_blocks(blocks)
+    if type(graph) is Graph:
+        return replace(graph, features=matrix, feature_names=names)
+    return Graph.from_relations(graph.relations, graph.node_ids, None, {None: matrix}, {None: names})
+
+
+def _encoded(encoder: Any, texts: list[str]) -> Block:
+    if not hasattr(encoder, "encode"):
+        msg = f"`encoder` needs a method `encode(list of str)`, as sentence-transformers has it, got {encoder!r}"
+        raise InputError(msg)
+    vectors = np.asarray(encoder.encode(texts))
+    if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.dtype.kind not in "fiu":
+        msg = f"`encoder` gave an array of shape {vectors.shape} for {len(texts)} texts; it must give a row for each"
+        raise InputError(msg)
+    return vectors, tuple(f"encoder {k}" for k in range(vectors.shape[1]))
+
+
+def stacked_blocks(blocks: Sequence[Block]) -> Block:
+    """Return blocks of columns side by side, sparse where one of them is."""
+    matrices = [matrix for matrix, _ in blocks]
+    names = tuple(name for _, own in blocks for name in own)
+    if any(map(sp.issparse, matrices)):
+        return sp.csr_array(sp.hstack(matrices, format="csr")), names
+    return np.hstack(matrices), names
+
+
+def _dates(table: Table, name: str, example: object) -> InputError:
+    return InputError(
+        f"{table.source}: the column {name!r} holds dates such as {str(example)!r}; write them as numbers, for example "
+        "as years or days, or leave the column out"
+    )

@@ -1,0 +1,105 @@
+"""What a notebook shows of a value: a small table, and a picture of a few hundred bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+
+_MOST_ROWS, _MOST_POINTS = 12, 300
+_WIDTH, _HEIGHT = 260, 120
+
+
+def as_html(value: Any) -> str:
+    """Return a value as HTML, for ``_repr_html_``.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> as_html(unseen.Labels.from_values(["red", None]))[:31]
+    '<div class="unseen"><b>Labels</'
+    """
+    shown = (_SHOWN[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in _SHOWN)
+    names, picture = next(shown, ((), lambda _: ""))
+    facts = {name: getattr(value, name) for name in names} or value.to_dict()
+    rows = "".join(
+        f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{escape(_short(fact))}</td></tr>"
+        for name, fact in facts.items()
+        if fact is not None
+    )
+    return (
+        f'<div class="unseen"><b>{escape(_short(repr(value)))}</b><table>{rows}</table>{picture(value)}</div>'
+    )
+
+
+def bars(heights: Mapping[str, float]) -> str:
+    """Return a bar for each name, the first dozen, as SVG."""
+    first = list(heights.items())[:_MOST_ROWS]
+    most = max((height for _, height in first), default=0) or 1
+    lines = "".join(
+        f'<rect y="{14 * k}" width="{100 * height / most:.1f}" height="11" fill="#4477aa"/>'
+        f'<text x="{100 * height / most + 4:.1f}" y="{14 * k + 10}" font-size="10">'
+        f"{escape(_short(name))} {height:.4g}</text>"
+        for k, (name, height) in enumerate(first)
+    )
+    return _svg(lines, 14 * len(first))
+
+
+def _svg(content: str, height: int) -> str:
+    return f'<svg width="{_WIDTH}" height="{height}" role="img">{content}</svg>' if content else ""
+
+
+def _short(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        value = [f"{name}={each}" for name, each in value.items()]
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        listed = [str(each) for each in value]
+        more = f", ... ({len(listed)} in all)" if len(listed) > 6 else ""
+        return ", ".join(listed[:6]) + more
+    text = str(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _degrees(graph: Any) -> str:
+    degrees = np.diff(graph.adjacency.indptr)
+    top = int(degrees.max(initial=0)).bit_length()
+    counts = np.histogram(degrees, [0, *(2**k for k in range(top + 1))])[0].tolist()
+    names = ["degree 0", *(f"degree {2**k}" + (f" to {2 ** (k + 1) - 1}" if k else "") for k in range(top))]
+    return bars(dict(zip(names, counts, strict=False)))
+
+
+def _classes(labels: Any) -> str:
+    return "" if labels is None else bars(dict(zip(labels.classes, labels.counts.tolist(), strict=True)))
+
+
+def _dots(embedding: Any) -> str:
+    """Return some vectors in the plane in which they differ most."""
+    n, width = embedding.shape
+    if n < 2 or width < 2:
+        return ""
+    sample = embedding.vectors[np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(int)]
+    dense = np.asarray(sample if isinstance(sample, np.ndarray) else sample.toarray(), dtype=np.float64)
+    dense = dense - dense.mean(axis=0)
+    # of rows by rows, since there may be far more columns
+    points = np.linalg.eigh(dense @ dense.T)[1][:, :-3:-1]
+    spread = np.ptp(points, axis=0)
+    places = (points - points.min(axis=0)) / np.where(spread > 0, spread, 1) * [_WIDTH - 8, _HEIGHT - 8] + 4
+    return _svg("".join(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="1.5"/>' for x, y in places), _HEIGHT)
+
+
+_SHOWN: dict[str, tuple[tuple[str, ...], Callable[[Any], str]]] = {
+    "Graph": (("n_nodes", "n_edges", "n_self_loops", "node_ids", "feature_names"), _degrees),
+    "Labels": (("n_nodes", "classes", "is_multilabel"), _classes),
+    "Embedding": (("shape", "method", "params", "node_ids"), _dots),
+    "Split": (("train", "test", "unseen", "seen_labels", "random_state"), lambda _: ""),
+    "Data": (("graph", "labels"), lambda data: _classes(data.labels)),
+    "Dataset": (("graph", "labels"), lambda data: _classes(data.labels)),
+    "Discovery": (("count", "classes"), lambda found: bars({each.name: each.size for each in found.classes})),
+    "Score": ((), lambda score: bars(score.per_class)),
+    "ScoreSummary": ((), lambda summary: bars(summary.per_class())),
+}
+"""The attributes that are shown of a value (of others: what they say to JSON), and its picture."""
