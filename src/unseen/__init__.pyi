@@ -27,6 +27,7 @@ from unseen.evaluation import clustering_scores as clustering_scores
 from unseen.evaluation import evaluate as evaluate
 from unseen.evaluation import evaluate_many as evaluate_many
 from unseen.evaluation import evaluate_method as evaluate_method
+from unseen.explorer.explore import explore as explore
 from unseen.graph import Graph as Graph
 from unseen.graph import Need as Need
 from unseen.labels import Labels as Labels
@@ -58,5 +59,6 @@ from unseen.splits import balanced_split as balanced_split
 from unseen.splits import completely_imbalanced_split as completely_imbalanced_split
 from unseen.splits import random_unseen_sets as random_unseen_sets
 from unseen.splits import unseen_sets as unseen_sets
+from unseen.transformer import NodeVectors as NodeVectors
 
 __version__: str

@@ -14,6 +14,7 @@ from unseen.errors import InputError, logger
 from unseen.ids import Features as Features
 from unseen.ids import (
     IdArray,
+    as_html,
     checked_features,
     checked_names,
     checked_weights,
@@ -85,6 +86,8 @@ class Graph:
     features: Features | None = None
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
     feature_names: tuple[str, ...] | None = None
+
+    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         adjacency = _checked_adjacency(self.adjacency)
@@ -342,6 +345,22 @@ class Graph:
         from unseen.data.objects_pyg import graph_from_pyg
 
         return graph_from_pyg(data, symmetrize=symmetrize)
+
+    def to_networkx(self, labels: Any = None) -> Any:
+        """Return a networkx graph with weights, features and labels; see :func:`unseen.data.objects.to_networkx`."""
+        from unseen.data.objects import to_networkx
+
+        return to_networkx(self, labels)
+
+    def to_pyg(self, labels: Any = None) -> Any:
+        """Return a PyTorch Geometric ``Data``; see :func:`unseen.data.objects_pyg.to_pyg`."""
+        from unseen.data.objects_pyg import to_pyg
+
+        return to_pyg(self, labels)
+
+    def to_scipy(self) -> sp.csr_array:
+        """Return a copy of the adjacency matrix, which may be changed; row i belongs to ``node_ids[i]``."""
+        return self.adjacency.copy()
 
 
 def check_symmetrize(symmetrize: str) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, counted, logger, unknown_name
+from unseen.errors import InputError, counted, logger, need_library, unknown_name
 from unseen.graph import Graph
-from unseen.ids import IdArray, as_ids, lock, match_ids, row_ids
+from unseen.ids import IdArray, as_html, as_ids, lock, match_ids, row_ids
 
 UNLABELLED = ("", "-1", "nan")
 """Texts that stand for no label, whatever their case and the blanks around them."""
@@ -47,6 +48,8 @@ class Labels:
     indicator: sp.csr_array
     classes: tuple[str, ...]
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
+
+    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         try:
@@ -215,6 +218,42 @@ class Labels:
         rows = match_ids(node_ids, self.node_ids)
         padded = sp.vstack([self.indicator, sp.csr_array((1, len(self.classes)), dtype=bool)], format="csr")
         return Labels(padded[rows], self.classes, node_ids)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write ``node, label``, a row for each label, in the format the suffix names: .csv, .tsv, .parquet, ...
+
+        Unlabelled nodes have no row; a ``group.txt`` is written as the authors do. The file is written whole or not
+        at all.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, unseen
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+        >>> unseen.Labels.from_values(["red", None], ["a", "b"]).save(path)
+        >>> path.read_text().split()
+        ['node,label', 'a,red']
+        """
+        from unseen.data.write import write_part
+
+        write_part(self, "labels", path)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas series by node id: a class, a list where some node has several, None for unlabelled nodes.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> unseen.Labels.from_values(["red", None], ["a", "b"]).to_pandas().to_dict()
+        {'a': 'red', 'b': None}
+        """
+        pandas = need_library("pandas", "to_pandas", "pandas")
+        values, several = np.full(self.n_nodes, None, dtype=object), self.is_multilabel
+        for row in self.labelled.tolist():
+            start, end = self.indicator.indptr[row : row + 2]
+            names = [self.classes[k] for k in self.indicator.indices[start:end]]
+            values[row] = names if several else names[0]
+        index = pandas.Index(self.node_ids, name="node")
+        return pandas.Series(values, index=index, name="label", dtype=object)
 
 
 def is_unlabelled(value: Any) -> bool:

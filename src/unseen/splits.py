@@ -17,6 +17,7 @@ from unseen.errors import InputError, logger
 from unseen.ids import lock
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator, seed_of
+from unseen.shown import as_html
 
 MAX_DRAWS = 100
 NO_LABELS = "there are no labels to split; label at least two nodes of every class"
@@ -53,6 +54,8 @@ class Split:
     unseen: tuple[str, ...]
     seen_labels: Labels
     random_state: int | None = None
+
+    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         for name in ("train", "test"):

@@ -7,7 +7,7 @@ otherwise. That probability and the weights of scores and neighbours are those u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import scipy.optimize
 import scipy.sparse as sp
 from scipy.special import log_softmax
 
+from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.coverage import measure_homophily
 from unseen.discovery.discover import check_graph, estimator_of, id_array, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
@@ -39,8 +40,8 @@ MAX_WRONG = 0.4
 
 
 def audit(
-    graph: Graph,
-    labels: Labels,
+    graph: Graph | Any,
+    labels: Labels | Any,
     *,
     method: str | Method | Embedding | None = None,
     random_state: RandomState = None,
@@ -49,10 +50,8 @@ def audit(
 
     Parameters
     ----------
-    graph : Graph
-        The nodes, with features or without.
-    labels : Labels
-        The labels to look at, of at least two classes.
+    graph, labels
+        As for :func:`unseen.discover`; the labels to look at, of at least two classes.
     method : str, Method or Embedding, optional
         Where vectors come from, as for :func:`unseen.discover`; it must not learn from labels.
     random_state : None, int or Generator
@@ -74,6 +73,8 @@ def audit(
     >>> doubts.column("node").to_pylist()
     [7]
     """
+    graph = as_graph(graph)
+    labels = as_labels(labels, graph)
     check_graph(graph, labels)
     order = id_order(graph.node_ids)
     graph = graph.subgraph(order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.graph import Features, Graph
+from unseen.linalg.normalize import are_measured
 
 N_WORDS = 8
 """Length of a caption."""
@@ -30,6 +32,10 @@ def caption(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[tuple[str, ...],
         return _central(graph, rows), "central nodes"
     features: Any = graph.features
     values = features.data if sp.issparse(features) else features
+    words = np.flatnonzero(~are_measured(features) & sp.issparse(features))
+    if graph.feature_names and 0 < len(words) < features.shape[1]:  # words beside numbers: these speak
+        names = tuple(graph.feature_names[k] for k in words)
+        return caption(replace(graph, features=features[:, words], feature_names=names), rows)
     if values.min(initial=0) >= 0 and (sp.issparse(features) or (values == 0).mean() > 0.5):
         return _contrast(graph, rows), "words" if graph.feature_names else "features"
     return _differences(graph, rows), "features"

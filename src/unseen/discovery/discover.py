@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage, measure_homophily
@@ -38,8 +39,8 @@ CORNER_SHARE = 0.3
 
 
 def discover(
-    graph: Graph,
-    labels: Labels,
+    graph: Graph | Any,
+    labels: Labels | Any,
     *,
     method: str | Method | Embedding | None = None,
     n_classes: int | None = None,
@@ -51,10 +52,11 @@ def discover(
 
     Parameters
     ----------
-    graph : Graph
-        The nodes, with features or without.
-    labels : Labels
-        What is known: at least one class, and at least one node without a label.
+    graph : Graph, or anything that holds edges
+        The nodes, with features or without; a networkx graph or a list of pairs will do.
+    labels : Labels, dict, pandas series or list
+        What is known: at least one class, and at least one node without a label. A dict and a series go by ids, a
+        list has one entry a node.
     method : str, Method or Embedding, optional
         Where vectors come from: a registry name, an estimator, or vectors that are there already. When not given,
         `smoothfeats`; without smoothing where the labels show that linked nodes do not share classes. A method
@@ -94,6 +96,8 @@ def discover(
     ):
         msg = f"`n_classes` must be None or an integer of at least 0, got {n_classes!r}"
         raise InputError(msg)
+    graph = as_graph(graph)
+    labels = as_labels(labels, graph)
     check_input(graph, labels)
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)

@@ -23,7 +23,8 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from unseen.data.sources import File, existing
+from unseen.data.opened import File
+from unseen.data.sources import existing
 from unseen.data.text import plain
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.result import FoundClass

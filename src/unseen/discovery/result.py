@@ -12,6 +12,7 @@ import numpy as np
 from unseen.embedding import Embedding
 from unseen.errors import InputError
 from unseen.ids import as_ids, match_ids
+from unseen.shown import as_html
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,6 +84,11 @@ class FoundClass:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", self.group or self.name)
+
+    _repr_html_ = as_html
+
+    def __repr__(self) -> str:
+        return f"FoundClass({self.name}: {self.size} nodes, {', '.join(map(str, self.caption[:5]))})"
 
     def to_dict(self, *, every_member: bool = False) -> dict[str, Any]:
         """Return it for JSON; with the most typical members, or with `every_member`."""
@@ -329,6 +335,8 @@ class Discovery:
     absent: tuple[str, ...] = ()
     questions: tuple[Node, ...] = ()
 
+    _repr_html_ = as_html
+
     def __repr__(self) -> str:
         classes = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
         return f"Discovery({self.nodes.num_rows} unlabelled nodes, new classes: {classes})"
@@ -380,6 +388,11 @@ class Discovery:
             "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
             "coverage": self.coverage.to_dict(),
         }
+
+    def plot(self, *, ax: Any = None, random_state: Any = 0) -> Any:
+        """Draw the map of the nodes, found classes in colour and all others grey; return matplotlib's axes."""
+        groups = dict(zip(*(self.nodes[name].to_pylist() for name in ("node", "group")), strict=True))
+        return self.embedding.plot(groups, ax=ax, random_state=random_state)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the nodes (.parquet, .csv, .tsv, also .gz) or, as .json, everything else with all members."""

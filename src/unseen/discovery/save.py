@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.data.files import AnyPath, atomic_path, refuse_overwriting, require_writable
-from unseen.data.sources import data_suffix
+from unseen.data.files import STANDARD, AnyPath, atomic_path, refuse_overwriting, require_writable
+from unseen.data.opened import data_suffix
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SUFFIXES = (".parquet", *DELIMITERS, ".json")
 
 def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
     """Raise the error that writing `path` would end in, before any work is done; `inputs` are files to be read."""
-    suffix = data_suffix(Path(path))
+    suffix = _suffix(path)
     if suffix not in SUFFIXES:
         msg = f"{path}: the suffix {suffix or '(none)'!r} names no format; use {', '.join(SUFFIXES[:-1])} or .json"
         raise InputError(msg)
@@ -33,6 +33,10 @@ def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
         raise InputError(msg)
     refuse_overwriting(path, inputs)
     require_writable(path)
+
+
+def _suffix(path: AnyPath) -> str:
+    return ".csv" if str(path) == STANDARD else data_suffix(Path(path))
 
 
 def save_discovery(discovery: Discovery, path: AnyPath) -> None:
@@ -58,7 +62,7 @@ def _write(path: AnyPath, table: Any, report: Any) -> None:
     import pyarrow.parquet as pq
 
     check_target(path)
-    suffix = data_suffix(Path(path))
+    suffix = _suffix(path)
     text = io.StringIO()
     if suffix == ".json":
         text.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")

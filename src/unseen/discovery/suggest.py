@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.discover import discover, estimator_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS
@@ -21,6 +22,7 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
 from unseen.randomness import RandomState, as_generator, child_seed
+from unseen.shown import as_html
 
 N_QUESTIONS = f"{FINE_GROUPS} such questions"
 WORDS = 3
@@ -56,19 +58,22 @@ class Suggestion:
     likely_class: str | None
     group: str | None
 
+    _repr_html_ = as_html
+
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON and tables."""
         return asdict(self)
 
 
 def suggest(
-    graph: Graph,
-    labels: Labels | None,
+    graph: Graph | Any,
+    labels: Labels | Any,
     *,
     budget: int = 20,
     discovery: Discovery | None = None,
     method: str | Method | Embedding | None = None,
     random_state: RandomState = None,
+    on_step: Any = None,
 ) -> list[Suggestion]:
     """Return the nodes to label next, the most telling first, each with a reason.
 
@@ -79,15 +84,13 @@ def suggest(
 
     Parameters
     ----------
-    graph : Graph
-        The nodes.
-    labels : Labels or None
-        What is known so far, which may be nothing.
+    graph, labels
+        As for :func:`unseen.discover`; `labels` may be None, or nothing but unlabelled nodes.
     budget : int
         How many nodes.
     discovery : Discovery, optional
         What :func:`unseen.discover` found for these labels; found out when not given.
-    method, random_state
+    method, random_state, on_step
         As for :func:`unseen.discover`.
 
     Examples
@@ -103,9 +106,11 @@ def suggest(
         msg = f"`budget` must be an integer of at least 1, got {budget!r}"
         raise InputError(msg)
     if discovery is None:
-        if labels is None or (isinstance(labels, Labels) and not len(labels.aligned(graph).labelled)):
+        graph = as_graph(graph)
+        labels = None if labels is None else as_labels(labels, graph)
+        if labels is None or not len(labels.aligned(graph).labelled):
             return _from_nothing(graph, int(budget), method, as_generator(random_state))
-        discovery = discover(graph, labels, method=method, random_state=random_state)
+        discovery = discover(graph, labels, method=method, random_state=random_state, on_step=on_step)
     return suggest_from(discovery, int(budget))
 
 

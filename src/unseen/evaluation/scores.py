@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unseen.errors import InputError
+from unseen.shown import as_html
 
 FIGURES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1", "micro_f1_no_oracle", "macro_f1_no_oracle")
 """The figures that are averaged over splits; those that do not apply are None."""
@@ -61,6 +62,8 @@ class Score:
     macro_f1_no_oracle: float | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
 
+    _repr_html_ = as_html
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "per_class", MappingProxyType(dict(self.per_class)))
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
@@ -96,6 +99,8 @@ class ScoreSummary:
     """
 
     scores: tuple[Score, ...]
+
+    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         if not self.scores:

@@ -79,6 +79,15 @@ class Subject:
     discovery: Discovery | None = None
     suggestions: Sequence[Suggestion] | None = None
 
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, which a notebook shows."""
+        from html import escape
+
+        from unseen.explorer.html import render_page
+
+        page = escape(render_page(build_page(self, title=f"{len(self.embedding)} nodes")))
+        return f'<iframe srcdoc="{page}" width="100%" height="640" style="border:0"></iframe>'
+
 
 def build_page(
     subject: Subject,

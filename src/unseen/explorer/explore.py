@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import scipy.sparse as sp
 
+from unseen.data.objects_plain import as_graph, as_labels
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.explorer.build import Subject, common_rows
@@ -21,8 +23,8 @@ METHOD = "smoothfeats"
 
 
 def explore(
-    graph: Graph | None,
-    labels: Labels | None = None,
+    graph: Graph | Any,
+    labels: Labels | Any = None,
     *,
     embedding: Embedding | None = None,
     method: str | Method | None = None,
@@ -33,11 +35,13 @@ def explore(
 ) -> Subject:
     """Learn vectors where none are given, discover what the labels miss, and choose nodes to label next.
 
+    A notebook shows the page that `unseen explore` writes; :func:`unseen.explorer.write_explorer` makes a file of it.
+
     Parameters
     ----------
-    graph : Graph or None
+    graph : Graph, anything that holds edges, or None
         None where there is an embedding alone.
-    labels : Labels, optional
+    labels : Labels, dict, pandas series or list, optional
         What is known. Without labels, or with labels for all nodes, there is nothing to discover.
     embedding : Embedding, optional
         Vectors made by any tool, for the nodes that it has.
@@ -66,6 +70,8 @@ def explore(
         msg = "there is nothing to explore: give a graph, an embedding or both"
         raise InputError(msg)
     rng = as_generator(random_state)
+    graph = None if graph is None else as_graph(graph)
+    labels = labels if labels is None or graph is None else as_labels(labels, graph)
     if graph is None:
         ids = embedding.node_ids  # type: ignore[union-attr]  # there is one of the two
         common = whole = Graph(sp.csr_array((len(ids), len(ids))), node_ids=ids)
