@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
 
 import unseen
 from unseen.discovery.truth import compare
@@ -255,8 +256,8 @@ def test_bad_arguments_get_a_sentence(case):
         unseen.discover(graph, labels, method=3)
     with pytest.raises(unseen.InputError, match="`n_classes` must be None or an integer"):
         unseen.discover(graph, labels, n_classes=-1)
-    with pytest.raises(unseen.InputError, match=r"`labels` must be unseen\.Labels"):
-        unseen.discover(graph, ["a"] * 600)
+    with pytest.raises(unseen.InputError, match="`labels` must have one entry per node, got 3"):
+        unseen.discover(graph, 3)
     with pytest.raises(unseen.InputError, match="unknown method 'rekt'"):
         unseen.discover(graph, labels, method="rekt")
 
@@ -354,3 +355,19 @@ def test_suggestions_do_not_depend_on_the_order_of_the_nodes(case):
             unseen.suggest(each, labels, budget=12, random_state=0) for each in (graph, shuffled)
         )
         assert before == after
+
+
+@pytest.mark.slow
+def test_raw_columns_of_any_scale() -> None:
+    """Companies: revenue about 10^4 beside rates about 0.1, as they stand in the books."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 5, 2000)
+    links = np.triu(rng.random((2000, 2000)) < np.where(group[:, None] == group, 0.02, 0.001), 1)
+    numbers = rng.normal(size=(5, 4))[group] + rng.normal(size=(2000, 4))
+    raw = numbers * [3e3, 0.03, 0.02, 0.05] + [1e4, 0.1, 0.2, 0.1]
+    graph = unseen.Graph.from_edges(*np.nonzero(links), nodes=np.arange(2000), features=raw)
+    given = rng.random(2000) < 0.3
+    values = [f"c{c}" if c < 3 and g else None for c, g in zip(group, given, strict=True)]
+    nodes = unseen.discover(graph, unseen.Labels.from_values(values), random_state=0).nodes
+    hidden = group[nodes["node"].to_numpy()] >= 3
+    assert roc_auc_score(hidden, nodes["unseen_probability"].to_numpy()) >= 0.95

@@ -12,6 +12,7 @@ import unseen
 from unseen.engine.run import Run
 from unseen.errors import UnseenError
 from unseen.linalg.dense import eigh
+from unseen.linalg.normalize import column_scale, standardized
 
 DATA = unseen.planted_partition(60, 3, random_state=0)
 FAST: dict[str, Any] = {"n_components": 4, "epochs": 3, "max_iter": 3, "random_state": 0}
@@ -98,3 +99,46 @@ def test_the_usual_scales_are_left_alone() -> None:
     )
     assert not hasattr(_fitted("smoothfeats", graph), "feature_exponent_")
     assert Run().processes == 1
+
+
+def _columns() -> np.ndarray:
+    """Return 60 rows: two raw measurements, counts of a word, and a rare column with negative values."""
+    rng = np.random.default_rng(0)
+    rare = np.where(rng.random(60) < 0.2, rng.normal(size=60), 0.0)
+    word = (rng.random(60) < 0.3).astype(float)
+    return np.column_stack([rng.normal(1e4, 3e3, 60), rng.normal(0.1, 0.03, 60), word, rare])
+
+
+def test_dense_and_negative_columns_are_divided_by_their_deviation() -> None:
+    raw = _columns()
+    expected = raw.copy()
+    expected[:, :2] -= raw[:, :2].mean(axis=0)
+    for k in (0, 1, 3):  # the last one around 0, so that zeros stay zeros
+        expected[:, k] /= np.sqrt(np.mean(expected[:, k] ** 2))
+    for form in (np.asarray, sp.csr_array):
+        scale = column_scale(form(raw), Run())
+        now = standardized(form(raw), scale)
+        assert np.allclose(now if isinstance(now, np.ndarray) else now.toarray(), expected)
+        assert column_scale(now, Run()) is None
+    assert column_scale(DATA.graph.features, Run()) is None
+
+
+@pytest.mark.parametrize("name", ["smoothfeats", "tadw"])
+def test_the_unit_of_a_measurement_does_not_matter(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "unseen")
+    raw, adjacency = _columns(), DATA.graph.adjacency[:60][:, :60]
+    grams = []
+    for unit in (1.0, 1e-4):
+        graph = unseen.Graph(adjacency, raw * [unit, 1.0, 1.0, 1.0])
+        vectors = unseen.make_method(name, n_components=4, random_state=0).fit_transform(graph).vectors
+        grams.append(vectors @ vectors.T)
+    assert np.allclose(*grams, atol=1e-4)
+    assert "3 of 4 columns of features are dense or negative, and divided by their deviation" in caplog.text
+    kept = unseen.NodeFeats().fit_transform(graph).vectors
+    assert np.allclose(kept, graph.features)
+
+
+def test_new_nodes_get_the_scale_of_the_old() -> None:
+    graph = unseen.Graph(DATA.graph.adjacency[:60][:, :60], _columns())
+    method = unseen.SmoothFeats(n_components=4, random_state=0).fit(graph)
+    assert np.allclose(method.transform(graph).vectors, method.embedding_.vectors, atol=1e-5)

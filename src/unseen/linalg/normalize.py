@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
+from unseen.graph import Features
 
 Dense = npt.NDArray[np.floating[Any]]
 Rows = TypeVar("Rows", sp.csr_array, Dense)
@@ -83,6 +84,69 @@ def scaled(values: Any, exponent: int) -> Any:
     if isinstance(values, Matrix):
         return values.with_values(np.ldexp(values.local.data, exponent), symmetric=values.symmetric)
     return sp.csr_array((np.ldexp(values.data, exponent), values.indices, values.indptr), shape=values.shape)
+
+
+def are_measured(features: Features, run: Run | None = None) -> npt.NDArray[np.bool_]:
+    """Return which columns are measurements, not counts of words: dense ones and negative ones.
+
+    A column is dense where most of its entries are not zero.
+
+    Examples
+    --------
+    >>> are_measured(np.array([[1e4, 0.0, 0.0], [3e4, 0.0, -1.0], [2e4, 1.0, 0.0]])).tolist()
+    [True, False, True]
+    """
+    used, negative, n = _counts(features, Run() if run is None else run)
+    return np.asarray((used > n / 2) | (negative > 0))
+
+
+def _counts(features: Features, run: Run) -> tuple[Any, Any, int]:
+    """Return for each column how many entries are not zero, and how many are negative; and the rows."""
+    counts = [(features != 0).sum(axis=0), (features < 0).sum(axis=0)]
+    used, negative = run.total([np.array([np.asarray(each).ravel() for each in counts])])
+    return used, negative, run.count(features.shape[0])
+
+
+def column_scale(features: Features, run: Run) -> npt.NDArray[np.float64] | None:
+    """Return mean and deviation of each column that is dense or negative, 0 and 1 of others; None where all have these.
+
+    A negative column that is not dense deviates from 0, so that its zeros stay zeros.
+
+    Examples
+    --------
+    >>> column_scale(np.array([[1e4, 0.0], [3e4, 0.0], [2e4, 1.0]]), Run()).round(1).tolist()
+    [[20000.0, 0.0], [8165.0, 1.0]]
+    >>> column_scale(np.eye(3), Run())
+    """
+    used, negative, n = _counts(features, run)
+    full = used > n / 2
+    if not (full | (negative > 0)).any():
+        return None
+    mean = np.where(full, run.total([np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()]) / n, 0.0)
+    if isinstance(features, np.ndarray):
+        squares = np.square(features - mean).sum(axis=0)
+    else:  # entries that are not stored are 0, and mean^2 away from the mean
+        entries = np.square(features.data - mean[features.indices]) - np.square(mean)[features.indices]
+        squares = np.bincount(features.indices, entries, len(mean)) + features.shape[0] * np.square(mean)
+    deviation = np.sqrt(np.maximum(run.total([squares]) / n, 0.0))
+    touched = (full | (negative > 0)) & (deviation > 0)
+    scale = np.array([mean, np.where(touched, deviation, 1.0)])
+    return None if np.allclose(scale, [[0.0], [1.0]], atol=1e-6) else scale
+
+
+def standardized(features: Any, scale: npt.NDArray[np.float64] | None) -> Any:
+    """Return features less the means and divided by the deviations of :func:`column_scale`, sparse if they were."""
+    if scale is None:
+        return features
+    mean, deviation = scale
+    if isinstance(features, np.ndarray):
+        return ((features - mean) / deviation).astype(features.dtype)
+    n, columns = features.shape[0], np.flatnonzero(mean)
+    rows, shifts = np.repeat(np.arange(n), len(columns)), np.tile(mean[columns], n)
+    shift = sp.csr_array((shifts, (rows, np.tile(columns, n))), shape=features.shape)
+    less = sp.csr_array(features - shift)
+    data = (less.data / deviation[less.indices]).astype(features.dtype)
+    return sp.csr_array((data, less.indices, less.indptr), shape=features.shape)
 
 
 def _divided(matrix: sp.csr_array, sizes: npt.NDArray[np.float64]) -> sp.csr_array:

@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,9 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Need
-from unseen.labels import Labels, one_a_node
+from unseen.labels import Labels
 from unseen.linalg.dense import OUT_OF_RANGE
-from unseen.linalg.normalize import scale_exponent, scaled
+from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 
@@ -112,11 +112,11 @@ class Method(Declared):
 
         Parameters
         ----------
-        graph : Graph
-            The nodes to embed.
-        labels : Labels, sequence or mapping, optional
+        graph : Graph, or anything that holds edges
+            The nodes to embed; a networkx graph or a list of pairs will do.
+        labels : Labels, sequence, mapping or pandas series, optional
             What the embedding may know: usually ``split.seen_labels``. A sequence has one entry a
-            node (None, NaN, "" or -1 where there is none), a mapping has ids as keys.
+            node (None, NaN, "" or -1 where there is none), a mapping and a series go by ids.
 
         Returns
         -------
@@ -132,11 +132,8 @@ class Method(Declared):
             allowed = self._checked_labels(graph, labels, this)
             for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
                 delattr(self, learnt)
-            exponent = 0 if self.keeps_scale else _feature_exponent(graph, this)
-            if exponent:
-                self.feature_exponent_ = exponent
             self.n_features_in_ = _feature_columns(graph)
-            vectors = self._fit(_in_range(graph, exponent, this), allowed, this)
+            vectors = self._fit(self._scaled(graph, this, learn=True), allowed, this)
         self._check_vectors(vectors, graph)
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
@@ -162,7 +159,7 @@ class Method(Declared):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
             raise InputError(msg)
         with Run().of(graph, None) as run:
-            vectors = self._transform(_in_range(graph, getattr(self, "feature_exponent_", 0), run), run)
+            vectors = self._transform(self._scaled(graph, run), run)
         return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -211,6 +208,24 @@ class Method(Declared):
         msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
         raise UnsupportedError(msg)
 
+    def _scaled(self, graph: Graph, run: Run, *, learn: bool = False) -> Graph:
+        """Return the graph with features and weights of a usual scale; what is learnt holds for new nodes."""
+        features = graph.features
+        if features is not None and self.uses_features and not self.keeps_scale:
+            if learn and (exponent := _feature_exponent(features, run)):
+                self.feature_exponent_ = exponent
+            features = scaled(features, getattr(self, "feature_exponent_", 0))
+            if learn and (scale := column_scale(features, run)) is not None:
+                self.feature_scale_ = scale
+                changed, columns = int(np.count_nonzero(scale[1] != 1)), len(scale[1])
+                logger.info(
+                    "%d of %d columns of features are dense or negative, and divided by their deviation",
+                    changed,
+                    columns,
+                )
+            features = standardized(features, getattr(self, "feature_scale_", None))
+        return replace(_in_range(graph, run), features=features)
+
     def _new_features(self, graph: Graph) -> Features:
         """Return the features of a graph with new nodes; without any at fit time nothing carries over to them."""
         source = vars(self).get("source_") or ("adjacency" if self.n_features_in_ is None else "features")
@@ -225,16 +240,16 @@ class Method(Declared):
 
     def _view(self, graph: Graph) -> Graph:
         """Return the graph that this method works on; what is left out is said in one sentence."""
-        _check_graph(graph)
+        graph = _checked_graph(graph)
         return graph.view(self.needs) if isinstance(graph, Graph) else graph  # a part is plain
 
     def _checked_labels(self, graph: Graph, labels: SomeLabels, run: Run) -> Labels:
         if labels is None:
             labels = Labels(sp.csr_array((len(graph.node_ids), 0), dtype=bool), (), graph.node_ids)
         elif not isinstance(labels, Labels):
-            if not isinstance(labels, Mapping):
-                labels = one_a_node(labels, graph.node_ids, what="labels")
-            labels = Labels.from_values(labels, graph.node_ids)
+            from unseen.data.objects_plain import as_labels
+
+            labels = as_labels(labels, graph)
         labels = labels.aligned(graph)
         if self.needs_labels and not run.count(len(labels.labelled)):
             msg = (
@@ -297,13 +312,15 @@ def rows_and_columns(graph: Graph) -> str:
     return f"there are {graph.n_nodes} nodes and {graph.features.shape[1]} features"
 
 
-def _check_graph(graph: Graph) -> None:
+def _checked_graph(graph: Any) -> Graph:
     if not isinstance(graph, (Graph, GraphPart)):
-        msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
-        raise InputError(msg)
+        from unseen.data.objects_plain import as_graph
+
+        graph = as_graph(graph)
     if graph.n_nodes == 0:
         msg = "the graph has no nodes, so there is nothing to embed"
         raise InputError(msg)
+    return cast(Graph, graph)  # a part has what a graph has, as far as methods look
 
 
 def unfitted(method: Method, **changes: Any) -> Method:
@@ -323,22 +340,20 @@ def _feature_columns(graph: Graph) -> int | None:
     return None if graph.features is None else int(graph.features.shape[1])
 
 
-def _feature_exponent(graph: Graph, run: Run) -> int:
+def _feature_exponent(features: Features, run: Run) -> int:
     """Return the power of two that brings features to a usual scale, 0 where they have one.
 
     Squares of 1e150 leave the range of numbers, and features of 1e-9 vanish beside a regularisation.
     """
-    if graph.features is None:
-        return 0
-    values = graph.features if isinstance(graph.features, np.ndarray) else graph.features.data
+    values = features if isinstance(features, np.ndarray) else features.data
     exponent = scale_exponent(values, run, *USUAL_FEATURES)
     if exponent:
         logger.info("features are scaled by 2^%d for the computation", exponent)
     return exponent
 
 
-def _in_range(graph: Graph, feature_exponent: int, run: Run) -> Graph:
-    """Return the graph with features and weights of an unusual scale multiplied by powers of two."""
+def _in_range(graph: Graph, run: Run) -> Graph:
+    """Return the graph with weights of an unusual scale multiplied by powers of two."""
     weights = graph.adjacency.local.data if isinstance(graph, GraphPart) else graph.adjacency.data
     positive = weights[weights > 0]
     ends = np.array([[positive.min(initial=np.inf), positive.max(initial=0.0)]], dtype=np.float64)
@@ -354,4 +369,4 @@ def _in_range(graph: Graph, feature_exponent: int, run: Run) -> Graph:
     if exponent:
         logger.info("edge weights are scaled by 2^%d for the computation", exponent)
         graph = replace(graph, adjacency=scaled(graph.adjacency, exponent))
-    return replace(graph, features=scaled(graph.features, feature_exponent)) if feature_exponent else graph
+    return graph

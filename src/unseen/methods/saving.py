@@ -15,7 +15,7 @@ import unseen
 from unseen.data.arrays import ids_from_arrays, load_arrays
 from unseen.data.files import atomic_path
 from unseen.data.ids import text_arrays
-from unseen.data.sources import File
+from unseen.data.opened import File
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.methods.base import Method

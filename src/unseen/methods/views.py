@@ -26,7 +26,7 @@ from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Features, Graph
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.logwalk import log_walk_vectors
-from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter
+from unseen.linalg.normalize import are_measured, l2_rows, smoothed, smoothing_filter
 from unseen.linalg.svd import leading_eigenvectors, project, truncated_svd
 
 Vectors = npt.NDArray[np.float32]
@@ -89,9 +89,9 @@ class Reduction:
 
 
 def column_weights(features: Features) -> npt.NDArray[np.float64]:
-    """Return factors that make all columns count: inverse document frequencies of words, else 1 / deviation.
+    """Return factors that make all columns count: inverse document frequencies of words, of others 1 / deviation.
 
-    Features are taken as words where none is negative and most are zero, however they are stored.
+    A column is taken as a word where none of it is negative and most are zero, however they are stored.
 
     Examples
     --------
@@ -100,15 +100,13 @@ def column_weights(features: Features) -> npt.NDArray[np.float64]:
     >>> column_weights(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
     [1.0, 0.0]
     """
-    n, m = features.shape
-    values = features if isinstance(features, np.ndarray) else features.data
-    if np.count_nonzero(values) > n * m / 2 or (values.size and values.min() < 0):
-        deviation = np.sqrt(np.maximum(_mean(features**2) - _mean(features) ** 2, 0.0))
-        inverse: npt.NDArray[np.float64] = np.zeros_like(deviation)
-        np.divide(1.0, deviation, out=inverse, where=deviation > 0)
-        return inverse
     used = np.asarray((features != 0).sum(axis=0)).ravel()
-    return np.asarray(np.log((1 + n) / (1 + used)) + 1, dtype=np.float64)
+    weights = np.asarray(np.log((1 + features.shape[0]) / (1 + used)) + 1, dtype=np.float64)
+    measured = are_measured(features)
+    if measured.any():
+        deviation = np.sqrt(np.maximum(_mean(features**2) - _mean(features) ** 2, 0.0))
+        weights[measured] = inverse(deviation)[measured]
+    return weights
 
 
 def _mean(features: Features) -> npt.NDArray[np.float64]:
