@@ -9,7 +9,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_table
+from unseen.cli.output import print_json, print_table, progress
 from unseen.errors import InputError, logger
 
 
@@ -18,7 +18,10 @@ def audit(
     source: options.Source,
     *,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write: .csv, .tsv, .parquet or .json.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."
+        ),
     ] = None,
     search: Search,
 ) -> None:
@@ -30,7 +33,8 @@ def audit(
     from unseen.discovery.audit import audit as find
     from unseen.discovery.save import save_doubts
 
-    doubts = find(data.graph, labels, method=method, random_state=search.seed)
+    with progress("comparing labels"):
+        doubts = find(data.graph, labels, method=method, random_state=search.seed)
     logger.info("%d of %d labels are probably wrong", doubts.num_rows, labels.indicator.nnz)
     if output is not None:
         save_doubts(doubts, output)

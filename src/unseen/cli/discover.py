@@ -11,6 +11,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, progress
+from unseen.data.files import STANDARD
 from unseen.errors import InputError, counted, logger
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def discover(
         typer.Option(
             "-o",
             "--output",
-            help="Where to write: nodes as .parquet, .csv or .tsv, everything else as .json; repeatable.",
+            help="Where to write: nodes as .parquet, .csv, .tsv or - (stdout), all else as .json; repeatable.",
         ),
     ] = None,
     classes: Annotated[
@@ -74,9 +75,8 @@ def discover(
         report = {"source": data.name, "seed": search.seed, **result.to_json()}
         print_json(report if truth is None else {**report, "truth": truth.to_dict()})
         return
-    sys.stdout.write(result.summary())
-    if truth is not None:
-        sys.stdout.write("\n" + _comparison(truth, result))
+    words = result.summary() + ("" if truth is None else "\n" + _comparison(truth, result))
+    (sys.stderr if Path(STANDARD) in (output or []) else sys.stdout).write(words)
 
 
 def _comparison(truth: Truth, result: Discovery) -> str:

@@ -35,7 +35,10 @@ def embed(
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="Where to write: .parquet, .npz, .w2v.txt or .tsv.", show_default=False
+            "-o",
+            "--output",
+            help="Where to write: .parquet, .npz, .csv, .w2v.txt, .tsv; - for stdout.",
+            show_default=False,
         ),
     ],
     method: Annotated[
@@ -64,6 +67,7 @@ def embed(
     if model is not None:
         _refuse_with_model(context)
     inputs = [*files.paths(source), model]
+    options.refuse_two_outputs(common.json, output, save_model)
     written_format(output, "vectors")
     require_writable(output, example="vectors.parquet")
     refuse_overwriting(output, inputs)

@@ -10,6 +10,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, progress
+from unseen.data.files import STANDARD
 from unseen.errors import OutputError, UsageError, logger
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def explore(
         ),
     ] = None,
     *,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The page to write (.html).")] = OUTPUT,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The page to write (.html); - for stdout.")
+    ] = OUTPUT,
     budget: Annotated[int, typer.Option(help="Number of nodes to suggest for labelling.", min=0)] = BUDGET,
     max_nodes: Annotated[
         int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
@@ -43,6 +46,7 @@ def explore(
     if source is None and search.embedding is None:
         msg = "name a data set or an edge file to explore, or give vectors with --embedding"
         raise UsageError(msg)
+    options.refuse_two_outputs(search.json, output)
     check_page(output, [*search.paths(source), search.embedding])
     method = search.choose(search.seed)
 
@@ -71,7 +75,8 @@ def explore(
         page = write_explorer(
             subject, output, title=heading, max_nodes=max_nodes, random_state=search.seed, on_progress=move
         )
-    logger.info("open it with a double click, or: xdg-open %s (open on a Mac, start on Windows)", page)
+    if str(output) != STANDARD:
+        logger.info("open it with a double click, or: xdg-open %s (open on a Mac, start on Windows)", page)
     if search.json:
         print_json(_as_json(page, subject))
 
@@ -80,7 +85,7 @@ def check_page(output: Path, inputs: Iterable[object]) -> None:
     """Raise the error that writing the page would end in, before any work."""
     from unseen.data.files import refuse_overwriting, require_writable
 
-    if output.suffix.lower() not in SUFFIXES and not output.is_dir():
+    if output.suffix.lower() not in SUFFIXES and str(output) != STANDARD and not output.is_dir():
         msg = f"cannot write {output}: the page is HTML; name a file that ends in .html, e.g. {output.stem}.html"
         raise OutputError(msg)
     refuse_overwriting(output, inputs)

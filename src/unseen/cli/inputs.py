@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from unseen.cli import options, skip_pandas
+from unseen.cli.output import progress
+from unseen.data.files import STANDARD
 from unseen.data.options import WORDING, Options
 from unseen.errors import InputError, UsageError, logger, unknown_name
 
@@ -32,6 +34,8 @@ class Input:
 class GraphFiles:
     """The options that say how to read a graph and its labels, the same in every command."""
 
+    heading: ClassVar[str] = "Input"
+
     nodes: Annotated[
         Path | None,
         typer.Option(help="File of node ids, one per line, or node, type; names isolated nodes too."),
@@ -42,6 +46,9 @@ class GraphFiles:
             help="File of node features; those of one type as TYPE=FILE, repeatable.", metavar="[TYPE=]FILE"
         ),
     ] = None
+    text: Annotated[
+        Path | None, typer.Option(help="File of texts: node, text; their words are features.")
+    ] = None
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
@@ -50,13 +57,23 @@ class GraphFiles:
     strict: Annotated[bool, typer.Option("--strict", help=WORDING["strict"])] = False
     directed: Annotated[bool, typer.Option("--directed", help=WORDING["directed"])] = False
     absolute: Annotated[bool, typer.Option("--absolute", help=WORDING["absolute"])] = False
+    src: Annotated[str | None, typer.Option(help=WORDING["src"], metavar="NAME")] = None
+    dst: Annotated[str | None, typer.Option(help=WORDING["dst"], metavar="NAME")] = None
+    weight: Annotated[str | None, typer.Option(help=WORDING["weight"], metavar="NAME")] = None
+    node_column: Annotated[str | None, typer.Option(help=WORDING["node_column"], metavar="NAME")] = None
+    label_column: Annotated[str | None, typer.Option(help=WORDING["label_column"], metavar="NAME")] = None
+    edges_table: Annotated[str | None, typer.Option(help=WORDING["edges_table"], metavar="NAME")] = None
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""
         sources = self.feature_sources()
         features = list(sources.values()) if isinstance(sources, dict) else [sources]
-        named = [None if source is None else Path(source), self.nodes, *features, *(self.labels or [])]
-        return [path for path in named if path is not None]
+        named = [None if source is None else Path(source), self.nodes, *features, self.text]
+        paths = [path for path in (*named, *(self.labels or [])) if path is not None]
+        if sum(str(path) == STANDARD for path in paths) > 1:
+            msg = "the standard input (-) can be read once; name a file for the others"
+            raise UsageError(msg)
+        return paths
 
     def feature_sources(self) -> Path | dict[str, Path] | None:
         """Return the file of features, or those of each type."""
@@ -82,15 +99,8 @@ class GraphFiles:
     def reading(self) -> Options:
         """Return how files are read."""
         delimiter = options.character(self.delimiter)
-        return Options(
-            self.header,
-            delimiter,
-            self.symmetrize,  # type: ignore[arg-type]
-            self.drop_negative,
-            self.strict,
-            self.directed,
-            self.absolute,
-        )
+        same = {each.name: getattr(self, each.name) for each in fields(Options) if each.name != "delimiter"}
+        return Options(delimiter=delimiter, **same)
 
     def load(self, source: str) -> Input:
         """Return the data set of that name, or the graph read from the named files."""
@@ -99,15 +109,15 @@ class GraphFiles:
             from unseen.data.datasets import load_dataset
 
             why = f"goes with an edge file; {source!r} is a data set with its own features and labels"
-            self.refuse("nodes", "features", "labels", why=why)
+            self.refuse("nodes", "features", "text", "labels", why=why)
             data = load_dataset(source)
             logger.info("%s: %s, %s", source, data.graph, data.labels)
             return Input(data.name, data.graph, data.labels)
         from unseen.data.read import read
 
-        files = read(
-            Path(source), self.nodes, self.feature_sources(), self.labels or None, **asdict(self.reading())
-        )
+        sources: Any = (Path(source), self.nodes, self.feature_sources(), self.labels or None)
+        with progress("reading"):
+            files = read(*sources, text=self.text, **asdict(self.reading()))
         return Input(Path(source).name, files.graph, files.labels)
 
     def of_vectors(self, path: Path, vectors: Embedding) -> Input:
@@ -130,6 +140,8 @@ class GraphFiles:
 @dataclass(frozen=True)
 class Hiding:
     """The options that hide labels of a fully labelled graph."""
+
+    heading: ClassVar[str] = "Hiding labels, to try how well it works"
 
     unseen: Annotated[
         str | None, typer.Option(help="Classes to hide from the embedding, separated by commas.")
@@ -181,6 +193,8 @@ class Hiding:
 class VectorSource:
     """The options that say which vectors discovery works with: a method's, or those of a file."""
 
+    heading: ClassVar[str] = "Vectors"
+
     method: Annotated[
         str | None,
         typer.Option(
@@ -215,6 +229,7 @@ class Search(options.Common, VectorSource, Hiding, GraphFiles):
         """Return the data, the labels that may be seen, and where vectors come from; outputs are looked at first."""
         from unseen.discovery.save import check_target
 
+        options.refuse_two_outputs(self.json, *outputs)
         for path in outputs:
             check_target(path, [*self.paths(source), self.embedding])
         method = self.choose(self.seed)
@@ -233,7 +248,7 @@ def read_vectors(path: Path) -> Embedding:
 def is_dataset(source: str) -> bool:
     """Whether `source` names a data set and not a file; a word that is neither is an error with a hint."""
     path = Path(source)
-    if path.exists():
+    if source == STANDARD or path.exists():
         return False
     from unseen.data.datasets import dataset_names
 

@@ -8,13 +8,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
 from unseen.cli.output import set_level
+from unseen.data.files import STANDARD
 from unseen.data.options import WORDING
-from unseen.errors import InputError
+from unseen.errors import InputError, UsageError
 
 
 def _quiet(value: bool) -> bool:
@@ -40,6 +41,14 @@ def _threads(value: int | None) -> int | None:
 def character(text: str | None) -> str | None:
     """Return the delimiter a user means, who can hardly type a tab."""
     return {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}.get(text, text) if text else None
+
+
+def refuse_two_outputs(json: bool, *outputs: Path | None) -> None:
+    """Raise a `UsageError` where a file and the report, or two files, would go to the standard output."""
+    count = sum(str(output) == STANDARD for output in outputs)
+    if count > 1 or (count and json):
+        msg = "the standard output takes one thing: leave out --json, or name a file instead of -"
+        raise UsageError(msg)
 
 
 def names(value: str | None) -> list[str]:
@@ -77,6 +86,8 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Say
 class Messages:
     """What a command prints, where; the callbacks of -v and -q have acted when it runs."""
 
+    heading: ClassVar[str] = "General"
+
     json: Json = False
     verbose: Verbose = False
     quiet: Quiet = False
@@ -93,8 +104,8 @@ class Common(Messages):
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its option groups as parameters, which is what typer reads.
 
-    A group is a dataclass whose fields are annotated as typer wants it. So what several commands share is declared
-    once, and arrives as one value.
+    A group is a dataclass whose fields are annotated as typer wants it, with the heading they have in the help. So what
+    several commands share is declared once, and arrives as one value.
 
     Examples
     --------
@@ -119,6 +130,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
         command(**values)
 
+    call.headings = {  # type: ignore[attr-defined]
+        each: next(kind.heading for kind in group.__mro__ if each in vars(kind).get("__annotations__", {}))
+        for group in groups.values()
+        for each in inspect.signature(group).parameters
+    }
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in parameters}

@@ -20,10 +20,17 @@ DAY = 86_400
 
 
 class _Stderr(logging.Handler):
-    """Writes to whatever stderr is at the moment, so that redirections work."""
+    """Writes to whatever stderr is at the moment, so that redirections work; each line once, not once per fold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(self.format(record))
+        line = self.format(record)
+        if line not in self.lines:
+            say(line)
+        self.lines.add(line)
 
 
 def say(line: str) -> None:
@@ -34,9 +41,9 @@ def say(line: str) -> None:
 
 def set_level(level: int) -> None:
     """Show the package's notices from `level` on."""
-    if not any(isinstance(handler, _Stderr) for handler in logger.handlers):
-        logger.addHandler(_Stderr())
-        logger.propagate = False
+    others = [handler for handler in logger.handlers if not isinstance(handler, _Stderr)]
+    logger.handlers[:] = [*others, _Stderr()]  # a new one, which has said nothing yet
+    logger.propagate = False
     logger.setLevel(level)
 
 
@@ -79,20 +86,21 @@ def progress(what: str) -> Iterator[Callable[..., None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[failed]}"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
     )
     terminal = Console(stderr=True)
     with Progress(*columns, console=terminal, transient=True, speed_estimate_period=DAY) as bar:
-        task = bar.add_task(what, total=None, failed="")
+        task = bar.add_task(what, total=None, count="")
 
         def move(done: int, total: int, failed: int = 0) -> None:
-            bar.update(task, completed=done, total=total, failed=f"{failed} failed" if failed else "")
+            count = f"{done}/{total}" + (f" {failed} failed" if failed else "")
+            bar.update(task, completed=done, total=total, count=count)
 
         yield move

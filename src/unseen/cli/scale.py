@@ -13,7 +13,7 @@ from unseen.cli import options
 from unseen.cli.app import LOOKS, run
 from unseen.cli.output import print_json
 
-app = typer.Typer(name="unseen.scale", **LOOKS)
+app = typer.Typer(name="unseen.scale", add_completion=False, **LOOKS)
 
 
 @app.command()

@@ -9,7 +9,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_table
+from unseen.cli.output import print_json, print_table, progress
 from unseen.errors import counted, logger
 
 
@@ -19,7 +19,10 @@ def suggest(
     *,
     budget: Annotated[int, typer.Option(help="How many nodes.", min=1)] = 20,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write: .csv, .tsv, .parquet or .json.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."
+        ),
     ] = None,
     search: Search,
 ) -> None:
@@ -29,7 +32,10 @@ def suggest(
     from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
 
-    suggestions = choose(data.graph, labels, budget=budget, method=method, random_state=search.seed)
+    with progress("hiding every class in turn") as move:
+        suggestions = choose(
+            data.graph, labels, budget=budget, method=method, random_state=search.seed, on_step=move
+        )
     if output is not None:
         save_suggestions(suggestions, output)
         logger.info("%s written to %s", counted(len(suggestions), "node"), output)
