@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
-.PHONY: demo test quick coverage mutants lint types pytest clean
+.PHONY: demo test quick test-oldest coverage mutants lint types pytest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/unseen demo
@@ -15,6 +15,13 @@ test: lint types pytest
 # without what is slow, needs a browser or several processes, or the paper's graphs
 quick: $(VENV)/.dev
 	env -u UNSEEN_DATA OMP_NUM_THREADS=1 $(BIN)/pytest -q -m "not slow and not browser and not processes"
+
+# the quick tests with the lower bounds of pyproject.toml, and without torch
+test-oldest: tools/oldest.py pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) tools/oldest.py > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -r .venv-oldest/oldest.txt -e .
+	env -u UNSEEN_DATA OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -q -m "not slow and not browser and not processes" tests
 
 # branch coverage of both distributions beside that of 0.1.0
 coverage: $(VENV)/.dev

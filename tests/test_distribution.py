@@ -68,6 +68,11 @@ def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
     } <= names
 
 
+def test_the_index_would_take_them_and_the_readme_renders(dist: Path) -> None:
+    pytest.importorskip("twine", reason="install the dev extra to check distributions")
+    assert "FAILED" not in run(sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir()))
+
+
 def test_the_paper_is_a_distribution_of_its_own(dist: Path) -> None:
     (wheel,) = dist.glob("unseen_paper-*.whl")
     (sdist,) = dist.glob("unseen_paper-*.tar.gz")
