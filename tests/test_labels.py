@@ -244,3 +244,13 @@ def test_aligned_joins_by_string_form_and_refuses_strangers() -> None:
         unseen.InputError, match=r"labels name 1 nodes that the graph does not have, the first is '9'"
     ):
         Labels.from_values(["x"], ["9"]).aligned(graph)
+
+
+def test_answers_follow_the_nodes() -> None:
+    labels = Labels(sp.csr_array((3, 1), dtype=bool), ("x",), ["a", "b", "c"], {"a": "skip", "c": "unknown"})
+    assert labels.of_nodes(np.array(["c", "d"], dtype=object)).answers == {"c": "unknown"}
+    assert labels.keep(np.array([0])).answers == labels.answers
+    with pytest.raises(
+        unseen.InputError, match="the answer about node 'a' is 'x'; it must be skip or unknown"
+    ):
+        Labels(sp.csr_array((1, 0), dtype=bool), (), ["a"], {"a": "x"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -20,6 +20,8 @@ UNLABELLED = ("", "-1", "nan")
 MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
 """Words that other programs write for a missing value: no label either, and that is said."""
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
+ANSWERS = ("skip", "unknown")
+"""Answers about a node that name no class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,9 @@ class Labels:
         One unique name per column.
     node_ids : sequence of str or int
         One id per row, in the order of the graph the labels belong to.
+    answers : mapping of node id to str
+        Nodes that somebody looked at without naming a class: ``skip`` or ``unknown``. They stay unlabelled, and
+        :func:`unseen.suggest` does not ask about them again.
 
     Examples
     --------
@@ -48,6 +53,7 @@ class Labels:
     indicator: sp.csr_array
     classes: tuple[str, ...]
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
+    answers: Mapping[Any, str] = field(default_factory=dict)
 
     _repr_html_ = as_html
 
@@ -78,6 +84,10 @@ class Labels:
             raise InputError(msg)
         n = indicator.shape[0]
         ids = row_ids(self.node_ids, n, f"the indicator has {n} rows")
+        for node, answer in self.answers.items():
+            if answer not in ANSWERS:
+                msg = f"the answer about node {node!r} is {answer!r}; it must be skip or unknown, a class is a label"
+                raise InputError(msg)
         lock(indicator)
         self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids)
 
@@ -172,6 +182,18 @@ class Labels:
         indicator = sp.csr_array((data, indices, indptr), shape=(len(rows), len(order)))
         return Labels(indicator, order, ids)  # type: ignore[arg-type]
 
+    def to_lists(self) -> dict[Any, list[str]]:
+        """Return the classes of every node that has any, which :meth:`from_values` takes back.
+
+        Examples
+        --------
+        >>> Labels.from_values(["x", None, ["x", "y"]]).to_lists()
+        {0: ['x'], 2: ['x', 'y']}
+        """
+        ends, ids = self.indicator.indptr, self.node_ids.tolist()
+        names = [self.classes[k] for k in self.indicator.indices]
+        return {ids[row]: names[ends[row] : ends[row + 1]] for row in self.labelled.tolist()}
+
     def class_numbers(self, names: Iterable[str]) -> npt.NDArray[np.int64]:
         """Return the column numbers of the named classes; an unknown name is an error with a hint."""
         if isinstance(names, str) or not isinstance(names, Iterable):
@@ -195,7 +217,7 @@ class Labels:
         mask = np.zeros(self.n_nodes, dtype=bool)
         mask[rows] = True
         left = self.indicator.multiply(mask[:, None]).tocsr()
-        return Labels(left[:, columns], tuple(self.classes[k] for k in columns), self.node_ids)
+        return Labels(left[:, columns], tuple(self.classes[k] for k in columns), self.node_ids, self.answers)
 
     def aligned(self, graph: Graph) -> Labels:
         """Return these labels in the row order of `graph`; a label for a node it does not have is an error."""
@@ -217,7 +239,13 @@ class Labels:
         """Return the labels of these nodes, in their order; nodes that have none here are unlabelled."""
         rows = match_ids(node_ids, self.node_ids)
         padded = sp.vstack([self.indicator, sp.csr_array((1, len(self.classes)), dtype=bool)], format="csr")
-        return Labels(padded[rows], self.classes, node_ids)
+        asked = match_ids(as_ids(list(self.answers)), node_ids).tolist()
+        answers = {
+            node_ids[row]: answer
+            for row, answer in zip(asked, self.answers.values(), strict=True)
+            if row >= 0
+        }
+        return Labels(padded[rows], self.classes, node_ids, answers)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``node, label``, a row for each label, in the format the suffix names: .csv, .tsv, .parquet, ...
@@ -272,6 +300,23 @@ def is_unlabelled(value: Any) -> bool:
         return bool(value == -1 or value != value)  # NaN alone differs from itself
     # pandas is recognised by name, without importing it
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def refused_class(name: str) -> str | None:
+    """Return why a file would not give the class `name` back, or None where it does.
+
+    Examples
+    --------
+    >>> refused_class("mail"), refused_class("NA")[:39]
+    (None, "the class name 'NA' would not be read b")
+    """
+    if "|" not in name and name == name.strip() and not is_unlabelled(name):
+        return None
+    words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
+    return (
+        f"the class name {name!r} would not be read back: | separates classes, blanks at the ends are dropped, "
+        f"and {words} mean no label; rename the class"
+    )
 
 
 def tell_missing_words(count: int) -> None:

@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import unseen
+from unseen.data.read import read_label_list
+from unseen.data.write import write_part
 
 GRAPH = unseen.Graph.from_edges(["a", "b", "c"], ["b", "c", "d d"])
 
@@ -131,3 +133,42 @@ def test_an_unknown_id_is_missing_from_what_was_named(tmp_path: Path) -> None:
         unseen.InputError, match=r"line 3: the embedding has no node '007'; remove such rows$"
     ):
         unseen.read_labels(tmp_path / "l.csv", GRAPH, where="the embedding")
+
+
+def test_answers_that_name_no_class_are_kept_apart(tmp_path: Path) -> None:
+    (tmp_path / "ask.csv").write_text(
+        "node,label,answer,why\na,,skip,x\nb,unknown,,x\n007,, Unknown ,x\nc,,,x\n"
+    )
+    graph = unseen.Graph.from_edges(["a", "b"], ["c", "007"])
+    labels = unseen.read_labels(tmp_path / "ask.csv", graph)
+    assert labels.answers == {"a": "skip", "007": "unknown"}
+    assert labels.classes == ("unknown",)
+    assert labels.labelled.tolist() == [graph.node_ids.tolist().index("b")]
+    more = pa.table({"node": ["a"], "label": ["x"]})
+    assert unseen.read_labels([tmp_path / "ask.csv", more], graph).answers == {"007": "unknown"}
+
+
+def test_another_answer_is_refused_where_there_is_no_label(tmp_path: Path) -> None:
+    (tmp_path / "ask.csv").write_text("node,label,answer\na,x,whatever\nb,,sound\n")
+    with pytest.raises(
+        unseen.InputError, match="line 3: the answer is 'sound'; it may be skip or unknown, and a"
+    ):
+        unseen.read_labels(tmp_path / "ask.csv", GRAPH)
+
+
+@pytest.mark.parametrize("name", ["l.csv", "l.tsv.gz", "l.parquet"])
+def test_answers_are_read_back(tmp_path: Path, name: str) -> None:
+    labels = unseen.Labels.from_values(["x", None, None, ["x", "y"]], [7, 8, 9, 10])
+    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {8: "skip"})
+    write_part(labels, "labels", tmp_path / name)
+    again = read_label_list(tmp_path / name)
+    assert {str(node): answer for node, answer in again.answers.items()} == {"8": "skip"}
+    assert again.counts.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["l.txt", "group.txt"])
+def test_a_format_without_a_place_for_answers_says_so(tmp_path: Path, name: str) -> None:
+    labels = unseen.Labels.from_values(["x", None])
+    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {1: "skip"})
+    with pytest.raises(unseen.UnsupportedError, match="cannot hold the answers skip and unknown"):
+        write_part(labels, "labels", tmp_path / name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,22 @@ def test_it_finds_rare_classes_with_fewer_questions_than_chance():
         for how in ("suggest", "random")
     }
     assert np.mean(asked["suggest"]) < np.mean(asked["random"])
+
+
+def test_what_was_skipped_or_is_unknown_is_not_asked_again(case):
+    asked = {case.found.questions[0]: "skip", case.found.classes[0].members[0]: "unknown"}
+    labels = unseen.Labels(case.labels.indicator, case.labels.classes, case.labels.node_ids, asked)
+    found = replace(case.found, labels=labels)
+    chosen = unseen.suggest(case.data.graph, labels, budget=500, discovery=found)
+    assert len(chosen) == found.nodes.num_rows - len(asked)
+    assert not set(asked) & {one.node for one in chosen}
+    assert [one.node for one in chosen[:5]] == list(case.found.questions[1:])
+
+
+def test_without_labels_too(case):
+    first = unseen.suggest(case.data.graph, None, budget=5, random_state=0)
+    nothing = unseen.Labels.from_values([None] * 600)
+    asked = unseen.Labels(nothing.indicator, (), nothing.node_ids, {first[0].node: "skip"})
+    again = unseen.suggest(case.data.graph, asked, budget=5, random_state=0)
+    assert len(again) == 5
+    assert first[0].node not in {one.node for one in again}

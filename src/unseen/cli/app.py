@@ -54,6 +54,10 @@ COMMANDS = {
         ("unseen suggest edges.csv --labels labels.csv --budget 10 -o ask.csv",),
     ),
     "audit": ("List the labels that are probably wrong.", ("unseen audit edges.csv --labels labels.csv",)),
+    "accept": (
+        "Make labels of the groups that discover found.",
+        ("unseen accept labels.csv nodes.parquet new-1=sound new-2=mail -o labels-2.csv",),
+    ),
     "explore": (
         "Write a page to look at: map, findings, what to label next.",
         ("unseen explore edges.csv --labels labels.csv -o page.html",),

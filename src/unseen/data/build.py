@@ -165,7 +165,13 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
             if own[[first]].nnz:
                 labels[piece.source] = [classes[k] for k in sorted(own[[first]].indices)]
         tell_contradiction(node_ids[first], labels, len(odd))
-    return Labels(together, classes, node_ids)
+    answers = {
+        node_ids[row_of[row]]: answer
+        for piece, row_of in zip(rows, numbers, strict=True)
+        for row, answer in piece.answers.items()
+        if not together.indptr[row_of[row]] < together.indptr[row_of[row] + 1]  # a label says more
+    }
+    return Labels(together, classes, node_ids, answers)
 
 
 def tell_contradiction(node: object, labels: Mapping[str, Sequence[str]], count: int) -> None:

@@ -158,6 +158,17 @@ def require_writable(path: AnyPath, *, example: str | None = None) -> None:
         _create_beside(target).unlink()
 
 
+def keep_backup(path: AnyPath) -> Path | None:
+    """Copy the file `path` to ``path.bak`` before it is changed for the first time; return the copy made, if any."""
+    file = _target(path)
+    backup = file.with_name(f"{file.name}.bak")
+    if backup.exists() or not file.exists():
+        return None
+    with atomic_path(backup) as temporary:
+        shutil.copyfile(file, temporary)
+    return backup
+
+
 def make_folder(path: AnyPath) -> Path:
     """Make the folder `path` and those above it, where they are not there yet, and return it."""
     folder = Path(path)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from unseen.data.ids import id_array
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray, as_ids
+from unseen.ids import IdArray, as_ids, match_ids
 from unseen.labels import Labels
 
 
@@ -191,6 +191,8 @@ def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
 def labels_to_arrow(labels: Labels) -> pa.Table:
     """Return the labels as an Arrow table ``node, label``, a row per label; unlabelled nodes have no row.
 
+    Where there are answers that name no class, they come last, in a third column, ``answer``.
+
     Examples
     --------
     >>> import unseen
@@ -199,7 +201,19 @@ def labels_to_arrow(labels: Labels) -> pa.Table:
     """
     rows, columns = labels.indicator.nonzero()
     names = pa.array(list(labels.classes), pa.large_string()).take(pa.array(columns))
-    return pa.table({"node": id_array(labels.node_ids).take(pa.array(rows)), "label": names})
+    table = pa.table({"node": id_array(labels.node_ids).take(pa.array(rows)), "label": names})
+    if not labels.answers:
+        return table
+    places = match_ids(as_ids(list(labels.answers)), labels.node_ids)
+    answers = pa.table(
+        {
+            "node": id_array(labels.node_ids).take(pa.array(places)),
+            "label": pa.array([""] * len(places), pa.large_string()),
+            "answer": pa.array(list(labels.answers.values()), pa.large_string()),
+        }
+    )
+    empty = pa.array([""] * table.num_rows, pa.large_string())
+    return pa.concat_tables([table.append_column("answer", empty), answers])
 
 
 def names_as_ids(names: list[Any]) -> IdArray:

@@ -14,8 +14,8 @@ comes in many, by the same code, and the line as a piece of its own::
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -89,6 +89,7 @@ def several_rows(source: str, node: object) -> InputError:
 class LabelRows(NodeRows):
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
+    `answers` are rows without a label that were answered otherwise: row number and ``skip`` or ``unknown``.
     `hint` goes with messages on the first row where that may be a header nobody announced.
     """
 
@@ -98,6 +99,7 @@ class LabelRows(NodeRows):
     source: str
     place: Callable[[int], str]
     hint: str = ""
+    answers: Mapping[int, str] = field(default_factory=dict)
 
 
 Piece = TypeVar("Piece", Edges, NodeList, FeatureRows, LabelRows)

@@ -25,6 +25,7 @@ from unseen.data.columns import (
     require_single_rows,
 )
 from unseen.data.headers import (
+    ANSWER,
     EDGE_COLUMNS,
     HEADER_HINT,
     LABEL,
@@ -34,7 +35,7 @@ from unseen.data.headers import (
     lower,
     neo4j_names,
 )
-from unseen.data.ids import Floats, id_column, is_list
+from unseen.data.ids import Floats, Ints, id_column, is_list
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
@@ -42,7 +43,7 @@ from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
 from unseen.graph import Features, symmetric
 from unseen.ids import checked_weights, default_ids
-from unseen.labels import MISSING_WORDS, UNLABELLED
+from unseen.labels import ANSWERS, MISSING_WORDS, UNLABELLED
 
 
 def start_of(table: Table) -> str:
@@ -314,7 +315,27 @@ class LabelReader(Reader[LabelRows]):
     def _piece(self, table: Table, ids: list[pa.Array]) -> LabelRows:
         rows, names = label_values(table.columns[self._positions(table)[1]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
-        return self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
+        piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
+        return replace(piece, answers=self._answers(table, piece.rows))
+
+    def _answers(self, table: Table, labelled: Ints) -> dict[int, str]:
+        """Return the rows without a label whose column ``answer`` says ``skip`` or ``unknown``."""
+        column = table.find(ANSWER)
+        if column is None or table.find(LABEL) is None:
+            return {}
+        unlabelled = np.setdiff1d(np.arange(table.n_rows), labelled)
+        cells = table.columns[column].take(pa.array(unlabelled)).cast(pa.large_string()).to_pylist()
+        answers = {
+            row: cell.strip().lower() for row, cell in zip(unlabelled.tolist(), cells, strict=True) if cell
+        }
+        for row, answer in answers.items():
+            if answer and answer not in ANSWERS:
+                msg = (
+                    f"{table.place(row)}: the answer is {answer!r}; it may be skip or unknown, and a class belongs "
+                    "in the column `label`"
+                )
+                raise InputError(msg)
+        return {row: answer for row, answer in answers.items() if answer}
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
@@ -325,7 +346,7 @@ class LabelReader(Reader[LabelRows]):
             )
             raise InputError(msg)
         if node is not None and label is not None:
-            self._say_unused(table, (node, label))
+            self._say_unused(table, (node, label, table.find(ANSWER)))
             return node, label
         if not table.text:
             raise _lack(

@@ -35,7 +35,7 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
-from unseen.labels import MISSING_WORDS, UNLABELLED, Labels
+from unseen.labels import Labels, refused_class
 
 STDOUT = (STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
@@ -258,10 +258,6 @@ def _require_names(value: Graph | Labels | Embedding, path: Path) -> None:
             msg = f"{path}: one node has an empty id, which no reader takes; give it a name"
             raise UnsupportedError(msg)
     for name in value.classes if isinstance(value, Labels) else ():
-        if "|" in name or name != name.strip() or name.lower() in UNLABELLED or name in MISSING_WORDS:
-            words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
-            msg = (
-                f"{path}: the class name {name!r} would not be read back: | separates classes, blanks at the ends "
-                f"are dropped, and {words} mean no label; rename the class"
-            )
+        if refusal := refused_class(name):
+            msg = f"{path}: {refusal}"
             raise UnsupportedError(msg)

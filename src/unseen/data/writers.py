@@ -36,7 +36,7 @@ Fill = Callable[[Path], None]
 Files = dict[Path, Fill]
 """Every file of one output, with the function that fills a temporary file in its place."""
 
-_PLAIN = r"^[\pL\pN_.:@/+\-]+$"  # what no reader could take for a delimiter, a comment or a quote
+_PLAIN = r"^[\pL\pN_.:@/+\-]*$"  # what no reader could take for a delimiter, a comment or a quote
 _BLOCK_CELLS = 2**20
 _BLOCK_VALUES = 2**22
 _MOST_VALUES = (
@@ -48,14 +48,17 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     """Write a table as text; the suffix names the delimiter."""
     table = feature_table(value, path) if role == "features" else arrow_table(value, role)
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+    answers = "answer" in columns and role == "labels"  # then cells may be empty
     for values in (pa.array(list(columns), pa.string()), *columns.values()):
-        _require_text(values, path)
+        _require_text(values, path, empty=answers)
     loose = next((name for name in columns if name != name.strip()), None)
     if loose is not None:
         msg = f"{path}: text cannot hold the column name {loose!r}, whose blanks at the ends are dropped; use .parquet"
         raise UnsupportedError(msg)
     names = _quoted(pa.array(list(columns), pa.string())).to_pylist()
     delimiter = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(data_suffix(path), " ")
+    if answers and delimiter == " ":
+        raise _no_answers(path)
     if delimiter == " " and names != list(columns):
         odd = next(name for name, cell in zip(columns, names, strict=True) if name != cell)
         msg = f"{path}: blank-separated text cannot hold the column name {odd!r}; use .csv, .parquet or .npz"
@@ -179,6 +182,8 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
 
 def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write the authors' ``group.txt``: a node and its classes per line."""
+    if labels.answers:
+        raise _no_answers(path)
     ids = id_array(labels.node_ids).cast(pa.large_string())
     why, instead = "a blank, a quote or a # at its start", "use .csv or .parquet"
     for what, values in (("id", ids.to_pylist()), ("class", labels.classes)):
@@ -339,15 +344,21 @@ def _quoted(values: pa.Array) -> pa.Array:
     return pc.if_else(plain, text, quoted)
 
 
-def _require_text(values: pa.Array, path: Path) -> None:
+def _require_text(values: pa.Array, path: Path, *, empty: bool = False) -> None:
     if not is_string(values.type):
         return
-    bad = pc.match_substring_regex(values, r"[\n\r\x00]|^$")
+    bad = pc.match_substring_regex(values, r"[\n\r\x00]" + ("" if empty else "|^$"))
     if pc.any(bad, min_count=0).as_py():
         value = values.filter(bad)[0].as_py()
         why = f"{value[:40]!r}, which has a line break or a zero character" if value else "an empty name"
         msg = f"{path}: text cannot hold {why}; use .parquet instead"
         raise UnsupportedError(msg)
+
+
+def _no_answers(path: Path) -> UnsupportedError:
+    return UnsupportedError(
+        f"{path}: this format cannot hold the answers skip and unknown; use .csv or .parquet"
+    )
 
 
 def require_unpacked(path: Path, what: str) -> None:

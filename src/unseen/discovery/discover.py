@@ -104,6 +104,7 @@ def discover(
     seen = labels.aligned(ordered)
     words = check_names(names, graph, labels) if names else {}
     result = _discover(ordered, seen, method, n_classes, words, as_generator(random_state), on_step)
+    result = replace(result, labels=labels.aligned(graph))
     if ordered is graph:
         return result
     table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 from unseen.embedding import Embedding
 from unseen.errors import InputError
 from unseen.ids import as_ids, match_ids
+from unseen.labels import Labels
 from unseen.shown import as_html
 
 if TYPE_CHECKING:
@@ -312,6 +314,8 @@ class Discovery:
         Classes given by name that no node seems to be of.
     questions : tuple
         Nodes whose classes settle how many classes are missing: a typical one of each fine group without an answer.
+    labels : Labels or None
+        The labels that it started from.
 
     Examples
     --------
@@ -334,6 +338,7 @@ class Discovery:
     evidence: pa.Table
     absent: tuple[str, ...] = ()
     questions: tuple[Node, ...] = ()
+    labels: Labels | None = None
 
     _repr_html_ = as_html
 
@@ -362,6 +367,31 @@ class Discovery:
                 more = f"more so than for {np.floor(100 * max(rank, 1 - rank)):.0f} % of the unlabelled nodes"
                 reasons.append(Reason(part, rank, f"{SENTENCES[part][rank < 0.5]} ({more})"))
         return tuple(reasons)
+
+    def accept(self, names: Mapping[str, str], *, at_least: float = 0.0) -> Labels:
+        """Return the labels with found groups added to them as classes.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            From a group, such as ``new-1``, to the class that its nodes get. Several groups may get one name. A
+            group without a name (an empty one, or none given) is left out.
+        at_least : float
+            Only nodes whose probability of being new is at least this.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> data = unseen.planted_partition(200, 4, random_state=0)
+        >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
+        >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
+        >>> result.accept({"new-1": "mine"}, at_least=0.8).classes
+        ('c1', 'c2', 'c3', 'mine')
+        """
+        from unseen.discovery.accept import accept
+
+        labels = Labels.from_values([None] * len(self.embedding.node_ids), self.embedding.node_ids)
+        return accept(labels if self.labels is None else self.labels, self.nodes, names, at_least=at_least)
 
     def summary(self) -> str:
         """Return what was found, in words for the terminal."""

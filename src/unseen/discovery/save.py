@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".parquet", *DELIMITERS, ".json")
+ASK = ("node", "label", "answer", "reason", "likely_class", "unseen_probability", "group")
+"""Columns of a table of questions. With `label` or `answer` filled in, it is read as labels."""
 
 
 def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
@@ -45,11 +47,17 @@ def save_discovery(discovery: Discovery, path: AnyPath) -> None:
 
 
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
-    """Write suggested nodes, one row each, as a table or as JSON."""
+    """Write suggested nodes, one row each, as JSON or as a table with empty columns for the answers."""
     import pyarrow as pa
 
     rows = [suggestion.to_dict() for suggestion in suggestions]
-    _write(path, pa.Table.from_pylist(rows), rows)
+    nodes = [row["node"] for row in rows]
+    kinds = dict.fromkeys(ASK, pa.string()) | {
+        "node": pa.int64() if nodes and isinstance(nodes[0], int) else pa.string(),
+        "unseen_probability": pa.float64(),
+    }
+    columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in ASK}
+    _write(path, pa.table(columns), rows)
 
 
 def save_doubts(doubts: Any, path: AnyPath) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -80,7 +81,7 @@ def suggest(
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
     missing. Then the most typical node of every found class, and nodes that are probably new and unlike all those
     chosen before, so that every answer may show another class. Without any labels, the nodes typical of the parts of
-    the graph are suggested.
+    the graph are suggested. Nodes that were skipped or are of unknown class (`Labels.answers`) are not suggested.
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ def suggest(
         graph = as_graph(graph)
         labels = None if labels is None else as_labels(labels, graph)
         if labels is None or not len(labels.aligned(graph).labelled):
-            return _from_nothing(graph, int(budget), method, as_generator(random_state))
+            asked = {} if labels is None else labels.aligned(graph).answers
+            return _from_nothing(graph, int(budget), method, as_generator(random_state), asked)
         discovery = discover(graph, labels, method=method, random_state=random_state, on_step=on_step)
     return suggest_from(discovery, int(budget))
 
@@ -125,23 +127,27 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     >>> len(suggest_from(unseen.discover(data.graph, split.seen_labels, random_state=0), 5))
     5
     """
+    asked = set(discovery.labels.answers if discovery.labels is not None else ())
+    everything = discovery.nodes.column("node").to_pylist()
     # ties end alike in whatever order nodes came
-    order = id_order(as_ids(discovery.nodes.column("node").to_pylist()))
-    nodes = discovery.nodes.take(order).to_pydict()
+    order = [row for row in id_order(as_ids(everything)).tolist() if everything[row] not in asked]
+    nodes = discovery.nodes.take(np.array(order, dtype=np.int64)).to_pydict()
     ids = as_ids(nodes["node"])
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
     everyone = id_order(discovery.embedding.node_ids)
     rows = match_ids(ids, discovery.embedding.node_ids[everyone])
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
     vectors = l2_rows(vectors - vectors.mean(axis=0))[rows]
-    first = dict.fromkeys([*discovery.questions, *(c.members[0] for c in discovery.classes)])
+    questions = [node for node in discovery.questions if node not in asked]
+    members = [[node for node in c.members if node not in asked][:1] for c in discovery.classes]
+    first = dict.fromkeys([*questions, *(node for typical in members for node in typical)])
     typical = match_ids(as_ids(list(first)), ids)
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
     rows_to_label = spread_out(vectors, p, typical, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
-        if place < len(discovery.questions):
+        if place < len(questions):
             part = f"{group} ({captions[group]})" if group else "the new nodes"
             reason = f"typical of a part of {part}: {N_QUESTIONS} settle how many classes are missing"
         elif place < len(typical):
@@ -182,7 +188,11 @@ def spread_out(
 
 
 def _from_nothing(
-    graph: Graph, budget: int, method: str | Method | Embedding | None, rng: np.random.Generator
+    graph: Graph,
+    budget: int,
+    method: str | Method | Embedding | None,
+    rng: np.random.Generator,
+    asked: Collection[Node],
 ) -> list[Suggestion]:
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
     graph = graph.subgraph(id_order(graph.node_ids))
@@ -195,6 +205,9 @@ def _from_nothing(
     ids = graph.node_ids.tolist()
     for rows in groups:
         near = vectors[rows] @ vectors[rows].mean(axis=0)
+        near[[ids[row] in asked for row in rows]] = -np.inf
+        if not np.isfinite(near.max()):
+            continue
         reason = f"typical of {len(rows)} nodes like it, none of which has a label"
         suggestions.append(Suggestion(ids[rows[int(near.argmax())]], reason, 1.0, None, None))
     return suggestions

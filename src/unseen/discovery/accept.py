@@ -1,0 +1,102 @@
+"""Found groups become labels: what a user says of a group holds for all its nodes, or for the most probable ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.data.columns import float_values, id_values
+from unseen.data.sources import Source
+from unseen.data.tables import Table
+from unseen.errors import InputError, counted, logger, unknown_name
+from unseen.ids import as_ids
+from unseen.labels import Labels, refused_class
+
+NEEDED = ("node", "group", "unseen_probability")
+
+
+def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_least: float = 0.0) -> Labels:
+    """Return the labels with groups of nodes added to them as classes; what was added is logged.
+
+    Parameters
+    ----------
+    labels : Labels
+        What is known.
+    nodes : pyarrow.Table
+        With the columns ``node``, ``group`` and ``unseen_probability``, as `Discovery.nodes` has them.
+    names : mapping of str to str
+        From a group to a class; a group with an empty name is left out.
+    at_least : float
+        Only nodes whose probability is at least this.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> found = pa.table({"node": ["b", "c"], "group": ["new-1"] * 2, "unseen_probability": [0.9, 0.6]})
+    >>> result = accept(Labels.from_values(["net"], ["a"]), found, {"new-1": "mail"}, at_least=0.8)
+    >>> result.classes, result.node_ids.tolist()
+    (('mail', 'net'), ['a', 'b'])
+    """
+    if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not 0 <= at_least <= 1:
+        msg = f"`at_least` is a probability, a number from 0 to 1, got {at_least!r}"
+        raise InputError(msg)
+    groups = {each for each in nodes.column("group").to_pylist() if each}
+    for group, name in names.items():
+        if group not in groups:
+            raise unknown_name("group", group, sorted(groups))
+        if name and (refusal := refused_class(name.strip())):
+            raise InputError(refusal)
+    columns = [nodes.column(name).to_pylist() for name in NEEDED]
+    texts = labels.node_ids.dtype != np.int64 or nodes.column("node").type != pa.int64()
+    form = str if texts else int  # ids meet as texts where one side has texts
+    classes = {form(node): own for node, own in labels.to_lists().items()}
+    added: dict[tuple[str, str], int] = {}
+    others: list[str] = []
+    for node, group, probability in zip(*columns, strict=True):
+        name = (names.get(group) or "").strip()
+        if not name or probability < at_least:
+            continue
+        own = classes.setdefault(form(node), [])
+        if own and name not in own:
+            others.append(f"node {form(node)!r} of {group} has the label {own[0]!r} already, not {name!r}")
+        added[name, group] = added.get((name, group), 0) + (not own)
+        own.extend([] if own else [name])
+    if others:
+        more = f" ({len(others)} nodes in all have another label)" if len(others) > 1 else ""
+        msg = f"{others[0]}{more}; discover anew with these labels, or leave the group out"
+        raise InputError(msg)
+    limit = f" of probability {at_least:g} and above" if at_least else ""
+    for (name, group), n in added.items():
+        existing = f"; {name} was a class already" if name in labels.classes else ""
+        logger.info("%s: %s added from %s%s%s", name, counted(n, "label"), group, limit, existing)
+    if not added:
+        logger.info("no label was added")
+    together = Labels.from_values(
+        classes, as_ids(dict.fromkeys([*map(form, labels.node_ids.tolist()), *classes]))
+    )
+    answers = {form(node): answer for node, answer in labels.answers.items() if form(node) not in classes}
+    return Labels(together.indicator, together.classes, together.node_ids, answers)
+
+
+def read_nodes(path: Path) -> pa.Table:
+    """Return the table of nodes that ``unseen discover -o`` wrote, with the columns that :func:`accept` needs."""
+    table = next(iter(Source(path, "labels").batches()))
+    names = tuple(getattr(table, "names", None) or ())
+    positions = {name: names.index(name) for name in NEEDED if name in names}
+    if not isinstance(table, Table) or len(positions) < len(NEEDED):
+        msg = (
+            f"{str(path)!r} has no column {next(name for name in NEEDED if name not in positions)!r}; give the nodes "
+            "that unseen discover -o nodes.parquet (or .csv, .tsv) writes"
+        )
+        raise InputError(msg)
+    group = table.columns[positions["group"]].cast(pa.string())
+    return pa.table(
+        {
+            "node": id_values(table, positions["node"], "node"),
+            "group": pa.array([each or None for each in group.to_pylist()], pa.string()),
+            "unseen_probability": float_values(table, positions["unseen_probability"], "probability"),
+        }
+    )
