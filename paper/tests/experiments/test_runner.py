@@ -208,7 +208,7 @@ def test_rows_hold_mean_deviation_and_the_paper() -> None:
     assert [(row["method"], row["n_splits"]) for row in rows] == [("gcn", 2), ("rect", 2)]
     assert set(rows[0]) == {
         "dataset", "label_rate", "method", "micro_f1", "micro_f1_std", "macro_f1", "macro_f1_std",
-        "n_splits", "paper_micro_f1", "paper_macro_f1", "seconds",
+        "n_splits", "paper_micro_f1", "paper_macro_f1", "seconds", "version",
     }  # fmt: skip
     assert rows[1]["paper_micro_f1"] == 0.8197
     text = f1_table(rows)

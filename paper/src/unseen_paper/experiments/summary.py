@@ -76,6 +76,7 @@ def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
         "paper_micro_f1": paper_micro,
         "paper_macro_f1": paper_macro,
         "seconds": _rounded(np.mean([result.seconds or 0.0 for result in results])),
+        "version": " ".join(sorted({result.version for result in results})),
     }
 
 

@@ -229,6 +229,7 @@ def f1_table(rows: Sequence[Row], *, style: str = "text") -> str:
         "diff",
         "splits",
         "seconds",
+        "version",
     ]
     best = _best(rows)
     lines = []
@@ -239,5 +240,5 @@ def f1_table(rows: Sequence[Row], *, style: str = "text") -> str:
             cells.append(f"*{ours}*" if row[score] == best[score, _place(row)] else ours)
             paper = row[f"paper_{score}"]
             cells += ["", ""] if paper is None else [f"{paper:.4f}", f"{row[score] - paper:+.4f}"]
-        lines.append([*cells, str(row["n_splits"]), f"{row['seconds']:.1f}"])
+        lines.append([*cells, str(row["n_splits"]), f"{row['seconds']:.1f}", row["version"]])
     return render(header, lines, style=style, left=3)
