@@ -148,6 +148,8 @@ def test_every_public_value_has_a_small_html() -> None:
         unseen.read(pairs),
         unseen.read_graph(pairs),
         unseen.read_graph(pairs, directed=True),
+        unseen.read_graph(pairs, directed=True).relations[0],
+        unseen.clustering_scores(embedding, data.labels, split, random_state=0),
         unseen.Embedding(sp.csr_array(np.eye(3))),
         unseen.Embedding([[1.0]]),
     ]

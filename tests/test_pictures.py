@@ -69,6 +69,26 @@ def cells(**parts: Any) -> Any:
     )
 
 
+@pytest.mark.slow
+def test_cells_made_of_the_bundled_graph() -> None:
+    data = unseen.load_dataset("debian")
+    split = unseen.completely_imbalanced_split(
+        data.labels, label_rate=0.3, unseen=["mail", "web"], random_state=0
+    )
+    adata = anndata.AnnData(
+        sp.csr_matrix(data.graph.features),
+        obs=pd.DataFrame(
+            {"section": split.seen_labels.to_pandas().to_numpy()}, index=data.graph.node_ids.astype(object)
+        ),
+        var=pd.DataFrame(index=pd.Index(data.graph.feature_names, dtype=object)),
+        obsp={"connectivities": sp.csr_matrix(data.graph.adjacency)},
+    )
+    unseen.anndata.embed(adata, labels="section", random_state=0)
+    rows = adata.obs["section"].isna().to_numpy()
+    hidden = data.labels.indicator[:, data.labels.class_numbers(["mail", "web"])].sum(axis=1) > 0
+    assert roc_auc_score(hidden[rows], adata.obs["unseen_probability"][rows]) > 0.8
+
+
 def test_single_cells() -> None:
     adata = cells()
     result = unseen.anndata.embed(adata, labels="cell_type", random_state=0)

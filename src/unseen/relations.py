@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger
-from unseen.ids import Ints, Place, checked_weights, lock, merged, same, square
+from unseen.ids import Ints, Place, as_html, checked_weights, lock, merged, same, square
 
 Types = tuple[str | None, ...]
 
@@ -44,6 +44,8 @@ class Relation:
     target_type: str | None
     matrix: sp.csr_array
     directed: bool = False
+
+    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

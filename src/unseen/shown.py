@@ -94,6 +94,7 @@ def _dots(embedding: Any) -> str:
 _SHOWN: dict[str, tuple[tuple[str, ...], Callable[[Any], str]]] = {
     "Graph": (("n_nodes", "n_edges", "n_self_loops", "node_ids", "feature_names"), _degrees),
     "Labels": (("n_nodes", "classes", "is_multilabel"), _classes),
+    "Relation": (("name", "source_type", "target_type", "directed"), lambda _: ""),
     "Embedding": (("shape", "method", "params", "node_ids"), _dots),
     "Split": (("train", "test", "unseen", "seen_labels", "random_state"), lambda _: ""),
     "Data": (("graph", "labels"), lambda data: _classes(data.labels)),

@@ -97,9 +97,11 @@ def test_lists_of_networkx(tmp_path: Path) -> None:
     nx.write_adjlist(theirs(), tmp_path / "g.adjlist")
     nx.write_multiline_adjlist(theirs(), tmp_path / "g.multiline_adjlist")
     nx.write_edgelist(theirs(), tmp_path / "g.edgelist")
+    nx.write_edgelist(theirs(), tmp_path / "g.txt")
+    nx.write_edgelist(theirs(), tmp_path / "g.csv", delimiter=",")
     nx.write_weighted_edgelist(theirs(), tmp_path / "plain.edgelist")
     assert unseen.read_graph(tmp_path / "g.adjlist").node_ids.tolist() == list("abcd")
-    for name in ("g.multiline_adjlist", "g.edgelist", "plain.edgelist"):
+    for name in ("g.multiline_adjlist", "g.edgelist", "g.txt", "g.csv", "plain.edgelist"):
         adjacency = unseen.read_graph(tmp_path / name).adjacency.toarray()
         assert adjacency[:3, :3].tolist() == [row[:3] for row in ADJACENCY[:3]]
 

@@ -30,6 +30,7 @@ FRAME = pd.DataFrame(PAIRS, columns=["src", "dst", "weight"])
         FRAME,
         pl.from_pandas(FRAME),
         pl.from_pandas(FRAME).lazy(),
+        nx.Graph([("a", "b", {"weight": 2}), ("b", "c", {})]).edges(data=True),
     ],
     ids=lambda each: type(each).__name__,
 )
@@ -93,7 +94,11 @@ def test_labels_go_by_id(labels: Any) -> None:
 
 def test_values_without_ids_are_one_a_node() -> None:
     graph = as_graph(PAIRS)
-    for values in (["x", None, "y"], np.array(["x", "", "y"]), pd.Series(["x", None, "y"])):
+    for values in (
+        ["x", None, "y"],
+        np.array(["x", "", "y"]),
+        *(each(["x", None, "y"]) for each in (pd.Series, pl.Series)),
+    ):
         assert as_labels(values, graph).codes.tolist() == [0, -1, 1]
     with pytest.raises(InputError, match="there is a label for 'd', which is not among the 3 node ids"):
         as_labels({"d": "x"}, graph)

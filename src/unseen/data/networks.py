@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +28,6 @@ _NAMES = {".net": "pajek", ".g6": "graph6", ".s6": "sparse6", ".lgr": "leda"}
 """What networkx calls a format in the names of its functions, where that is not the suffix."""
 _NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
 """Formats in which the `label` of a node is its name, not its class."""
-_ENDS_IN_DICT = re.compile(rb"^[^#\n]*\{.*\}[ \t]*\r?$", re.MULTILINE)
 
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -40,15 +38,6 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
         graph = _parsed(networkx, data, file.suffix)
     named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
     yield network_table(graph, role, file.name, options.weight, without=("label",) if named else ())
-
-
-def read_edgelist(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
-    """Yield an edge list whose lines may end in a dict of attributes; without one it is text like any other."""
-    from unseen.data import text
-
-    own = role == "edges" and file.path.is_file()
-    own = own and _ENDS_IN_DICT.search(next(file.chunks(1 << 18), b"")) is not None
-    return (read if own else text.read)(file, role, options, n_bytes)
 
 
 def network_table(

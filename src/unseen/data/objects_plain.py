@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -169,12 +169,16 @@ def _are_neighbours(node: Any, listed: Any) -> bool:
 
 
 def collected(source: Any) -> Any:
-    """Return a polars LazyFrame as the frame it stands for."""
-    return source.collect() if type(source).__name__ == "LazyFrame" else source
+    """Return a polars LazyFrame as the frame it stands for, a generator and networkx's view of edges as a list."""
+    if type(source).__name__ == "LazyFrame":
+        return source.collect()
+    view = isinstance(source, Iterator) or type(source).__module__ == "networkx.classes.reportviews"
+    return list(source) if view else source
 
 
 def _is_table(source: Any) -> bool:
-    return hasattr(source, "__arrow_c_stream__") and not _is_series(source)
+    """Whether it has columns and the Arrow interface; a series of polars has only the latter."""
+    return hasattr(source, "__arrow_c_stream__") and (hasattr(source, "columns") or hasattr(source, "schema"))
 
 
 def _is_networkx(source: Any) -> bool:

@@ -101,7 +101,7 @@ _OGB: dict[str, tuple[Role, ...]] = {
 }
 FORMATS: list[Format] = [
     Format("text", (".csv", ".tab"), get_args(Role), "text:read", {**_TEXT, "vectors": "writers:as_columns"}),
-    Format("text", (".tsv", ".txt", ".edges", ".edgelists", ""), _TABLES, "text:read", _TEXT),
+    Format("text", (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""), _TABLES, "text:read", _TEXT),
     Format(
         "word2vec text", (".w2v.txt", ".w2v"), ("vectors",), _WORD2VEC, {"vectors": "writers:as_word2vec"}
     ),
@@ -152,7 +152,6 @@ FORMATS: list[Format] = [
     ),
     Format("LEDA", (".lgr",), ("edges", "nodes"), "networks:read", graph=True),
     Format("graph6", (".g6", ".s6"), ("edges", "nodes"), "networks:read", graph=True),
-    Format("networkx edge list", (".edgelist",), _TABLES, "networks:read_edgelist", _TEXT),
     Format("database", (".sqlite", ".sqlite3", ".db", ".duckdb"), _TABLES, "databases:read", graph=True),
     Format("AnnData", (".h5ad",), _TABLES, "unseen.anndata:read", graph=True),
     *(Format("OGB", (name,), roles, "folders:read_ogb") for name, roles in _OGB.items()),

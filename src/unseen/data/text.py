@@ -7,6 +7,7 @@ All cells come out as strings, so that ``007`` stays ``007``. A file comes in bl
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -33,6 +34,8 @@ from unseen.data.sources import Batches, Role
 from unseen.data.tables import First, Table
 from unseen.errors import InputError
 
+_ATTRIBUTES = re.compile(rb"\{(\}|'[^\n]*\})[ \t]*$", re.MULTILINE)
+_WEIGHT = re.compile(rb"'weight': *([^,}\s]+)")
 _SAMPLE = 200
 HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
@@ -66,7 +69,8 @@ def read_with(
     started, before = False, 0
     parts, size, enough = list[bytes](), 0, 0
     for block, last in _blocks(file, n_bytes):
-        parts.append(block)
+        ends = role == "edges" and block.endswith((b"}", b"}\n"))
+        parts.append(_ATTRIBUTES.sub(_weight_among, block) if ends else block)
         size += len(block)
         if size < enough and not last:
             continue
@@ -92,6 +96,12 @@ def read_with(
         started = True
         before += data.count(b"\n")
         parts, size, enough = [rest], len(rest), 2 * len(rest)
+
+
+def _weight_among(attributes: re.Match[bytes]) -> bytes:
+    """Return the weight in the dict that a line of networkx's edge lists ends in, 1 where it has none."""
+    weight = _WEIGHT.search(attributes[0])
+    return b"1" if weight is None else weight[1]
 
 
 def _unclosed(source: str, line: int) -> InputError:

@@ -169,6 +169,8 @@ class ClusteringScore:
     n_clusters: int
     n_test: int
 
+    _repr_html_ = as_html
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""
         return asdict(self)
