@@ -126,16 +126,12 @@ def nearest_id(wanted: object, ids: Iterable[Any]) -> Any:
     ('exim4', 5)
     """
     listed = list(ids)
-    if not listed:
-        return None
     if isinstance(wanted, int) and all(isinstance(each, int) for each in listed):
-        return min(listed, key=lambda each: abs(each - wanted))
-    by_text = {str(each): each for each in listed}
-    text = str(wanted)
-    if len(by_text) > _FEW_IDS:  # comparing texts takes a millisecond for a hundred of them
-        alike = [each for each in by_text if each[:2].lower() == text[:2].lower()]
-        by_text = {each: by_text[each] for each in (alike or list(by_text))[:_FEW_IDS]}
-    return by_text[difflib.get_close_matches(text, by_text, n=1, cutoff=0.0)[0]]
+        return min(listed, key=lambda each: abs(each - wanted), default=None)
+    text = str(wanted)  # comparing texts takes a millisecond for a hundred of them
+    alike = [each for each in listed if len(listed) <= _FEW_IDS or str(each)[:2].lower() == text[:2].lower()]
+    by_text = {str(each): each for each in (alike or listed)[:_FEW_IDS]}
+    return next(map(by_text.get, difflib.get_close_matches(text, by_text, n=1, cutoff=0.0)), None)
 
 
 def need_library(module: str, what: str, install: str) -> Any:

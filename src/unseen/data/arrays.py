@@ -78,7 +78,7 @@ def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     yield Matrix(file.name, value if isinstance(value, np.ndarray) else _checked(value, file))
 
 
-def read_matrix_market(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield the matrix of a Matrix Market file; ids are row numbers from 0."""
     from scipy.io import mmread
 

@@ -17,6 +17,7 @@ from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,
     GROUP_FILE,
+    OGB_FILES,
     Batches,
     Role,
     existing,
@@ -25,8 +26,7 @@ from unseen.data.sources import (
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError
 
-_OGB = {"edges": "edge.csv", "features": "node-feat.csv", "labels": "node-label.csv"}
-_OGB_NODES = "num-node-list.csv"
+_OGB = dict(zip(("edges", "nodes", "features", "labels"), OGB_FILES, strict=True))
 _PARQUET, _TABLES = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".tab")
 
 
@@ -44,20 +44,16 @@ def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
     own = {"edges": GRAPH_FILE, "labels": GROUP_FILE, "features": FEATURE_FILE}.get(role)
     if own is not None and (path / own).is_file():
         return (path / own,)
-    ogb = _ogb_file(path, _OGB.get(role, _OGB_NODES))
-    if ogb is not None and _ogb_file(ogb.parent, _OGB_NODES) is not None:
+    ogb = _ogb_file(path, _OGB.get(role, ""))
+    if ogb is not None and _ogb_file(ogb.parent, _OGB["nodes"]) is not None:
         return (ogb,)
     inside = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith("."))
     for suffixes in (_PARQUET, _TABLES):
         fitting = tuple(each for each in inside if data_suffix(each) in suffixes)
         if fitting:
             return _alike(fitting, str(path), role)
-    lack = (
-        "without Parquet and csv files"
-        if own is None
-        else f"without a {own} and without Parquet or csv files"
-    )
-    msg = f"{str(path)!r} is a folder {lack}; `{role}` needs a file, or a folder that has one"
+    lack = "Parquet or csv files" if own is None else f"a {own} and without Parquet or csv files"
+    msg = f"{str(path)!r} is a folder without {lack}; `{role}` needs a file, or a folder that has one"
     raise InputError(msg)
 
 
@@ -109,7 +105,7 @@ def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     """
     from unseen.data import text
 
-    sizes = _ogb_file(file.path.parent, _OGB_NODES)
+    sizes = _ogb_file(file.path.parent, _OGB["nodes"])
     if sizes is None:
         yield from text.read(file, role, options, n_bytes)
         return
@@ -119,7 +115,7 @@ def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> B
         raise InputError(msg)
     n = int(counts[0])
     numbers = pa.array(np.arange(n)).cast(pa.large_string())
-    if file.path.name.lower().startswith(_OGB_NODES):
+    if file.path.name.lower().startswith(_OGB["nodes"]):
         yield Table.of(file.name, {"node": numbers})
         return
     plain = replace(options, header=False)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import id_array
-from unseen.errors import InputError, UnsupportedError, logger
+from unseen.errors import InputError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids, match_ids
 from unseen.labels import Labels
@@ -106,11 +106,7 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     from unseen.data.objects_relations import relations_to_networkx
     from unseen.relation_graph import RelationGraph
 
-    try:
-        import networkx
-    except ImportError:
-        msg = "to_networkx needs networkx; install it with: pip install networkx"
-        raise UnsupportedError(msg) from None
+    networkx = need_library("networkx", "to_networkx", "networkx")
     ids = graph.node_ids.tolist()
     if isinstance(graph, RelationGraph):
         theirs = relations_to_networkx(graph, features)

@@ -31,6 +31,8 @@ Reader = Callable[["File", Role, "Options", "int | None"], Batches]
 
 GRAPH_FILE, GROUP_FILE, FEATURE_FILE = "graph.txt", "group.txt", "features.npz"
 """The files of a folder in the authors' format."""
+OGB_FILES = ("edge.csv", "num-node-list.csv", "node-feat.csv", "node-label.csv")
+"""The files of a folder of the Open Graph Benchmark: edges, nodes, features and labels."""
 
 _ADVICE = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as .csv"),
@@ -87,74 +89,48 @@ class Format:
         return cast(Batches, resolve(self.reader)(file, role, options, n_bytes))
 
 
+def _each(roles: Iterable[str], writer: str) -> dict[str, str]:
+    return dict.fromkeys(roles, writer)
+
+
+_ALL: tuple[Role, ...] = get_args(Role)
 _TABLES: tuple[Role, ...] = ("edges", "nodes", "features", "labels")
-_TEXT: Mapping[str, str] = dict.fromkeys(_TABLES, "writers:as_text")
 _ARRAYS: tuple[Role, ...] = ("edges", "features", "vectors")
-_WORD2VEC = "vectors:read_word2vec"
-_ARROW = "arrow_files:read", "arrow_files:write"
-_NETWORKX = "networks:read", {"edges": "networks:write"}
-_OGB: dict[str, tuple[Role, ...]] = {
-    "edge.csv": ("edges",),
-    "num-node-list.csv": ("nodes",),
-    "node-feat.csv": ("features",),
-    "node-label.csv": ("labels",),
-}
+_LISTS: tuple[Role, ...] = ("edges", "nodes")
+_VECTORS: tuple[Role, ...] = ("vectors",)
+_TEXT, _WORD2VEC = _each(_TABLES, "writers:as_text"), "vectors:read_word2vec"
+_NETWORK = "networks:read", {"edges": "networks:write"}
 FORMATS: list[Format] = [
-    Format("text", (".csv", ".tab"), get_args(Role), "text:read", {**_TEXT, "vectors": "writers:as_columns"}),
+    Format("text", (".csv", ".tab"), _ALL, "text:read", {**_TEXT, "vectors": "writers:as_columns"}),
     Format("text", (".tsv", ".txt", ".edges", ".edgelist", ".edgelists", ""), _TABLES, "text:read", _TEXT),
-    Format(
-        "word2vec text", (".w2v.txt", ".w2v"), ("vectors",), _WORD2VEC, {"vectors": "writers:as_word2vec"}
-    ),
-    Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings", ""), ("vectors",), _WORD2VEC),
-    Format(
-        "projector pair", (".tsv",), ("vectors",), "vectors:read_pair", {"vectors": "writers:as_projector"}
-    ),
-    Format(
-        "the authors' groups",
-        (GROUP_FILE,),
-        ("labels", "nodes"),
-        "text:read_groups",
-        {"labels": "writers:as_groups"},
-    ),
-    Format(
-        "Parquet",
-        (".parquet", ".pq"),
-        get_args(Role),
-        "tables:read_parquet",
-        dict.fromkeys(get_args(Role), "writers:as_parquet"),
-    ),
-    Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", dict.fromkeys(_ARRAYS, "writers:as_npz")),
+    Format("word2vec text", (".w2v.txt", ".w2v"), _VECTORS, _WORD2VEC, {"vectors": "writers:as_word2vec"}),
+    Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings", ""), _VECTORS, _WORD2VEC),
+    Format("projector pair", (".tsv",), _VECTORS, "vectors:read_pair", {"vectors": "writers:as_projector"}),
+    Format("groups", (GROUP_FILE,), ("labels", "nodes"), "text:read_groups", {"labels": "writers:as_groups"}),
+    Format("Parquet", (".parquet", ".pq"), _ALL, "tables:read_parquet", _each(_ALL, "writers:as_parquet")),
+    Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", _each(_ARRAYS, "writers:as_npz")),
     Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_numpy"),
     Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat", graph=True),
     Format(
-        "Matrix Market",
-        (".mtx",),
-        ("edges", "features"),
-        "arrays:read_matrix_market",
-        dict.fromkeys(("edges", "features"), "writers:as_matrix_market"),
-        graph=True,
+        "Matrix Market", (".mtx",), _ARRAYS[:2], "arrays:read_mtx", _each(_ARRAYS[:2], "writers:as_mtx"), True
     ),
     Format(
-        "Feather",
-        (".feather", ".arrow", ".ipc"),
-        get_args(Role),
-        _ARROW[0],
-        dict.fromkeys(get_args(Role), _ARROW[1]),
+        "Feather", (".feather", ".arrow", ".ipc"), _ALL, "arrow_files:read", _each(_ALL, "arrow_files:write")
     ),
-    Format("JSON lines", (".jsonl", ".ndjson"), _TABLES, _ARROW[0], dict.fromkeys(_TABLES, _ARROW[1])),
-    Format("GraphML", (".graphml",), _TABLES, *_NETWORKX, graph=True),
-    Format("GEXF", (".gexf",), _TABLES, *_NETWORKX, graph=True),
-    Format("GML", (".gml",), _TABLES, *_NETWORKX, graph=True),
-    Format("Pajek", (".net", ".pajek"), _TABLES, *_NETWORKX, graph=True),
-    Format("node-link JSON", (".json",), _TABLES, *_NETWORKX, graph=True),
     Format(
-        "adjacency list", (".adjlist", ".multiline_adjlist"), ("edges", "nodes"), "networks:read", graph=True
+        "JSON lines", (".jsonl", ".ndjson"), _TABLES, "arrow_files:read", _each(_TABLES, "arrow_files:write")
     ),
-    Format("LEDA", (".lgr",), ("edges", "nodes"), "networks:read", graph=True),
-    Format("graph6", (".g6", ".s6"), ("edges", "nodes"), "networks:read", graph=True),
+    Format("GraphML", (".graphml",), _TABLES, *_NETWORK, graph=True),
+    Format("GEXF", (".gexf",), _TABLES, *_NETWORK, graph=True),
+    Format("GML", (".gml",), _TABLES, *_NETWORK, graph=True),
+    Format("Pajek", (".net", ".pajek"), _TABLES, *_NETWORK, graph=True),
+    Format("node-link JSON", (".json",), _TABLES, *_NETWORK, graph=True),
+    Format("adjacency list", (".adjlist", ".multiline_adjlist"), _LISTS, _NETWORK[0], graph=True),
+    Format("LEDA", (".lgr",), _LISTS, _NETWORK[0], graph=True),
+    Format("graph6", (".g6", ".s6"), _LISTS, _NETWORK[0], graph=True),
     Format("database", (".sqlite", ".sqlite3", ".db", ".duckdb"), _TABLES, "databases:read", graph=True),
     Format("AnnData", (".h5ad",), _TABLES, "unseen.anndata:read", graph=True),
-    *(Format("OGB", (name,), roles, "folders:read_ogb") for name, roles in _OGB.items()),
+    Format("OGB", OGB_FILES, _TABLES, "folders:read_ogb"),
     Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "arrays:read_svmlight"),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""

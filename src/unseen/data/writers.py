@@ -146,7 +146,7 @@ def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
     return {path: fill}
 
 
-def as_matrix_market(graph: Graph, role: Role, path: Path) -> Files:
+def as_mtx(graph: Graph, role: Role, path: Path) -> Files:
     """Write the adjacency, or the features, as Matrix Market text, whose rows are numbers."""
     from scipy.io import mmwrite
 
