@@ -36,7 +36,7 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_folder(tmp_path: Path) -> None:
     (tmp_path / "v.parquet").mkdir()
     with pytest.raises(
-        InputError, match=r"v\.parquet' is a folder without Parquet and csv files; .* needs a file"
+        InputError, match=r"v\.parquet' is a folder without Parquet or csv files; .* needs a file"
     ):
         read_embedding(tmp_path / "v.parquet")
 

@@ -130,7 +130,7 @@ FORMATS: list[Format] = [
     Format("graph6", (".g6", ".s6"), _LISTS, _NETWORK[0], graph=True),
     Format("database", (".sqlite", ".sqlite3", ".db", ".duckdb"), _TABLES, "databases:read", graph=True),
     Format("AnnData", (".h5ad",), _TABLES, "unseen.anndata:read", graph=True),
-    Format("OGB", OGB_FILES, _TABLES, "folders:read_ogb"),
+    *(Format("OGB", (name,), (r,), "folders:read_ogb") for r, name in zip(_TABLES, OGB_FILES, strict=True)),
     Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "arrays:read_svmlight"),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""
