@@ -128,7 +128,7 @@ class Embedding:
                 msg = "sparse vectors become an array by copying; leave out copy=False, or take `embedding.vectors`"
                 raise ValueError(msg)
             return self._dense().astype(np.float32 if dtype is None else dtype, copy=False)
-        return np.array(vectors, dtype=dtype, copy=copy)
+        return np.asarray(vectors, dtype=dtype) if copy is None else np.array(vectors, dtype=dtype, copy=copy)
 
     def _dense(self) -> npt.NDArray[np.float32]:
         if isinstance(self.vectors, np.ndarray):

@@ -24,7 +24,8 @@ def topics(*, sparse: bool = True, features: bool = True, seed: int = 0) -> unse
     adjacency[2, 2] = 5
     if features:  # otherwise nothing would be known of it: a test of its own
         adjacency[-1] = adjacency[:, -1] = 0
-    words = rng.random((N, WORDS)) * (np.arange(WORDS) % 4 == group[:, None]) + 0.05 * rng.random((N, WORDS))
+    noise = 0.05 * rng.random((N, WORDS)) * (rng.random((N, WORDS)) < 0.05)
+    words = rng.random((N, WORDS)) * (np.arange(WORDS) % 4 == group[:, None]) + noise
     X = sp.csr_array(words) if sparse else words
     return unseen.Graph(sp.csr_array(adjacency), X if features else None)
 

@@ -89,22 +89,25 @@ def scaled(values: Any, exponent: int) -> Any:
 def are_measured(features: Features, run: Run | None = None) -> npt.NDArray[np.bool_]:
     """Return which columns are measurements, not counts of words: dense ones and negative ones.
 
-    A column is dense where most of its entries are not zero.
+    A column is dense where most of its entries are not zero, and not all of them 0 or 1.
 
     Examples
     --------
     >>> are_measured(np.array([[1e4, 0.0, 0.0], [3e4, 0.0, -1.0], [2e4, 1.0, 0.0]])).tolist()
     [True, False, True]
     """
-    used, negative, n = _counts(features, Run() if run is None else run)
-    return np.asarray((used > n / 2) | (negative > 0))
+    full, negative, _ = _kinds(features, Run() if run is None else run)
+    return full | negative
 
 
-def _counts(features: Features, run: Run) -> tuple[Any, Any, int]:
-    """Return for each column how many entries are not zero, and how many are negative; and the rows."""
-    counts = [(features != 0).sum(axis=0), (features < 0).sum(axis=0)]
-    used, negative = run.total([np.array([np.asarray(each).ravel() for each in counts])])
-    return used, negative, run.count(features.shape[0])
+def _kinds(features: Features, run: Run) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], int]:
+    """Return which columns are dense, which have a negative entry, and the number of rows."""
+    stored = sp.coo_array(features)
+    conditions = (stored.data != 0, stored.data < 0, (stored.data != 0) & (stored.data != 1))
+    counts = [np.bincount(stored.col[each], minlength=features.shape[1]) for each in conditions]
+    used, negative, other = run.total([np.array(counts)])
+    n = run.count(features.shape[0])
+    return (used > n / 2) & (other > 0), negative > 0, n
 
 
 def column_scale(features: Features, run: Run) -> npt.NDArray[np.float64] | None:
@@ -118,9 +121,8 @@ def column_scale(features: Features, run: Run) -> npt.NDArray[np.float64] | None
     [[20000.0, 0.0], [8165.0, 1.0]]
     >>> column_scale(np.eye(3), Run())
     """
-    used, negative, n = _counts(features, run)
-    full = used > n / 2
-    if not (full | (negative > 0)).any():
+    full, negative, n = _kinds(features, run)
+    if not (full | negative).any():
         return None
     mean = np.where(full, run.total([np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()]) / n, 0.0)
     if isinstance(features, np.ndarray):
@@ -129,7 +131,7 @@ def column_scale(features: Features, run: Run) -> npt.NDArray[np.float64] | None
         entries = np.square(features.data - mean[features.indices]) - np.square(mean)[features.indices]
         squares = np.bincount(features.indices, entries, len(mean)) + features.shape[0] * np.square(mean)
     deviation = np.sqrt(np.maximum(run.total([squares]) / n, 0.0))
-    touched = (full | (negative > 0)) & (deviation > 0)
+    touched = (full | negative) & (deviation > 0)
     scale = np.array([mean, np.where(touched, deviation, 1.0)])
     return None if np.allclose(scale, [[0.0], [1.0]], atol=1e-6) else scale
 
