@@ -20,7 +20,8 @@ quick: $(VENV)/.dev
 test-oldest: tools/oldest.py pyproject.toml
 	$(PYTHON) -m venv .venv-oldest
 	$(PYTHON) tools/oldest.py > .venv-oldest/oldest.txt
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -r .venv-oldest/oldest.txt -e . -e ./paper
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -r .venv-oldest/oldest.txt -e .
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e ./paper
 	env -u UNSEEN_DATA OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -q -m "not slow and not browser and not processes" tests
 
 # branch coverage of both distributions beside that of 0.1.0

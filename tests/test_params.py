@@ -69,7 +69,7 @@ def test_what_scikit_learn_and_pickle_need() -> None:
         == repr(pickle.loads(pickle.dumps(method)))
         == "Large(kind='b', rate=0.25)"
     )
-    assert repr(Small(width=np.int64(3))) == "Small(width=np.int64(3))"
+    assert repr(Small(width=np.int64(3))) == f"Small(width={np.int64(3)!r})"
 
 
 @pytest.mark.parametrize("make", [Large, Large().set_params])
