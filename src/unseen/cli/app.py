@@ -62,6 +62,10 @@ COMMANDS = {
         "Write a page to look at: map, findings, what to label next.",
         ("unseen explore edges.csv --labels labels.csv -o page.html",),
     ),
+    "label": (
+        "Label nodes on a page that finds out anew what the labels miss.",
+        ("unseen label edges.csv --features features.csv --labels labels.csv",),
+    ),
     "convert": (
         "Convert a graph, features, labels or vectors.",
         ("unseen convert graph.graphml edges.parquet", "unseen convert vectors.parquet vectors.w2v.txt"),

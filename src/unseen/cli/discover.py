@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import Search
+from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD
 from unseen.errors import InputError, counted, logger
@@ -31,20 +31,7 @@ def discover(
             help="Where to write: nodes as .parquet, .csv, .tsv or - (stdout), all else as .json; repeatable.",
         ),
     ] = None,
-    classes: Annotated[
-        int | None,
-        typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A missing class that is known by name, with words that describe it; repeatable.",
-            metavar="NAME: DESCRIPTION",
-        ),
-    ] = None,
-    names: Annotated[
-        Path | None, typer.Option(help="File of such names: a csv with the columns name, description.")
-    ] = None,
+    new: NewClasses,
     search: Search,
 ) -> None:
     """Find the nodes of classes that nobody labelled, sort them into groups and say what these are about."""
@@ -54,7 +41,6 @@ def discover(
         raise InputError(msg)
 
     from unseen.discovery.discover import discover as find
-    from unseen.discovery.names import parse_names
     from unseen.discovery.truth import compare
 
     with progress("hiding every class in turn") as move:
@@ -62,10 +48,9 @@ def discover(
             data.graph,
             labels,
             method=method,
-            n_classes=classes,
-            names=parse_names(name or [], names),
             random_state=search.seed,
             on_step=move,
+            **new.given(),
         )
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:

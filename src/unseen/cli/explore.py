@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.inputs import Search
+from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD
 from unseen.errors import OutputError, UsageError, logger
@@ -40,6 +40,7 @@ def explore(
         int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
     ] = 50_000,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    new: NewClasses,
     search: Search,
 ) -> None:
     """Write a page to look at: the map of all nodes, classes that nobody labelled, and what to label next."""
@@ -68,6 +69,7 @@ def explore(
             budget=budget,
             random_state=search.seed,
             on_step=move,
+            **new.given(),
         )
     about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"
     heading = title or f"{data.name}: {about}"

@@ -222,6 +222,32 @@ class VectorSource:
 
 
 @dataclass(frozen=True)
+class NewClasses:
+    """The options that say what is known of the classes that nobody labelled."""
+
+    classes: Annotated[
+        int | None,
+        typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),
+    ] = None
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A missing class that is known by name, with words that describe it; repeatable.",
+            metavar="NAME: DESCRIPTION",
+        ),
+    ] = None
+    names: Annotated[
+        Path | None, typer.Option(help="File of such names: a csv with the columns name, description.")
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the arguments that discovery takes: names of the options and of a file together."""
+        from unseen.discovery.names import parse_names
+
+        return {"n_classes": self.classes, "names": parse_names(self.name or [], self.names)}
+
+
+@dataclass(frozen=True)
 class Search(options.Common, VectorSource, Hiding, GraphFiles):
     """All options of the commands that look for missing classes."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
@@ -27,6 +28,7 @@ from unseen.explorer.findings import (
     Verdicts,
     as_content,
     audit_of,
+    doubted,
     found_classes,
     rows_of,
     suggested,
@@ -34,7 +36,7 @@ from unseen.explorer.findings import (
 from unseen.explorer.layout import FEW, has_open_tsne, map_of
 from unseen.explorer.words import feature_words, strongest
 from unseen.graph import Graph
-from unseen.ids import match_ids
+from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator
 
@@ -70,6 +72,8 @@ class Subject:
         What was found.
     suggestions : sequence of Suggestion or None
         What to label next.
+    doubts : pyarrow.Table or None
+        Labels that are probably wrong, as :func:`unseen.audit` lists them.
     """
 
     embedding: Embedding
@@ -78,6 +82,7 @@ class Subject:
     truth: Labels | None = None
     discovery: Discovery | None = None
     suggestions: Sequence[Suggestion] | None = None
+    doubts: pa.Table | None = None
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which a notebook shows."""
@@ -130,16 +135,11 @@ def build_page(
     notes: list[str] = []
     rows = _drawn(subject, max_nodes, rng, notes)
     ids = subject.embedding.node_ids[rows]
-    labels = None if subject.labels is None else subject.labels.of_nodes(ids)
-    truth = None if subject.truth is None else subject.truth.of_nodes(ids)
     graph = None if subject.graph is None else subject.graph.subgraph(match_ids(ids, subject.graph.node_ids))
     if len(ids) >= FEW and not has_open_tsne():
         notes.append(SLOW_LAYOUT)
         logger.info("%s", SLOW_LAYOUT)
-    discovery = subject.discovery
-    verdicts = None if discovery is None else Verdicts(discovery, ids, labels)
     positions = map_of(subject.embedding.vectors[rows], rng, on_progress=on_progress)
-    colourings = _colourings(len(ids), labels, truth, verdicts)
     features = None if graph is None else graph.features
     return {
         "title": title,
@@ -147,20 +147,11 @@ def build_page(
         "notes": notes,
         "ids": [str(node) for node in ids.tolist()],
         **packed_map(positions),
-        "start": colourings[0]["key"],
-        "colourings": colourings,
+        **findings(subject, ids),
         "edges": None if graph is None else _edges(graph.adjacency, notes),
-        "labels": _label_lists(labels),
-        "truth": _label_lists(truth),
         "features": None
         if graph is None or features is None
         else feature_words(features, graph.feature_names),
-        "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
-        "evidence": None if verdicts is None else verdicts.evidence,
-        "found": None if discovery is None else found_classes(discovery, ids),
-        "audit": audit_of(discovery, subject.labels),
-        "selfTest": None if discovery is None else as_content(discovery.self_test),
-        "suggestions": None if subject.suggestions is None else suggested(subject.suggestions, ids),
         "palette": {
             "classes": palette.CLASSES,
             "steps": palette.STEPS,
@@ -168,6 +159,28 @@ def build_page(
             "map": palette.MAP,
         },
         "shapes": palette.SHAPES,
+    }
+
+
+def findings(subject: Subject, ids: IdArray) -> Content:
+    """Return what changes on a page with the labels; `ids` are the nodes drawn."""
+    labels = None if subject.labels is None else subject.labels.of_nodes(ids)
+    truth = None if subject.truth is None else subject.truth.of_nodes(ids)
+    discovery = subject.discovery
+    verdicts = None if discovery is None else Verdicts(discovery, ids, labels)
+    colourings = _colourings(len(ids), labels, truth, verdicts)
+    return {
+        "start": colourings[0]["key"],
+        "colourings": colourings,
+        "labels": _label_lists(labels),
+        "truth": _label_lists(truth),
+        "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
+        "evidence": None if verdicts is None else verdicts.evidence,
+        "found": None if discovery is None else found_classes(discovery, ids),
+        "audit": audit_of(discovery, subject.labels),
+        "selfTest": None if discovery is None else as_content(discovery.self_test),
+        "suggestions": None if subject.suggestions is None else suggested(subject.suggestions, ids),
+        "doubts": None if subject.doubts is None else doubted(subject.doubts, ids),
     }
 
 

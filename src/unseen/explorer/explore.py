@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import scipy.sparse as sp
@@ -30,6 +30,8 @@ def explore(
     method: str | Method | None = None,
     truth: Labels | None = None,
     budget: int = 20,
+    n_classes: int | None = None,
+    names: Mapping[str, str] | None = None,
     random_state: RandomState = 0,
     on_step: Callable[[int, int], None] | None = None,
 ) -> Subject:
@@ -51,6 +53,8 @@ def explore(
         Labels that were hidden on purpose: shown to the reader, kept from everything else.
     budget : int
         Number of nodes to suggest.
+    n_classes, names : optional
+        Number and names of missing classes, as for :func:`unseen.discover`.
     random_state : None, int or Generator
         Seed.
     on_step : callable, optional
@@ -95,6 +99,14 @@ def explore(
         seed = child_seed(rng)
         first = suggest(common, None, budget=budget, method=vectors, random_state=seed) if budget else None
         return Subject(vectors, graph, labels, truth, None, first)
-    discovery = discover(common, common_labels, method=embedding or method, random_state=rng, on_step=on_step)
+    discovery = discover(
+        common,
+        common_labels,
+        method=embedding or method,
+        n_classes=n_classes,
+        names=names,
+        random_state=rng,
+        on_step=on_step,
+    )
     suggestions = suggest_from(discovery, budget) if budget else None
     return Subject(embedding or discovery.embedding, graph, labels, truth, discovery, suggestions)

@@ -93,6 +93,15 @@ def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[Content]:
     ]
 
 
+def doubted(doubts: pa.Table, ids: IdArray) -> list[Content]:
+    """Return the doubtful labels, each with its row of the page, None where it is not drawn."""
+    rows = rows_of(doubts.column("node").to_pylist(), ids).tolist()
+    return [
+        {**_plain(doubt), "node": str(doubt["node"]), "row": row if row >= 0 else None}
+        for doubt, row in zip(doubts.to_pylist(), rows, strict=True)
+    ]
+
+
 def as_content(result: Any) -> Content:
     """Return the fields of a result under their own names; a number that is not finite is none."""
     content: Content = _plain(asdict(result))

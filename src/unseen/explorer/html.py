@@ -7,6 +7,7 @@ import hashlib
 import html
 from collections.abc import Callable
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from unseen.data.files import AnyPath, atomic_path
@@ -56,8 +57,10 @@ def write_explorer(
     return target
 
 
-def render_page(page: Content) -> str:
+def render_page(page: Content, *, connect: bool = False) -> str:
     """Return the HTML of a page; it needs no other file and no network, and its policy forbids both.
+
+    With `connect` it may ask the server that it came from.
 
     Examples
     --------
@@ -66,22 +69,9 @@ def render_page(page: Content) -> str:
     """
     import unseen
 
-    folder = resources.files("unseen.explorer") / "page"
-    style = (folder / "style.css").read_text("utf-8")
-    parts = sorted(file.name for file in folder.iterdir() if file.name.endswith(".js"))
-    body = "\n".join((folder / name).read_text("utf-8") for name in parts)
-    script = f'"use strict";\n(() => {{\n{body}\n}})();\n'
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_hash(script)}'",
-            f"style-src '{_hash(style)}'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
+    style, script = _style_and_script()
     filled = {
-        "POLICY": policy,
+        "POLICY": policy_of(connect=connect),
         "VERSION": html.escape(unseen.__version__),
         "TITLE": html.escape(page["title"].encode("utf-8", "replace").decode("utf-8")),
         "STYLE": style,
@@ -89,8 +79,26 @@ def render_page(page: Content) -> str:
         "SCRIPT": script,
     }
     # Cut at the marks once, so that no filled-in text can be taken for a mark.
-    pieces = (folder / "page.html").read_text("utf-8").split("@@")
+    pieces = (_folder() / "page.html").read_text("utf-8").split("@@")
     return "".join(filled[piece] if k % 2 else piece for k, piece in enumerate(pieces))
+
+
+def policy_of(*, connect: bool = False) -> str:
+    """Return what a page may do: run its own script and use its own style; with `connect` ask its own server."""
+    style, script = _style_and_script()
+    parts = ["default-src 'none'", f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'"]
+    own = ["connect-src 'self'"] if connect else []
+    return "; ".join([*parts, *own, "base-uri 'none'", "form-action 'none'"])
+
+
+def _folder() -> Traversable:
+    return resources.files("unseen.explorer") / "page"
+
+
+def _style_and_script() -> tuple[str, str]:
+    names = sorted(file.name for file in _folder().iterdir() if file.name.endswith(".js"))
+    body = "\n".join((_folder() / name).read_text("utf-8") for name in names)
+    return (_folder() / "style.css").read_text("utf-8"), f'"use strict";\n(() => {{\n{body}\n}})();\n'
 
 
 def _hash(text: str) -> str:

@@ -1,0 +1,143 @@
+"""`unseen label`: the labelling app, a page of this machine's own server on which answers are given and saved."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unseen.cli import options
+from unseen.cli.explore import BUDGET
+from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.output import progress, say
+from unseen.errors import UnsupportedError, UsageError, logger
+from unseen.ids import as_ids
+
+if TYPE_CHECKING:
+    from unseen.explorer.content import Content
+    from unseen.explorer.label.store import Store
+    from unseen.explorer.label.update import Job
+
+
+@options.grouped
+def label(
+    source: options.Source,
+    *,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="File of labels to write (.csv or .tsv); the one of --labels if not given."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 0,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than this machine's can be reached.")
+    ] = "127.0.0.1",
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    budget: Annotated[int, typer.Option(help="Number of nodes to suggest at once.", min=1)] = BUDGET,
+    max_nodes: Annotated[
+        int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
+    ] = 50_000,
+    new: NewClasses,
+    search: Search,
+) -> None:
+    """Look, name, answer, and see it change: label nodes on a page that finds out anew what the labels miss."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        msg = "the labelling app needs starlette and uvicorn; install them with: pip install 'unseen[label]'"
+        raise UnsupportedError(msg) from None
+    from unseen.explorer.label.server import LOOPBACK, App, listen, serve
+    from unseen.explorer.label.store import Lock, check_file
+    from unseen.explorer.label.update import Updater
+
+    path = _file(source, save, search)
+    check_file(path)
+    with contextlib.closing(listen(host, port)) as sock, Lock(path):
+        if host not in LOOPBACK:
+            logger.warning("%s is open to other machines: who has the address can change the labels", host)
+        store, page, job = _prepare(source, path, search, new, budget, max_nodes)
+        app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        serve(app, sock, lambda: _tell(app.url, open_browser=not no_browser))
+    logger.info("the labels are in %s" if path.exists() else "no label was given; %s was not written", path)
+
+
+def _file(source: str, save: Path | None, search: Search) -> Path:
+    """Return the file that answers are written to."""
+    given = search.labels or []
+    if save is not None:
+        return save
+    if len(given) > 1 or (given and search.hides):
+        why = (
+            "labels are hidden, which must not be lost from their file"
+            if search.hides
+            else "labels come from several files"
+        )
+        msg = f"{why}: name the file for all labels with --save FILE"
+        raise UsageError(msg)
+    if given:
+        return given[0]
+    path = Path(f"{Path(source).name.split('.')[0]}-labels.csv")
+    logger.info("answers will be written to %s", path)
+    return path
+
+
+def _prepare(
+    source: str, path: Path, search: Search, new: NewClasses, budget: int, max_nodes: int
+) -> tuple[Store, Content, Job]:
+    """Return the labels so far, the page that shows them, and what an update needs."""
+    from unseen.embedding import Embedding
+    from unseen.explorer import build_page, explore
+    from unseen.explorer.label.store import Store
+    from unseen.explorer.label.update import Job, doubts_of
+
+    method = search.choose(search.seed)
+    data = search.load(source)
+    start, _ = search.apply(data, search.seed)
+    if path.exists() and path not in (search.labels or []):
+        logger.info("%s is there already: its labels are taken", path)
+    store = Store(path, data.graph.node_ids.tolist(), start, search.reading())
+    labels = store.labels().aligned(data.graph)
+    embedding = method if isinstance(method, Embedding) else None
+    estimator = None if isinstance(method, Embedding) else method
+    options = {
+        "truth": data.labels if search.hides else None,
+        "budget": budget,
+        "random_state": search.seed,
+        **new.given(),
+    }
+    with progress("looking for missing classes") as move:
+        subject = explore(
+            data.graph,
+            labels,
+            embedding=embedding,
+            method=estimator,
+            on_step=move,
+            **options,
+        )
+    doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
+    with progress("drawing the map") as move:
+        page = build_page(
+            replace(subject, doubts=doubts),
+            title=f"{data.name}: what do the labels miss?",
+            max_nodes=max_nodes,
+            random_state=search.seed,
+            on_progress=move,
+        )
+    # the default method uses no labels, and chooses its smoothing by them
+    vectors = None if method is None else subject.embedding
+    return store, page, Job(data.graph, vectors, as_ids(page["ids"]), options)
+
+
+def _tell(url: str, *, open_browser: bool) -> None:
+    """Print the address, alone on a line, and show it to the user."""
+    say(url)
+    logger.info("Ctrl-C ends it; every answer is saved when the page says so")
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -1,0 +1,255 @@
+"""The server of the labelling app: the page, answers and updates, below a secret address and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import secrets
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from unseen.errors import InputError, OutputError, UnseenError
+from unseen.explorer.content import Content
+from unseen.explorer.html import policy_of, render_page
+from unseen.explorer.label.store import Store
+from unseen.explorer.label.update import Updater
+
+MAX_BODY = 8_000_000
+"""Bytes of a request."""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+HEADERS = {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+class App:
+    """One page, one store, one updater.
+
+    Parameters
+    ----------
+    page : dict
+        What the page shows at the start.
+    store : Store
+        Where answers go.
+    updater : Updater
+        What finds out anew what the labels miss.
+    address : tuple of (str, int)
+        Where the server listens: only requests that name it are answered.
+    """
+
+    def __init__(self, page: Content, store: Store, updater: Updater, address: tuple[str, int]) -> None:
+        self.store, self.updater = store, updater
+        self.secret = secrets.token_urlsafe(24)
+        host, port = address
+        hosts = {*LOOPBACK, host, "[::1]"}
+        if host not in LOOPBACK:
+            names = socket.gethostbyname_ex(socket.gethostname())
+            hosts |= {names[0], *names[1], *names[2]}
+        self.hosts = {f"{name}:{port}".encode() for name in hosts} | {
+            name.encode() for name in hosts if port == 80
+        }
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}/{self.secret}/"
+        content = {**page, "server": {"file": store.path.name}}
+        self._page, self._policy = render_page(content, connect=True), policy_of(connect=True)
+
+    def asgi(self) -> Any:
+        """Return the application for an ASGI server; whatever is not meant for it gets 403 and no body."""
+        from starlette.applications import Starlette
+        from starlette.routing import Mount, Route
+
+        routes = [
+            Route("/", self._show, methods=["GET"]),
+            Route("/state", self._state, methods=["GET"]),
+            *(
+                Route(f"/{name}", self._post, methods=["POST"])
+                for name in ("answers", "undo", "update", "outside")
+            ),
+        ]
+        inner = Starlette(routes=[Mount(f"/{self.secret}", routes=routes)], lifespan=self._lifespan)
+
+        async def guarded(scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_meant(scope)):
+                await inner(scope, receive, send)
+            elif scope["type"] == "http":
+                await send(
+                    {"type": "http.response.start", "status": 403, "headers": [(b"content-length", b"0")]}
+                )
+                await send({"type": "http.response.body"})
+            else:
+                await send({"type": "websocket.close"})
+
+        return guarded
+
+    def _is_meant(self, scope: Any) -> bool:
+        """Return whether a request names the secret, this host, and no other origin."""
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        origins = [value for name, value in scope["headers"] if name == b"origin"]
+        site = [value for name, value in scope["headers"] if name == b"sec-fetch-site"]
+        secret = scope["path"].encode("utf-8", "replace").split(b"/")[1:2]
+        return (
+            len(hosts) == 1
+            and hosts[0].lower() in self.hosts
+            and origins in ([], [b"http://" + hosts[0]])
+            and (scope["method"] == "GET" or all(value in (b"same-origin", b"none") for value in site))
+            and bool(secret)
+            and hmac.compare_digest(secret[0], self.secret.encode())
+        )
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _: Any) -> AsyncIterator[None]:
+        yield
+        self.updater.stop()
+        self.store.close()
+
+    async def _show(self, _: Any) -> Any:
+        from starlette.responses import HTMLResponse
+
+        policy = f"{self._policy}; frame-ancestors 'none'"
+        return HTMLResponse(self._page, headers={**HEADERS, "content-security-policy": policy})
+
+    async def _state(self, request: Any) -> Any:
+        """Answer with the state; with what changed after `revision`, and findings newer than `findings`."""
+        given = request.query_params
+        since, number = given.get("revision", ""), given.get("findings", "")
+        return await _answered(
+            lambda: self.state(
+                int(since) if since.isdecimal() else None, int(number) if number.isdecimal() else None
+            )
+        )
+
+    async def _post(self, request: Any) -> Any:
+        from starlette.background import BackgroundTask
+        from starlette.requests import ClientDisconnect
+        from starlette.responses import JSONResponse
+
+        if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+            return JSONResponse({"error": "send JSON (content-type: application/json)"}, 415, headers=HEADERS)
+        body = b""
+        try:
+            async for piece in request.stream():
+                body += piece
+                if len(body) > MAX_BODY:
+                    sentence = f"a request may have {MAX_BODY:,} bytes; answer about fewer nodes at once"
+                    return JSONResponse({"error": sentence}, 413, headers={**HEADERS, "connection": "close"})
+        except ClientDisconnect:
+            return JSONResponse({"error": "the request was cut off"}, 400)
+        name = request.url.path.rsplit("/", 1)[1]
+        answer = await _answered(lambda: self.act(name, body))
+        if name in ("answers", "undo") and answer.status_code == 200:
+            answer.background = BackgroundTask(self._fold)
+        return answer
+
+    def act(self, name: str, body: bytes) -> Content:
+        """Do what a request asks for and return the state after it."""
+        try:
+            asked = json.loads(body or b"{}")
+        except (ValueError, RecursionError):
+            asked = None
+        if not isinstance(asked, dict):
+            msg = "the request is no JSON object"
+            raise InputError(msg)
+        before = len(self.store.changes)
+        if name == "answers":
+            self.store.answer(_nodes(asked.get("node")), asked.get("label"), asked.get("action"))
+        elif name == "undo":
+            self.store.undo()
+        elif name == "outside":
+            self.store.take(asked.get("take"))
+        elif not self.updater.start(self.store.labels(), len(self.store.changes)):
+            msg = "an update is running; wait until it is done"
+            raise InputError(msg)
+        return self.state(before)
+
+    def state(self, revision: int | None = None, findings: int | None = None) -> Content:
+        """Return what the page shows beside the map."""
+        store, updater = self.store, self.updater
+        values = list(store.values.values())
+        counts = Counter(name for value in values if isinstance(value, list) for name in value)
+        answers = Counter(value for value in values if isinstance(value, str))
+        content = updater.content if findings is not None and findings < updater.number else None
+        changed = store.changes[revision:] if revision is not None else [list(store.values.items())]
+        return {
+            "session": store.session,
+            "revision": len(store.changes),
+            "changes": [list(change) for entry in changed for change in entry],
+            "labelled": sum(isinstance(value, list) for value in values),
+            "nodes": len(store.nodes),
+            "classes": dict(sorted(counts.items())),
+            "skip": answers["skip"],
+            "unknown": answers["unknown"],
+            "undo": store.undoable,
+            "folded": store.saved,
+            "outside": store.look_outside(),
+            "update": updater.state(),
+            "findings": content,
+        }
+
+    def _fold(self) -> None:
+        with contextlib.suppress(OutputError):  # the answer is in the journal; the next one tries again
+            self.store.fold()
+
+
+async def _answered(work: Callable[[], Content]) -> Any:
+    """Run `work` beside the loop and answer with what it returns, or with the sentence of its error."""
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse
+
+    try:
+        content, status = await run_in_threadpool(work), 200
+    except UnseenError as error:
+        content, status = {"error": str(error)}, 507 if isinstance(error, OutputError) else 400
+    return JSONResponse(content, status, headers=HEADERS)
+
+
+def _nodes(given: object) -> list[str]:
+    """Return the nodes that a request names: one id, or a list of them."""
+    nodes = given if isinstance(given, list) else [given]
+    if not all(isinstance(node, (str, int)) and not isinstance(node, bool) for node in nodes):
+        msg = "`node` must be the id of a node, or a list of ids"
+        raise InputError(msg)
+    return list(dict.fromkeys(map(str, nodes)))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that holds the port; one that is taken is an error."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+    except (OSError, OverflowError) as error:
+        sock.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        msg = f"cannot listen on port {port} of {host}: {reason.lower()}; choose another with --port (0 takes any)"
+        raise InputError(msg) from None
+    return sock
+
+
+def serve(app: App, sock: socket.socket, on_listening: Callable[[], None]) -> None:
+    """Serve until Ctrl-C or SIGTERM; what is left to write is written then."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app.asgi(),
+        access_log=False,  # its lines would show the secret
+        log_config=None,
+        log_level="error",
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        http="h11",
+        limit_concurrency=64,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=2,
+    )
+    sock.listen(64)
+    on_listening()
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[sock])

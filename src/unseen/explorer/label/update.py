@@ -1,0 +1,129 @@
+"""What the labels miss, found anew with the answers so far, in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+from unseen.embedding import Embedding
+from unseen.errors import UnseenError
+from unseen.explorer.build import findings
+from unseen.explorer.content import Content
+from unseen.explorer.explore import explore
+from unseen.graph import Graph
+from unseen.ids import IdArray
+from unseen.labels import Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What stays the same from update to update: the graph, the nodes on the map, what :func:`explore` is told.
+
+    `vectors` are those of a method that the user chose. They do not change with the labels; the default method, None,
+    uses none.
+    """
+
+    graph: Graph
+    vectors: Embedding | None
+    ids: IdArray
+    options: Content
+
+
+class Updater:
+    """Runs one update at a time; the process is kept for the next one and ends with this one.
+
+    Attributes
+    ----------
+    number : int
+        How many updates were finished; 0 is what the page came with.
+    content : dict or None
+        What the last one found.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.number = job, 0
+        self.content: Content | None = None
+        self._state: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
+        self._process: Any = None
+
+    def state(self) -> Content:
+        """Return how far it is, for the page."""
+        return {**self._state, "number": self.number}
+
+    def start(self, labels: Labels, revision: int) -> bool:
+        """Begin an update; False where one is running."""
+        if self._state["running"]:
+            return False
+        self._state = {"running": True, "done": 0, "total": 0, "error": None, "seconds": None}
+        threading.Thread(target=self._run, args=(labels, revision), daemon=True).start()
+        return True
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.terminate()
+
+    def _run(self, labels: Labels, revision: int) -> None:
+        try:
+            if self._process is None or not self._process.is_alive():
+                context = multiprocessing.get_context("spawn")
+                self._pipe, theirs = context.Pipe()
+                self._process = context.Process(target=serve, args=(theirs, self.job), daemon=True)
+                self._process.start()
+                theirs.close()  # so that either end notices when the other is gone
+            self._pipe.send(labels)
+            while True:
+                what, value, seconds = self._pipe.recv()
+                if what != "step":
+                    break
+                self._state = {**self._state, "done": value[0], "total": value[1]}
+        except (EOFError, OSError):
+            what, value, seconds = "error", "the process that computes was ended; update again", None
+        if what == "done":
+            self.content = {**value, "revision": revision}
+            self.number += 1
+        self._state = {
+            **self._state,
+            "running": False,
+            "error": value if what == "error" else None,
+            "seconds": seconds,
+        }
+
+
+def serve(pipe: Connection, job: Job) -> None:
+    """Find out what labels miss, for one set of labels after another, until the other end is closed."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    while True:
+        try:
+            labels = pipe.recv()
+        except EOFError:
+            return
+        start = time.process_time()
+        try:
+            content = update(job, labels, lambda done, total: pipe.send(("step", (done, total), None)))
+            pipe.send(("done", content, time.process_time() - start))
+        except UnseenError as error:
+            pipe.send(("error", str(error), None))
+
+
+def update(job: Job, labels: Labels, on_step: Any = None) -> Content:
+    """Return what changes on the page with these labels: probabilities, groups, suggestions, doubts."""
+    own = labels.aligned(job.graph)
+    subject = explore(job.graph, own, embedding=job.vectors, on_step=on_step, **job.options)
+    doubts = doubts_of(job.graph, own, subject.embedding, job.options["random_state"])
+    return findings(replace(subject, doubts=doubts), job.ids)
+
+
+def doubts_of(graph: Graph, labels: Labels, vectors: Embedding, seed: int) -> Any:
+    """Return the labels that are probably wrong, none where there are too few to judge."""
+    from unseen.discovery.audit import audit
+
+    if (labels.counts > 0).sum() < 2:
+        return None
+    return audit(graph, labels, method=vectors, random_state=seed)
