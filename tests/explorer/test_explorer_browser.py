@@ -70,7 +70,9 @@ def test_hostile_names_are_shown_as_text(browser: Any, subject: Subject) -> None
     assert browser.text("#panel-node .chips") == "<b>red</b>"
     assert "</script>one" in browser.text("#panel-node dl")
     browser.click("#tab-found")
-    assert browser.js("return [...document.querySelectorAll('.card .chip')].map((e) => e.textContent)") == [
+    assert browser.js(
+        "return [...document.querySelectorAll('#panel-found .chip')].map((e) => e.textContent)"
+    ) == [
         "</script>",
         "blue",
     ]
@@ -91,6 +93,10 @@ def test_points_are_drawn_and_found_by_a_click(browser: Any, tail: str) -> None:
     if tail == "#webgl" and browser.js("return document.documentElement.dataset.renderer") != "webgl":
         pytest.skip("this browser has no WebGL 2")
     assert browser.js("return document.documentElement.dataset.renderer") == tail[1:]
+    browser.js(
+        "document.getElementById('colouring').value = 'label'; "
+        "document.getElementById('colouring').dispatchEvent(new Event('change'))"
+    )
     # Read the pixels where a node is, and where none can be.
     pixels = browser.js(
         """
@@ -166,7 +172,7 @@ def test_the_map_and_tabs_by_keys_alone(browser: Any) -> None:
     assert "Click a node" in browser.text("#panel-node")
     browser.js("document.getElementById('tab-node').focus()")
     browser.press(Keys.ARROW_RIGHT)
-    assert browser.js("return document.activeElement.id") == "tab-found"
+    assert browser.js("return document.activeElement.id") == "tab-chosen"
     assert browser.js("return document.getElementById('panel-node').hidden") is True
     # Tab reaches every control once, and comes out at the end again.
     reached = browser.js(
@@ -175,7 +181,7 @@ def test_the_map_and_tabs_by_keys_alone(browser: Any) -> None:
           .filter((e) => e.tabIndex >= 0 && e.checkVisibility()).map((e) => e.id || e.textContent)
         """
     )
-    for name in ("search", "colouring", "show-map", "show-table", "theme", "stage", "zoom-in", "tab-found"):
+    for name in ("search", "colouring", "show-map", "show-table", "theme", "stage", "zoom-in", "tab-chosen"):
         assert name in reached
 
 
@@ -217,8 +223,8 @@ def test_the_table_sorts_and_turns_pages(browser: Any) -> None:
     assert browser.js(cells, column)[:40] == ["90 %"] * 40
     assert browser.js("return document.querySelectorAll('th[aria-sort=descending]').length") == 1
     assert browser.js("return document.activeElement.id") == f"sort-{column}"
-    browser.click("#sort-0")
-    names = browser.js(cells, 0)
+    browser.click("#sort-1")
+    names = browser.js(cells, 1)
     assert [name for name in names if name.startswith("node")][:3] == ["node9", "node10", "node11"]
     browser.click("#table-view tbody .link")
     assert browser.text("#panel-node h2") == names[0]
@@ -230,7 +236,7 @@ def test_suggestions_are_exported_without_formulas(browser: Any, subject: Subjec
     browser.click("#export")
     with browser.saved("suggested-nodes.csv").open(encoding="utf-8-sig", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["node", "label", "reason", "unseen_probability", "likely_class", "group"]
+    assert header == ["node", "label", "answer", "reason", "likely_class", "unseen_probability", "group"]
     assert len(rows) == len(subject.suggestions)
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
     back = [re.sub(r"^'(?=[=+\-@])", "", row[0]) for row in rows]

@@ -48,22 +48,29 @@ def test_no_motion_for_readers_who_want_none(browser: Any) -> None:
 
 def test_a_phone_has_no_sideways_scroll(browser: Any) -> None:
     emulate = browser.driver.execute_cdp_cmd
-    phone = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     emulate("Emulation.setDeviceMetricsOverride", phone)
     try:
         browser.load()
         wide = "return document.documentElement.scrollWidth"
-        assert browser.js(wide) <= 360
+        assert browser.js(wide) <= 390
         for tab in ("node", "labels", "next", "found"):
             browser.js("document.getElementById(arguments[0]).click()", f"tab-{tab}")
-            assert browser.js(wide) <= 360
+            assert browser.js(wide) <= 390
         browser.js("document.getElementById('show-table').click()")
-        assert browser.js(wide) <= 360
+        assert browser.js(wide) <= 390
         small = browser.js(
             "return [...document.querySelectorAll('button')].filter((e) => e.checkVisibility())"
-            ".filter((e) => e.getBoundingClientRect().height < 24).map((e) => e.textContent)"
+            ".filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.textContent)"
         )
         assert small == []
+        browser.js("document.getElementById('show-map').click()")
+        for part in ("stage", "panel-found"):  # map and panel are on one screen
+            box = browser.js(
+                "return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()", part
+            )
+            assert box["height"] > 150
+            assert box["bottom"] <= 844
     finally:
         emulate("Emulation.clearDeviceMetricsOverride", {})
 
@@ -75,7 +82,7 @@ def test_axe_finds_nothing(browser: Any, theme: str) -> None:
         browser.click("#theme")
     browser.start_axe()
     found = []
-    for step in ("", "#tab-found", "#tab-labels", "#tab-next", "#show-table"):
+    for step in ("", "#tab-chosen", "#tab-found", "#tab-labels", "#tab-next", "#show-table"):
         if step:
             browser.click(step)
         else:

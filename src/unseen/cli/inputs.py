@@ -225,6 +225,7 @@ class VectorSource:
 class NewClasses:
     """The options that say what is known of the classes that nobody labelled."""
 
+    heading: ClassVar[str] = "New classes"
     classes: Annotated[
         int | None,
         typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),

@@ -154,6 +154,7 @@ def build_page(
         else feature_words(features, graph.feature_names),
         "palette": {
             "classes": palette.CLASSES,
+            "groups": palette.GROUPS,
             "steps": palette.STEPS,
             "quiet": palette.QUIET,
             "map": palette.MAP,
@@ -259,10 +260,10 @@ def _colourings(
     if verdicts is not None:
         classes_seen = {name: category(name, number[name]) for name in (labels.classes if labels else ())}
         groups = {
-            each.group: category(each.group, len(number) + k, caption=", ".join(each.caption[:3]))
+            each.group: category(each.group, group=k, caption=", ".join(each.caption[:3]))
             for k, each in enumerate(verdicts.classes)
         }
-        shared = {f"class {k}": v for k, v in classes_seen.items()}
+        shared = {f"class {k}": {**v, "muted": bool(groups)} for k, v in classes_seen.items()}
         shared |= {f"group {k}": v for k, v in groups.items()}
         keys = [
             f"group {group}" if group else None if likely is None else f"class {likely}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.explorer.palette import CLASSES, SHAPES
+from unseen.explorer.palette import CLASSES, GROUPS, SHAPES
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -29,8 +29,10 @@ def category(
     *,
     caption: str = "",
     quiet: bool = False,
+    muted: bool = False,
     hollow: bool = False,
     step: int | None = None,
+    group: int | None = None,
 ) -> Content:
     """Return one entry of a legend.
 
@@ -44,20 +46,28 @@ def category(
         What is added to the name of a found class.
     quiet : bool
         Whether its nodes stay in the background.
+    muted : bool
+        Whether its colour is faded, so that found groups stand out.
     hollow : bool
         Whether its nodes are rings, where the first step of a scale looks much like the background.
     step : int or None
         Its place on the scale of probabilities, which has colours of its own.
+    group : int or None
+        Which of the found groups it is; these have colours of their own too.
 
     Examples
     --------
     >>> category("mail", 8)["shape"]
     1
     """
-    times, colour = divmod(number, len(CLASSES["light"]))
+    times, colour = divmod(
+        number if group is None else group, len((CLASSES if group is None else GROUPS)["light"])
+    )
     shape = 0 if quiet or step is not None else times % len(SHAPES)
     shape = SHAPES.index("ring") if hollow else shape
     entry = {"name": name, "caption": caption, "quiet": quiet, "colour": colour, "shape": shape}
+    entry |= {"muted": True} if muted else {}
+    entry |= {} if group is None else {"group": colour}
     return entry if step is None else {**entry, "step": step}
 
 

@@ -14,6 +14,11 @@ CLASSES = {
     "dark": ("#5b8cff", "#d95f1a", "#1fc98a", "#d879b0", "#f7c53a", "#9adcff", "#ffffff"),
 }
 """One tuple a theme; the same place is the same class in both."""
+GROUPS = {
+    "light": (*CLASSES["light"], "#7a1fa2", "#5d6b00", "#c4002b", "#00788a", "#6d4c41"),
+    "dark": (*CLASSES["dark"], "#b388ff", "#c3d94e", "#ff6e7f", "#4dd6e8", "#c9a28f"),
+}
+"""Found groups: no hue comes twice among them before there are more than twelve."""
 STEPS = {
     "light": ("#8792a3", "#6484b4", "#5669b8", "#6a43a8", "#7f1f8c", "#780046"),
     "dark": ("#6b7683", "#7a74b8", "#b263ad", "#e26a80", "#f79b4b", "#fae267"),

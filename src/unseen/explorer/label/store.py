@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from unseen.data.files import atomic_path, explained, keep_backup
+from unseen.data.opened import data_suffix
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
-from unseen.data.sources import data_suffix
 from unseen.data.writers import as_text
 from unseen.errors import InputError, OutputError, counted, logger
 from unseen.labels import ANSWERS, Labels, refused_class

@@ -36,17 +36,38 @@ function swatch(of) {
   return drawn("svg", { class: "swatch", viewBox: "0 0 14 14", "aria-hidden": "true" }, path);
 }
 
+const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 const themeName = () => document.documentElement.dataset.theme;
+
+/** A colour on its way to another, from 0 to 1. */
+function mixed(from, to, share) {
+  const [a, b] = [rgb(from), rgb(to)];
+  return `#${a.map((v, k) => Math.round(v + (b[k] - v) * share).toString(16).padStart(2, "0")).join("")}`;
+}
 
 function colourOf(of) {
   const palette = page.palette;
   if (of.quiet) return palette.quiet[themeName()];
+  if (of.muted) return mixed(palette.classes[themeName()][of.colour], palette.map[themeName()], 0.5);
+  if (of.group !== undefined) return palette.groups[themeName()][of.group];
   return (of.step === undefined ? palette.classes : palette.steps)[themeName()][of.step === undefined ? of.colour : of.step];
 }
 
 /** A button that leads to a node. */
 function link(i, ...more) {
   return make("button", { type: "button", class: "link", onclick: () => select(i, { move: true }) }, swatch(category(now(), i)), id(i), ...more);
+}
+
+const button = (text, onclick, more = {}) => make("button", { type: "button", onclick, ...more }, text);
+
+/** Fill a panel anew; what had the focus has it again. */
+function fill(panel, ...children) {
+  const held = panel.contains(document.activeElement) ? document.activeElement : null;
+  const key = held && (held.id || held.dataset.key || held.textContent);
+  panel.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
+  if (!held) return;
+  const again = [...panel.querySelectorAll("button, input, select")].find((element) => (element.id || element.dataset.key || element.textContent) === key);
+  (again ?? panel).focus({ preventScroll: true });
 }
 
 const say = (text) => { byId("status").textContent = text; };

@@ -21,24 +21,25 @@ const size = { width: 1, height: 1, ratio: 1, wide: 1, tall: 1 };
 const BULK = [1, 1.35, 1.15, 1.25, 1.2, 1.2, 1.2];
 let scene = null, waiting = false, labels = [];
 
-const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 const isShown = (i) => !now().hidden.has(now().codes[i]);
 
 /** Work out colours, shapes and the order of drawing; quiet nodes lie at the bottom. */
 function paint() {
-  const colouring = now(), order = [[], []];
-  const looks = colouring.categories.map((of) => [...rgb(colourOf(of)), of.quiet ? 130 : 225]);
+  const colouring = now(), order = [[], [], []], some = selection.size > 0;
+  const looks = colouring.categories.map((of) => [...rgb(colourOf(of)), of.quiet || of.muted ? 130 : 225]);
   scene = { colour: new Uint8Array(4 * n), shape: new Uint8Array(n), radius: new Float32Array(n), order: null };
   const base = Math.min(4.2, Math.max(1.7, 0.4 * size.fitted / Math.sqrt(Math.max(n, 1))));
   for (let i = 0; i < n; i += 1) {
     const code = colouring.codes[i], of = colouring.categories[code];
     scene.colour.set(looks[code], 4 * i);
+    if (some) scene.colour[4 * i + 3] = selection.has(i) ? 255 : 55; // the others stay, muted
     scene.shape[i] = of.shape;
     scene.radius[i] = base * (of.quiet ? 0.75 : BULK[of.shape]) * (of.caption ? 1.2 : 1);
-    if (!colouring.hidden.has(code)) order[of.quiet ? 0 : 1].push(i);
+    if (!colouring.hidden.has(code)) order[some && selection.has(i) ? 2 : of.quiet || of.muted ? 0 : 1].push(i);
   }
   if (probability !== null && colouring.key === "probability") order[1].sort((a, b) => probability[a] - probability[b]);
-  scene.order = Uint32Array.from([...order[0], ...order[1]]);
+  scene.order = new Uint32Array(order[0].length + order[1].length + order[2].length);
+  order.reduce((start, part) => { scene.order.set(part, start); return start + part.length; }, 0);
   renderer.scene(scene);
   labels = places(colouring);
   redraw();
@@ -91,7 +92,10 @@ function draw() {
   pen.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
   pen.clearRect(0, 0, size.width, size.height);
   if (state.selected >= 0) drawEdges(pen, accent, ground);
+  if (selection.size <= 100) for (const i of selection) if (isShown(i)) ring(pen, i, 2, 1.5, accent); // of more, their strength tells
+  if (changed.size <= 3000) for (const i of changed) if (isShown(i)) ring(pen, i, 3, 1.5, ink);
   drawNames(pen, ink, ground);
+  drawLasso(pen, accent);
   if (state.hover >= 0 && state.hover !== state.selected) ring(pen, state.hover, 4, 2, ink);
   if (stage.matches(":focus-visible")) {
     pen.strokeStyle = ink;

@@ -52,6 +52,8 @@ const spot = (event) => { const box = stage.getBoundingClientRect(); return [eve
 stage.addEventListener("pointerdown", (event) => {
   if (!pointers.size) travelled = 0;
   pointers.set(event.pointerId, spot(event));
+  if (pointers.size === 1 && (mode !== "move" || (event.shiftKey && event.button === 0))) beginLasso(...spot(event));
+  else lasso = null; // a second finger moves the map
   stage.setPointerCapture(event.pointerId);
   stage.classList.add("dragging");
 });
@@ -62,6 +64,7 @@ stage.addEventListener("pointermove", (event) => {
   const other = [...pointers].find(([key]) => key !== event.pointerId);
   pointers.set(event.pointerId, [x, y]);
   travelled += Math.abs(x - oldX) + Math.abs(y - oldY);
+  if (lasso) { extendLasso(x, y); return; }
   if (other === undefined) { moveBy(x - oldX, y - oldY); return; }
   const [fixedX, fixedY] = other[1], before = Math.hypot(oldX - fixedX, oldY - fixedY), after = Math.hypot(x - fixedX, y - fixedY);
   if (before > 0) zoomAt((x + fixedX) / 2, (y + fixedY) / 2, after / before);
@@ -70,7 +73,11 @@ stage.addEventListener("pointermove", (event) => {
 for (const name of ["pointerup", "pointercancel"]) stage.addEventListener(name, (event) => {
   if (!pointers.delete(event.pointerId) || pointers.size) return;
   stage.classList.remove("dragging");
-  if (name === "pointerup" && travelled < 6) select(pick(...spot(event), event.pointerType === "touch" ? 22 : 12));
+  const path = lasso;
+  lasso = null;
+  if (name === "pointerup" && travelled < 6) clicked(pick(...spot(event), event.pointerType === "touch" ? 22 : 12), event.shiftKey || event.ctrlKey || event.metaKey);
+  else if (name === "pointerup" && path) choose(inside(path), { add: event.shiftKey && mode !== "move" });
+  redraw();
 });
 stage.addEventListener("pointerleave", () => hover(-1));
 stage.addEventListener("wheel", (event) => { event.preventDefault(); zoomAt(...spot(event), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016))); }, { passive: false });
@@ -80,13 +87,13 @@ for (const name of ["focus", "blur"]) stage.addEventListener(name, redraw);
 const middle = (factor) => zoomAt(size.width / 2, size.height / 2, factor);
 const KEYS = {
   ArrowLeft: () => moveBy(60, 0), ArrowRight: () => moveBy(-60, 0), ArrowUp: () => moveBy(0, 60), ArrowDown: () => moveBy(0, -60),
-  "+": () => middle(1.4), "=": () => middle(1.4), "-": () => middle(1 / 1.4), 0: fit, Escape: () => select(-1),
-  Enter: () => select(pick(size.width / 2, size.height / 2, Math.hypot(size.width, size.height))),
+  "+": () => middle(1.4), "=": () => middle(1.4), "-": () => middle(1 / 1.4), 0: fit, Escape: () => { select(-1); choose([]); },
+  Enter: (event) => clicked(pick(size.width / 2, size.height / 2, Math.hypot(size.width, size.height)), event.shiftKey),
 };
 stage.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
   event.preventDefault();
-  KEYS[event.key]();
+  KEYS[event.key](event);
 });
 byId("zoom-in").addEventListener("click", () => middle(1.6));
 byId("zoom-out").addEventListener("click", () => middle(1 / 1.6));

@@ -1,6 +1,5 @@
 // The panel beside the map: a node, the found classes, the labels, what to label next.
 const tabs = [];
-const ranks = page.evidence && numbers(Uint8Array, page.evidence.ranks);
 const featureTotals = page.features && numbers(Uint32Array, page.features.total);
 const featureNumbers = page.features && page.features.numbers && lists(numbers(Uint32Array, page.features.counts), numbers(Float32Array, page.features.numbers));
 const brief = (value) => String(Number(value.toPrecision(3)));
@@ -34,9 +33,10 @@ const panelOf = (key) => tabs.find((tab) => tab.key === key).content;
 
 function fillPanels() {
   fillNode();
-  if (page.found) fillFound();
-  if (page.audit) fillAudit();
-  if (page.suggestions) fillSuggestions();
+  fillChosen();
+  fillFound();
+  fillAudit();
+  fillSuggestions();
 }
 
 const listed = (rows, kept) => Array.from(rows, (k) => kept.names[k]).join(", ");
@@ -44,12 +44,12 @@ const listed = (rows, kept) => Array.from(rows, (k) => kept.names[k]).join(", ")
 function fillNode() {
   const panel = panelOf("node"), i = state.selected;
   if (i < 0) {
-    panel.replaceChildren(make("p", { class: "soft" }, "Click a node, or search one, to see what is known about it."),
+    fill(panel, make("p", { class: "soft" }, "Click a node, or search one, to see what is known about it."),
       ...page.notes.map((note) => make("p", { class: "warning" }, note)));
     return;
   }
   const facts = [], fact = (name, value) => { if (value) facts.push(make("dt", {}, name), make("dd", {}, value)); };
-  fact("Label", page.labels ? listed(labelsOf(i), page.labels) || "none" : "");
+  fact("Label", describe(values[i]) || "none");
   if (page.truth) fact("True label", listed(truthOf(i), page.truth));
   if (!labelsOf(i).length) fact("If of a labelled class", named(byKey.predicted, i));
   const p = chance(i);
@@ -57,10 +57,10 @@ function fillNode() {
   const group = byKey.group ? category(byKey.group, i) : null;
   if (group && !group.quiet) fact("Group", make("span", {}, swatch(group), ` ${group.name}${group.caption ? `: ${group.caption}` : ""}`));
   const why = reasons(i), near = neighboursOf(i);
-  panel.replaceChildren(make("h2", { class: "id" }, idOf(i)), make("dl", {}, ...facts),
+  fill(panel, make("h2", { class: "id" }, idOf(i)), make("dl", {}, ...facts), answerForm([i], "node"),
     ...(why.length ? [make("h3", {}, "Why"), make("ul", { class: "why" }, ...why.map((text) => make("li", {}, text)))] : []),
     ...(page.features ? [make("h3", {}, page.features.title), words(i)] : []),
-    ...(page.edges ? [make("h3", {}, `Neighbours (${near.length.toLocaleString("en")})`), neighbourLinks(near, 30)] : []));
+    ...(page.edges ? [make("h3", {}, `Neighbours (${near.length.toLocaleString("en")})`), near.length ? button("Select with its neighbours", () => choose([i, ...near], { from: "neighbours" }), { class: "link" }) : "", neighbourLinks(near, 30)] : []));
 }
 
 /** What speaks for and against a hidden class, the strongest first, then what the neighbours are. */
@@ -101,27 +101,28 @@ function neighbourLinks(near, most) {
 }
 
 function fillFound() {
-  const { count: number, classes, failed, questions } = page.found, panel = panelOf("found");
+  if (!page.found) { fill(panelOf("found"), make("p", { class: "soft" }, server ? "Label nodes of two classes or more, then update." : "Nothing was looked for: there are no labels, or all nodes have one.")); return; }
+  const { count: number, failed, questions } = page.found, panel = panelOf("found");
   if (failed) {
-    panel.replaceChildren(make("h2", { class: "lead" }, "How many classes are missing cannot be said."), make("p", {}, page.selfTest.verdict));
+    fill(panel, make("h2", { class: "lead" }, "How many classes are missing cannot be said."), make("p", {}, page.selfTest.verdict));
     return;
   }
   const range = number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
   const lead = !number ? "" : number.best === 0 ? `No class seems to be missing${range}.` : `${count(number.best, "class is", "classes are")} probably missing from the labels${range}.`;
   const settle = questions.length ? [make("p", { id: "settle" }, `${count(questions.length, "question settles", "questions settle")} the number. What are these nodes?`), make("div", { class: "links" }, ...questions.map((i) => link(i)))] : [];
-  panel.replaceChildren(make("h2", { class: "lead" }, lead), ...settle, ...classes.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
+  fill(panel, make("h2", { class: "lead" }, lead), ...settle, ...groups.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
 }
 
-function card(group) {
-  const code = byKey.group.categories.findIndex((of) => !of.quiet && of.name === group.group), of = byKey.group.categories[code];
-  const facts = [count(group.size, "node", "nodes"), `mean probability ${percent(group.probability)}`];
+function card(own) {
+  const { found: group, code, key } = own, of = byKey.group.categories[code];
+  const facts = [count(own.rows.length, "node", "nodes"), `mean probability ${percent(group.probability)}`];
   if (group.nearest_seen) facts.push(`most like ${group.nearest_seen}`);
   if (group.edge_ratio !== null) facts.push(`${percent(group.edge_ratio)} of its edges stay inside`);
   const show = make("button", { type: "button", class: "link", onclick: () => { colourBy("group"); byKey.group.hidden.clear(); byKey.group.categories.forEach((other, k) => { if (k !== code) byKey.group.hidden.add(k); }); refresh(); } }, "Show only these");
-  return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, group.name === group.group ? group.name : `${group.name} (${group.group})`),
+  return make("article", { class: "card" }, make("h3", {}, of ? swatch(of) : null, group.name === group.group ? key : `${group.name} (${key})`),
     make("div", { class: "chips", "aria-label": group.caption_kind, role: "group" }, ...group.caption.map((word) => make("span", { class: "chip id" }, word))),
     make("p", { class: "small soft" }, facts.join(" · ")),
-    make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...group.members.map((i) => link(i)), show));
+    groupTools(own), make("p", { class: "small soft" }, "Typical members"), make("div", { class: "links" }, ...group.members.map((i) => link(i)), show));
 }
 
 /** Bars of how well each number of classes fits, without the long tail of those that do not. */
@@ -138,6 +139,7 @@ function curve({ best, curve: whole }) {
 }
 
 function fillAudit() {
+  if (!page.audit) { fill(panelOf("labels"), make("p", { class: "soft" }, "There are no labels yet.")); return; }
   const { audit, selfTest } = page, panel = panelOf("labels"), share = audit.n_nodes ? audit.n_labelled / audit.n_nodes : 0;
   const parts = [make("h2", { class: "lead" }, `${audit.n_labelled.toLocaleString("en")} of ${count(audit.n_nodes, "node has", "nodes have")} a label (${percent(share)}), in ${count(audit.classes.length, "class", "classes")}.`), bar(share)];
   if (audit.expected_unseen !== null) parts.push(make("p", { class: "small" }, `About ${count(Math.round(audit.expected_unseen), "unlabelled node belongs", "unlabelled nodes belong")} to a class nobody labelled.`));
@@ -149,26 +151,6 @@ function fillAudit() {
     const tested = selfTest.classes.filter((c) => c.auroc !== null);
     if (tested.length) parts.push(tableOf("Each labelled class hidden in turn (AUROC: 1 is perfect, 0.5 is chance)", ["Hidden class", "Labels", "AUROC"], tested.map((c) => [make("span", { class: "id" }, c.name), c.n_labels, c.auroc.toFixed(2)]), [1, 2]));
   }
-  panel.replaceChildren(...parts);
-}
-
-function fillSuggestions() {
-  const rows = page.suggestions, panel = panelOf("next");
-  panel.replaceChildren(make("h2", { class: "lead" }, rows.length ? `Label these ${rows.length} first: each tells most about what is missing.` : "There is nothing left to suggest."),
-    make("button", { type: "button", id: "export", class: "primary", disabled: !rows.length, onclick: exportSuggestions }, "Save as CSV"),
-    make("ul", {}, ...rows.map((row, k) => make("li", { class: "card" }, make("div", {}, `${k + 1}. `, row.row === null ? make("span", { class: "id" }, row.node) : link(row.row)),
-      make("p", { class: "small" }, row.reason), make("p", { class: "small soft" }, [`hidden class: ${percent(row.unseen_probability ?? 0)}`, row.likely_class ? `otherwise ${row.likely_class}` : ""].filter(Boolean).join(" · "))))));
-}
-
-function exportSuggestions() {
-  const header = ["node", "label", "reason", "unseen_probability", "likely_class", "group"];
-  const rows = page.suggestions.map((row) => [row.node, "", row.reason, (row.unseen_probability ?? 0).toFixed(4), row.likely_class, row.group]);
-  // The mark at the start tells spreadsheets that the text is UTF-8.
-  const address = URL.createObjectURL(new Blob(["\ufeff", csv([header, ...rows])], { type: "text/csv" }));
-  const anchor = make("a", { href: address, download: "suggested-nodes.csv" });
-  document.body.append(anchor);
-  anchor.click();
-  anchor.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
-  say(`${rows.length} nodes saved as suggested-nodes.csv`);
+  if (page.doubts?.length) parts.push(make("h3", {}, "Doubtful labels"), make("p", { class: "small" }, `${count(page.doubts.length, "label is", "labels are")} probably wrong.`), button("Go through them", openDoubts, { class: "link", id: "doubts" }));
+  fill(panel, ...parts);
 }

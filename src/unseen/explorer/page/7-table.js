@@ -3,8 +3,9 @@ const PAGE = 50;
 const sorting = { column: -1, down: false, page: 0, order: null };
 const collator = new Intl.Collator(undefined, { numeric: true });
 const columns = [
+  { name: "Selected", number: true, value: (i) => Number(selection.has(i)), show: (i) => make("input", { type: "checkbox", "aria-label": `Select ${short(idOf(i), 80)}`, "data-key": `tick-${i}`, checked: selection.has(i), onchange: () => { const tab = tabs.find((each) => !each.content.hidden).key; choose(selection.has(i) ? [...selection].filter((j) => j !== i) : [...selection, i]); openTab(tab); } }) },
   { name: "Node", value: (i) => page.ids[i], show: (i) => link(i) },
-  ...(page.labels ? [{ name: "Label", value: (i) => listed(labelsOf(i), page.labels) }] : []),
+  { name: "Label", value: (i) => labelsOf(i).join(", ") },
   ...(page.truth ? [{ name: "True label", value: (i) => listed(truthOf(i), page.truth) }] : []),
   ...(byKey.predicted ? [{ name: byKey.predicted.name, value: (i) => named(byKey.predicted, i) }] : []),
   ...(probability === null ? [] : [{ name: "In a hidden class", number: true, value: (i) => chance(i) ?? -1, show: (i) => (chance(i) === null ? "" : percent(chance(i))) }]),
@@ -47,8 +48,8 @@ function fillTable() {
   const body = rows.map((i) => make("tr", {}, ...columns.map((column) => make("td", { class: column.number ? "number" : null }, column.show ? column.show(i) : String(column.value(i))))));
   const left = n - order.length;
   const turn = (name, to, off) => make("button", { type: "button", disabled: off, onclick: () => { sorting.page = to; fillTable(); byId("table-view").querySelector(".scroll").scrollTop = 0; } }, name);
-  byId("table-view").replaceChildren(
+  fill(byId("table-view"),
     make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of nodes" }, make("table", {}, make("caption", { class: "away" }, "All nodes"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body))),
-    make("div", { class: "pager" }, turn("Previous", sorting.page - 1, sorting.page === 0), make("span", { id: "pages" }, `Page ${sorting.page + 1} of ${pages}`), turn("Next", sorting.page + 1, sorting.page >= pages - 1),
+    make("div", { class: "pager" }, button("Select these rows", () => choose(rows, { add: true }), { id: "select-rows" }), turn("Previous", sorting.page - 1, sorting.page === 0), make("span", { id: "pages" }, `Page ${sorting.page + 1} of ${pages}`), turn("Next", sorting.page + 1, sorting.page >= pages - 1),
       make("span", { class: "soft small" }, count(order.length, "node", "nodes") + (left ? `; ${left.toLocaleString("en")} switched off in the legend` : ""))));
 }

@@ -27,7 +27,7 @@ function colourBy(key) {
 function fillLegend() {
   const colouring = now(), legend = byId("legend"), focused = document.activeElement && document.activeElement.dataset.code;
   const all = (off) => { colouring.hidden = new Set(off ? colouring.categories.keys() : []); refresh(); };
-  const items = colouring.categories.map((of, code) => [of, code]).filter(([, code]) => colouring.counts[code]);
+  const items = colouring.categories.map((of, code) => [of, code]).filter(([, code]) => colouring.counts[code]).sort(([a], [b]) => !!b.caption - !!a.caption);
   legend.replaceChildren(...items.map(([of, code]) => make("button", {
     type: "button", "aria-pressed": String(!colouring.hidden.has(code)), "data-code": String(code),
     onclick: () => { if (!colouring.hidden.delete(code)) colouring.hidden.add(code); refresh(); },
@@ -66,12 +66,12 @@ function showMatches() {
   const open = hits.length > 0;
   matches.hidden = !open;
   field.setAttribute("aria-expanded", open);
-  matches.replaceChildren(...hits.map((i, k) => make("li", { role: "option", id: `match-${k}`, class: "id", "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); choose(k); } }, short(idOf(i), 120))));
+  matches.replaceChildren(...hits.map((i, k) => make("li", { role: "option", id: `match-${k}`, class: "id", "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); goToHit(k); } }, short(idOf(i), 120))));
   if (open) field.setAttribute("aria-activedescendant", `match-${active}`);
   else field.removeAttribute("aria-activedescendant");
 }
 
-function choose(k) {
+function goToHit(k) {
   const i = hits[k];
   field.value = page.ids[i];
   hits = [];
@@ -80,12 +80,19 @@ function choose(k) {
   select(i, { move: true });
 }
 
+/** All nodes whose id has the text of the search. */
+function selectMatches() {
+  const query = field.value.trim().toLowerCase();
+  lowered ??= page.ids.map((text) => text.toLowerCase());
+  if (query) choose(lowered.flatMap((text, i) => (text.includes(query) && isShown(i) ? [i] : [])), { from: "search" });
+}
+byId("select-matches").addEventListener("click", selectMatches);
 field.addEventListener("input", search);
 field.addEventListener("blur", () => { hits = []; showMatches(); });
 field.addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step && hits.length) { event.preventDefault(); active = (active + step + hits.length) % hits.length; showMatches(); }
-  else if (event.key === "Enter" && active >= 0 && hits.length) { event.preventDefault(); choose(active); }
+  else if (event.key === "Enter" && active >= 0 && hits.length) { event.preventDefault(); goToHit(active); }
   else if (event.key === "Escape") { hits = []; showMatches(); }
 });
 
@@ -110,30 +117,35 @@ function showAs(table) {
 byId("show-map").addEventListener("click", () => showAs(false));
 byId("show-table").addEventListener("click", () => showAs(true));
 
-for (const colouring of colourings) {
-  colouring.counts = new Array(colouring.categories.length).fill(0);
-  for (const code of colouring.codes) colouring.counts[code] += 1;
-  byId("colouring").append(make("option", { value: colouring.key }, colouring.name));
+function fillColourings(key) {
+  byId("colouring").replaceChildren(...colourings.map((c) => make("option", { value: c.key }, c.name)));
+  state.colouring = byKey[key] ?? colourings[0];
+  byId("colouring").value = state.colouring.key;
 }
 byId("colouring").addEventListener("change", (event) => colourBy(event.target.value));
 byId("subtitle").textContent = page.subtitle;
 addTab("node", "Node");
-if (page.found) addTab("found", "New classes");
-if (page.audit) addTab("labels", "Labels");
-if (page.suggestions) addTab("next", "Label next");
-state.colouring = byKey[page.start] ?? colourings[0];
-byId("colouring").value = state.colouring.key;
+addTab("chosen", "Selected");
+addTab("found", "New classes");
+addTab("labels", "Labels");
+addTab("next", "Label next");
+fillColourings(page.start);
+makeGroups();
+fillClasses();
+fillProgress();
 fillPanels();
-openTab(page.found ? "found" : page.audit ? "labels" : "node");
+openTab(page.found ? "found" : page.audit ? "labels" : page.suggestions ? "next" : "node");
 fillLegend();
 new ResizeObserver(resize).observe(stage);
 resize();
 document.documentElement.dataset.renderer = renderer.kind;
+if (server) poll();
+if (location.hash.startsWith("#rows=")) choose(location.hash.slice(6).split(".").map((text) => parseInt(text, 36)).filter((i) => i >= 0 && i < n));
 
 /** For the console and for tests: where a node is on the screen, and how long drawing takes. */
 window.explorer = {
   where(node) { const i = page.ids.indexOf(node), box = stage.getBoundingClientRect(); return [box.left + screenX(px[i]), box.top + screenY(py[i])]; },
   drawingTime(times = 5) { const start = performance.now(); for (let k = 0; k < times; k += 1) draw(); return (performance.now() - start) / times; },
-  view, csv,
+  view, csv, values, selected: () => [...selection].map((i) => page.ids[i]),
 };
 document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,98 @@
+// Several nodes at once: by lasso, rectangle, table, group, search or neighbourhood.
+let selection = new Set(), changed = new Set(), lasso = null, mode = "move";
+
+/** Select these nodes, or add them to those selected. */
+function choose(rows, { add = false, from = "" } = {}) {
+  selection = new Set(add ? [...selection, ...rows] : rows);
+  paint();
+  fillChosen();
+  fillTable();
+  if (selection.size) openTab("chosen");
+  say(`${count(selection.size, "node", "nodes")} selected${from ? ` (${from})` : ""}`);
+  const few = selection.size > 0 && selection.size <= 1000;
+  if (!page.server) history.replaceState(null, "", few ? `#rows=${[...selection].map((i) => i.toString(36)).join(".")}` : location.pathname);
+}
+
+/** A click shows a node; with shift it joins the selection, or leaves it. */
+function clicked(i, several) {
+  if (!several) { select(i); if (selection.size) choose([]); if (i >= 0) openTab("node"); return; }
+  if (i < 0) return;
+  const rows = selection.size || state.selected < 0 ? [...selection] : [state.selected];
+  choose(rows.includes(i) ? rows.filter((j) => j !== i) : [...rows, i]);
+}
+
+function setMode(name) {
+  mode = name;
+  for (const key of ["move", "lasso", "box"]) byId(`mode-${key}`).setAttribute("aria-pressed", key === mode);
+  stage.classList.toggle("drawing", mode !== "move");
+  say({ move: "Dragging moves the map", lasso: "Dragging draws a lasso", box: "Dragging draws a rectangle" }[mode]);
+}
+for (const key of ["move", "lasso", "box"]) byId(`mode-${key}`).addEventListener("click", () => setMode(key));
+
+function beginLasso(x, y) { lasso = [[x, y]]; }
+
+function extendLasso(x, y) {
+  if (mode === "box") { const [[left, top]] = lasso; lasso = [[left, top], [x, top], [x, y], [left, y]]; }
+  else lasso.push([x, y]);
+  redraw();
+}
+
+function drawLasso(pen, accent) {
+  if (!lasso || lasso.length < 2) return;
+  pen.beginPath();
+  for (const [x, y] of lasso) pen.lineTo(x, y);
+  pen.closePath();
+  pen.strokeStyle = accent;
+  pen.lineWidth = 2;
+  pen.stroke();
+  pen.globalAlpha = 0.12;
+  pen.fillStyle = accent;
+  pen.fill();
+  pen.globalAlpha = 1;
+}
+
+/** The shown nodes within a closed line on the screen, by the even-odd rule. */
+function inside(path) {
+  const xs = path.map(([x]) => x), ys = path.map(([, y]) => y), rows = [];
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  for (let i = 0; i < n; i += 1) {
+    const x = screenX(px[i]), y = screenY(py[i]);
+    if (x < left || x > right || y < top || y > bottom || !isShown(i)) continue;
+    let within = false;
+    for (let a = 0, b = path.length - 1; a < path.length; b = a, a += 1) {
+      if ((ys[a] > y) !== (ys[b] > y) && x < ((xs[b] - xs[a]) * (y - ys[a])) / (ys[b] - ys[a]) + xs[a]) within = !within;
+    }
+    if (within) rows.push(i);
+  }
+  return rows;
+}
+
+const CARDS = 30;
+
+/** A node in short: what is known, its probability, words and neighbours. */
+function nodeCard(i) {
+  const p = chance(i), near = [...neighboursOf(i)];
+  const facts = [describe(values[i]), p === null ? "" : `hidden class: ${percent(p)}`, labelsOf(i).length ? "" : named(byKey.group, i) || named(byKey.predicted, i)].filter(Boolean);
+  const told = page.features ? Array.from(featuresOf(i).subarray(0, 6), (k) => page.features.names[k]) : [];
+  return make("li", { class: "card" }, link(i), make("p", { class: "small soft" }, facts.join(" · ")),
+    told.length ? make("p", { class: "small" }, make("span", { class: "id" }, told.join(", "))) : null,
+    near.length ? make("p", { class: "small soft" }, "near ", make("span", { class: "id" }, near.slice(0, 4).map(idOf).join(", ")), near.length > 4 ? ` and ${near.length - 4} more` : "") : null);
+}
+
+const describe = (value) => (Array.isArray(value) ? value.join(", ") : { skip: "skipped", unknown: "of unknown class" }[value]);
+
+function fillChosen() {
+  const panel = panelOf("chosen"), rows = [...selection];
+  tabs.find((tab) => tab.key === "chosen").button.textContent = rows.length ? `Selected (${rows.length.toLocaleString("en")})` : "Selected";
+  if (!rows.length) {
+    fill(panel, make("p", { class: "soft" }, "Select nodes to label them together: draw a lasso or a rectangle on the map, click nodes with shift, tick rows of the table, or take a group, the results of a search or the neighbours of a node."));
+    return;
+  }
+  const order = probability === null ? rows : rows.sort((a, b) => (chance(b) ?? -1) - (chance(a) ?? -1));
+  fill(panel, make("h2", { class: "lead", id: "chosen-count" }, `${count(rows.length, "node", "nodes")} selected`),
+    answerForm(rows, "chosen"),
+    make("div", { class: "links" }, button("Let go", () => choose([]), { class: "link" }),
+      button("Save as CSV", () => download("selected-nodes.csv", csv([["node"], ...rows.map((i) => [page.ids[i]])], true)), { class: "link" })),
+    make("ul", {}, ...order.slice(0, CARDS).map(nodeCard)),
+    rows.length > CARDS ? make("p", { class: "soft small" }, `and ${(rows.length - CARDS).toLocaleString("en")} more`) : null);
+}

@@ -1,0 +1,167 @@
+// Answers: to the server that this page came from, which has them on disk before it says so; without one, into a file.
+const server = page.server ?? null;
+const saved = { session: null, revision: 0, findings: 0, undo: 0, own: [], state: null };
+
+/** The classes there are, the most frequent first. */
+function classNames() {
+  const counts = new Map();
+  for (let i = 0; i < n; i += 1) for (const name of labelsOf(i)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+}
+
+/** The classes that are most likely for some nodes: what was found, then those of neighbours, then the others. */
+function likelyNames(rows) {
+  const votes = new Map(), vote = (name, weight) => { if (name) votes.set(name, (votes.get(name) ?? 0) + weight); };
+  for (const i of rows.slice(0, 200)) {
+    if (doubts) vote(doubts[at]?.likely_class, 9);
+    vote(named(byKey.predicted, i), 1 - (chance(i) ?? 0));
+    for (const j of [...neighboursOf(i)].slice(0, 50)) for (const name of labelsOf(j)) vote(name, 1);
+  }
+  const most = [...votes].sort((a, b) => b[1] - a[1]).map(([name]) => name), all = [...new Set([...most, ...classNames()])];
+  return (doubts ? [...new Set([all[0], ...rows.flatMap(labelsOf), ...all])] : all).filter(Boolean).slice(0, 9);
+}
+
+/** Buttons and a field that give nodes a class. */
+function answerForm(rows, where) {
+  const give = (label) => answer(rows, { label }, null, where);
+  const named = likelyNames(rows).map((name, k) => make("button", { type: "button", class: "answer", "data-key": `${where}-${k + 1}`, onclick: () => give(name) }, make("kbd", {}, String(k + 1)), " ", make("span", { class: "id" }, name)));
+  const input = make("input", { type: "text", id: `${where}-class`, list: "classes", autocomplete: "off", placeholder: "Another or a new class", "aria-label": "Another or a new class",
+    onkeydown: (event) => { if (event.key === "Enter" && input.value.trim()) { event.preventDefault(); give(input.value.trim()); } else if (event.key === "Escape") input.blur(); } });
+  const act = (key, text, action) => make("button", { type: "button", class: "answer", "data-key": `${where}-${key}`, onclick: () => answer(rows, { action }, null, where) }, make("kbd", {}, key), ` ${text}`);
+  return make("div", { class: "answers", role: "group", "aria-label": "Answers" }, ...named, input,
+    button("Label", () => { if (input.value.trim()) give(input.value.trim()); else input.focus(); }, { class: "primary", "data-key": `${where}-label` }),
+    act("u", "unknown", "unknown"), act("s", "skip", "skip"), rows.some((i) => labelsOf(i).length) ? act("c", "clear", "clear") : null);
+}
+
+/** Save an answer about nodes, and show it only when it is saved. */
+async function answer(rows, { label, action }, what = null, where = "") {
+  if (!rows.length) { say("There is no node left to answer about"); return; }
+  const asked = queue()[at];
+  if (where === "next" && doubts && action === "skip") { advance(asked); return; } // the label stays as it is
+  const reply = await send("answers", { node: rows.map((i) => page.ids[i]), ...(label === undefined ? { action } : { label }) });
+  if (!reply) return;
+  tell(`${what ?? `${count(rows.length, "node", "nodes")}: ${label ?? action}`}, saved${server ? "" : " in this page; download the labels when you are done"}`);
+  if (where === "next") advance(asked);
+  else if (where === "chosen") choose([]);
+}
+
+async function undo() {
+  if (!saved.undo) { say("There is no answer left to undo"); return; }
+  if (await send("undo", {})) tell("The last answer is undone, saved");
+}
+
+/** Ask the server and take what it says; what went wrong is shown, and nothing else changes. */
+async function send(name, body) {
+  try {
+    const state = server ? await ask(name, body) : local(name, body);
+    follow(state);
+    return state;
+  } catch (error) {
+    alarm(`Not saved: ${error.message}`);
+    return null;
+  }
+}
+
+async function ask(name, body) {
+  const reply = await fetch(name, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(() => { throw new Error("the server does not answer; is `unseen label` still running?"); });
+  const content = await reply.json().catch(() => ({ error: `the server answered ${reply.status}` }));
+  if (!reply.ok) throw new Error(content.error ?? `the server answered ${reply.status}`);
+  return content;
+}
+
+/** What the server does, for a page from disk: answers live in the page until they are downloaded. */
+function local(name, body) {
+  let changes;
+  if (name === "undo") changes = saved.own.pop().map(([node, before]) => [node, before]);
+  else {
+    if (body.label !== undefined && (/[|\p{C}]/u.test(body.label) || /^(-1|nan|NA|N\/A|<NA>|None|null|NULL)$/.test(body.label) || body.label.length > 200)) throw new Error(`a class cannot be called ${short(body.label, 40)}`);
+    const value = body.label !== undefined ? [body.label] : body.action === "clear" ? [] : body.action;
+    saved.own.push(body.node.map((node) => [node, values[rowOf(node)]]));
+    changes = body.node.map((node) => [node, value]);
+  }
+  return { revision: saved.revision + 1, changes, undo: saved.own.length };
+}
+
+/** Take a state: changes of this and of other windows, and what an update found. */
+function follow(state) {
+  if (saved.session && state.session && state.session !== saved.session) { location.reload(); return; }
+  let touched = false;
+  for (const [node, value] of state.changes) {
+    const i = rowOf(node);
+    if (i < 0 || String(values[i]) === String(value) && Array.isArray(values[i]) === Array.isArray(value)) continue;
+    values[i] = Array.isArray(value) && !value.length ? NOTHING : value;
+    relabel(i);
+    touched = true;
+  }
+  Object.assign(saved, { session: state.session, revision: state.revision, undo: state.undo, state });
+  if (state.findings) takeFindings(state.findings, state.update.number);
+  else if (touched) { if (!doubts) at = 0; fillClasses(); refresh(); fillPanels(); }
+  fillProgress();
+}
+
+/** What was found anew: the map stays, and what changed is ringed. */
+function takeFindings(findings, number) {
+  const look = (i) => [named(byKey.overview ?? byKey.predicted, i), Math.round(4 * (chance(i) ?? 0))];
+  const before = Array.from({ length: n }, (_, i) => look(i)), key = now().key, held = state.selected;
+  take(findings);
+  for (let i = 0; i < n; i += 1) relabel(i);
+  changed = new Set([...before.keys()].filter((i) => { const [name, step] = look(i); return name !== before[i][0] || Math.abs(step - before[i][1]) > 1; }));
+  saved.findings = number;
+  doubts = null;
+  at = 0;
+  fillColourings(byKey[key] ? key : page.start);
+  makeGroups();
+  state.selected = held;
+  fillClasses();
+  refresh();
+  fillPanels();
+  tell(`Updated: ${count(changed.size, "node looks", "nodes look")} different now`);
+}
+
+const alarm = (text) => { byId("alarm").textContent = text; byId("alarm").hidden = !text; };
+const tell = (text) => { alarm(""); byId("told").textContent = text; say(text); };
+
+function fillClasses() {
+  byId("classes").replaceChildren(...classNames().map((name) => make("option", { value: name })));
+}
+
+/** How far it is, at a glance. */
+function fillProgress() {
+  const { state } = saved, labelled = state?.labelled ?? values.filter((value) => Array.isArray(value) && value.length).length, total = state?.nodes ?? n;
+  const expected = page.audit?.expected_unseen ?? null, best = page.found?.count?.best ?? 0, facts = [];
+  facts.push(`${labelled.toLocaleString("en")} of ${total.toLocaleString("en")} labelled`);
+  if (page.found?.failed) facts.push("what is missing cannot be said");
+  else if (expected !== null) facts.push(best === 0 && expected < 0.01 * total ? "nothing is missing any more" : `about ${Math.round(expected).toLocaleString("en")} of missing classes`, `${count(best, "new class", "new classes")} found`);
+  facts.push(`${count(saved.undo, "answer", "answers")} given`);
+  const update = state?.update, busy = !!update?.running, since = state ? state.revision - (page.revision ?? 0) : 0;
+  const bar = make("progress", { "aria-label": "Update", max: String(update?.total || 1), value: busy && update.total ? String(update.done) : null, hidden: !busy });
+  const outside = state?.outside ? make("div", { class: "warning", id: "outside" }, `${server.file} was changed by another program. `,
+    ...[["both", "Take it, with my answers"], ["file", "Take it as it is"], ["app", "Keep mine"]].map(([take, text]) => button(text, () => send("outside", { take }), { class: "link" }))) : null;
+  fill(byId("progress"), make("p", { id: "facts" }, facts.join(" · ")),
+    page.selfTest ? make("p", { class: "small soft", id: "trust" }, page.selfTest.verdict) : null,
+    update?.error ? make("p", { class: "warning" }, update.error) : null, outside,
+    make("div", { class: "tools" }, server ? button(busy ? "Updating…" : since ? `Update (${count(since, "answer", "answers")} since)` : "Update", () => send("update", {}), { id: "update", disabled: busy }) : button("Download labels.csv", downloadLabels, { id: "save-labels" }),
+      button("Undo", undo, { id: "undo", disabled: !saved.undo }), bar,
+      changed.size ? button(`Select the ${changed.size.toLocaleString("en")} that changed`, () => { choose([...changed]); changed = new Set(); fillProgress(); }, { id: "changed" }) : null));
+}
+
+function downloadLabels() {
+  const answers = values.some((value) => typeof value === "string"), rows = [];
+  values.forEach((value, i) => {
+    if (typeof value === "string") rows.push([page.ids[i], "", value]);
+    else for (const name of value) rows.push(answers ? [page.ids[i], name, ""] : [page.ids[i], name]);
+  });
+  download("labels.csv", csv([answers ? ["node", "label", "answer"] : ["node", "label"], ...rows], true));
+  tell(`${count(rows.length, "row", "rows")} saved as labels.csv`);
+}
+
+/** Look for answers of other windows, and for the end of an update. */
+async function poll() {
+  if (!document.hidden || saved.state?.update.running) {
+    try {
+      follow(await ask(`state?revision=${saved.revision}&findings=${saved.findings}`));
+      if (byId("alarm").textContent.startsWith("Lost")) alarm("");
+    } catch (error) { alarm(`Lost the server: ${error.message}`); }
+  }
+  setTimeout(poll, saved.state?.update.running ? 400 : 1500);
+}

@@ -1,0 +1,204 @@
+"""Selecting and labelling in a real browser, on a page from disk: by mouse, by keys, by touch-sized targets."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import pytest
+
+from unseen.explorer import Subject
+
+
+def drag(browser: Any, points: list[tuple[float, float]]) -> None:
+    """Draw on the map, from point to point of the screen."""
+    from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+    builder = ActionBuilder(browser.driver, duration=20)
+    pointer = builder.pointer_action
+    pointer.move_to_location(*map(round, points[0])).pointer_down()
+    for x, y in points[1:]:
+        pointer.move_to_location(round(x), round(y))
+    pointer.pointer_up()
+    builder.perform()
+
+
+def around(browser: Any, nodes: list[str], margin: float = 12) -> list[tuple[float, float]]:
+    """Return a rectangle around nodes, as the corners of a lasso."""
+    places = [browser.js("return explorer.where(arguments[0])", node) for node in nodes]
+    (left, top), (right, bottom) = (
+        [f(place[k] for place in places) + sign * margin for k in (0, 1)] for f, sign in ((min, -1), (max, 1))
+    )
+    return [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+
+
+def chosen(browser: Any) -> set[str]:
+    return set(browser.js("return explorer.selected()"))
+
+
+def value(browser: Any, node: str) -> Any:
+    return browser.js(
+        "return explorer.values[JSON.parse(document.getElementById('data').textContent).ids.indexOf(arguments[0])]",
+        node,
+    )
+
+
+def cluster(subject: Subject, k: int) -> list[str]:
+    return [str(node) for node in subject.embedding.node_ids[k::3]]
+
+
+def test_a_lasso_and_a_rectangle_select_what_lies_inside(browser: Any, subject: Subject) -> None:
+    browser.load()
+    third = cluster(subject, 2)
+    browser.click("#mode-lasso")
+    drag(browser, around(browser, third))
+    assert chosen(browser) == set(third)
+    assert browser.text("#chosen-count") == "40 nodes selected"
+    assert browser.js("return document.querySelectorAll('#panel-chosen li.card').length") == 30
+    browser.click("#mode-box")
+    box = around(browser, cluster(subject, 0))
+    drag(browser, [box[0], box[2]])
+    assert chosen(browser) == set(cluster(subject, 0))
+    browser.click("#mode-move")
+    before = browser.js("return explorer.view.x")
+    drag(browser, [box[0], box[2]])
+    assert browser.js("return explorer.view.x") != before
+    assert browser.complaints() == []
+
+
+def test_clicks_with_shift_search_neighbours_groups_and_rows_select(browser: Any, subject: Subject) -> None:
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    browser.load()
+    browser.click_node("node29")
+    for node in ("node32", "node35", "node32"):  # the last one leaves it again
+        ActionChains(browser.driver).key_down(Keys.SHIFT).perform()
+        browser.click_node(node)
+        ActionChains(browser.driver).key_up(Keys.SHIFT).perform()
+    assert chosen(browser) == {"node29", "node35"}
+    browser.js(
+        "document.getElementById('search').value = 'node11'; document.getElementById('select-matches').click()"
+    )
+    assert chosen(browser) == {"node11", *(f"node{k}" for k in range(110, 120))}
+    browser.click_node("node30")
+    assert chosen(browser) == set()
+    browser.js(
+        "[...document.querySelectorAll('#panel-node button')]"
+        ".find((b) => b.textContent.startsWith('Select with')).click()"
+    )
+    assert chosen(browser) == {"node27", "node30", "node33"}
+    browser.click("#tab-found")
+    browser.click("[data-key='select-new-1']")
+    assert len(chosen(browser)) == 40
+    browser.click("#show-table")
+    browser.js("document.querySelectorAll('#table-view tbody input')[0].click()")
+    assert len(chosen(browser)) in (39, 41)
+    browser.click("#select-rows")
+    assert len(chosen(browser)) > 41
+    address = browser.js("return location.hash")
+    again = chosen(browser)
+    browser.load(address)
+    assert chosen(browser) == again
+
+
+def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Subject) -> None:
+    browser.load()
+    third = cluster(subject, 2)
+    browser.click("#mode-lasso")
+    drag(browser, around(browser, third))
+    browser.js("document.getElementById('chosen-class').focus()")
+    browser.press("mine, too", "\ue007")
+    browser.until("return document.getElementById('told').textContent.includes('40 nodes: mine, too, saved')")
+    assert value(browser, third[-1]) == ["mine, too"]
+    assert "80 of 120 labelled" in browser.text("#facts")
+    assert chosen(browser) == set()
+    browser.click("#undo")
+    browser.until("return document.getElementById('undo').disabled")
+    assert value(browser, third[-1]) == []
+    browser.click("#tab-next")
+    browser.press("n")
+    browser.press("x|y", "\ue007")
+    browser.until("return document.getElementById('alarm').textContent.includes('cannot be called')")
+    browser.js("document.getElementById('next-class').value = ''")
+    browser.js("document.getElementById('next-class').focus()")
+    browser.press("blue", "\ue007")
+    browser.until("return document.getElementById('told').textContent.includes('blue, saved')")
+    assert browser.js("return document.getElementById('alarm').hidden")
+    browser.js("document.activeElement.blur()")
+    browser.press("s")
+    browser.press("u")
+    browser.press("1")
+    browser.until("return document.getElementById('facts').textContent.includes('4 answers')")
+    (browser.downloads / "labels.csv").unlink(missing_ok=True)
+    browser.click("#save-labels")
+    with browser.saved("labels.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["node", "label", "answer"]
+    labelled = {subject.labels.node_ids[row] for row in subject.labels.labelled}
+    asked = [str(s.node) for s in subject.suggestions if s.node not in labelled]
+    answers = {row[0]: row[1:] for row in rows if row[0] in asked[:4]}
+    assert answers[asked[0]] == ["blue", ""]
+    assert [answers[asked[1]], answers[asked[2]]] == [["", "skip"], ["", "unknown"]]
+    assert answers[asked[3]][0] in ("</script>one", "two", "blue")
+
+
+def test_groups_are_renamed_merged_split_and_accepted_in_part(browser: Any) -> None:
+    browser.load()
+    browser.click("#tab-found")
+    browser.click("[data-key='split-new-1']")
+    cards = (
+        "return [...document.querySelectorAll('#panel-found article h3')].map((e) => e.textContent.trim())"
+    )
+    assert len(browser.js(cards)) == 2
+    assert (
+        browser.js("return document.activeElement.dataset.key") == "split-new-1"
+    )  # the focus is where it was
+    browser.js(
+        "const s = document.querySelector(\"[data-key='merge-new-1']\"); s.value = 'new-1b'; "
+        "s.dispatchEvent(new Event('change'))"
+    )
+    assert len(browser.js(cards)) == 1
+    key = "new-1 + new-1b"
+    browser.js(
+        "const s = document.querySelector(arguments[0]); s.value = '0.95'; s.dispatchEvent(new Event('input'))",
+        f"[data-key='least-{key}']",
+    )
+    assert browser.text(f"[data-key='accept-{key}']").startswith("Accept 0 of ")
+    browser.js(
+        "const s = document.querySelector(arguments[0]); s.value = '0.8'; s.dispatchEvent(new Event('input'))",
+        f"[data-key='least-{key}']",
+    )
+    browser.js(
+        "const s = document.querySelector(arguments[0]); s.value = 'found'; s.dispatchEvent(new Event('input'))",
+        f"[data-key='name-{key}']",
+    )
+    browser.click(f"[data-key='accept-{key}']")
+    browser.until("return document.getElementById('told').textContent.includes('accepted as found, saved')")
+    assert value(browser, "node29") == ["found"]
+    assert "found" in browser.text("#legend")
+
+
+@pytest.mark.parametrize("where", ["search", "next-class"])
+def test_shortcuts_never_fire_in_fields(browser: Any, where: str) -> None:
+    browser.load()
+    browser.click("#tab-next")
+    browser.js("document.getElementById(arguments[0]).focus()", where)
+    browser.press("1", "s", "u", "\ue003")
+    assert "0 answers" in browser.text("#facts")
+    assert browser.js("return document.getElementById(arguments[0]).value", where) == "1s"
+
+
+def test_what_the_lasso_does_is_done_by_keys_alone(browser: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    browser.load()
+    browser.js("document.getElementById('search').focus()")
+    browser.press("node11", Keys.TAB, Keys.ENTER)
+    assert len(chosen(browser)) == 11
+    assert browser.text("#status").startswith("11 nodes selected")
+    browser.js("document.getElementById('panel-chosen').focus()")
+    browser.press("1")
+    browser.until("return document.getElementById('facts').textContent.includes('1 answer given')")
+    browser.press(Keys.BACKSPACE)
+    browser.until("return document.getElementById('undo').disabled")

@@ -1,0 +1,152 @@
+"""The whole loop on debian, in a browser, with the server: look, name, answer, update; what was said is in the file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unseen
+from labelling import Running
+from unseen.data.write import write_graph
+from waiting import wait_for
+
+COMMAND = ["-c", "from unseen.cli import main; main()", "label"]
+FILES = ["edges.csv", "--features", "features.parquet", "--labels", "labels.csv", "--no-browser"]
+
+
+def in_file(path: Path) -> dict[str, list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [(row["node"], row["label"] or row.get("answer") or "") for row in csv.DictReader(file)]
+    assert len({node for node, _ in rows}) == len(rows)  # no node of debian has two labels
+    return {node: [label] for node, label in rows}
+
+
+def open_app(browser: Any, app: Running) -> None:
+    browser.driver.get("about:blank")
+    browser.driver.get(app.url)
+    browser.until("return document.documentElement.dataset.ready === 'yes'")
+
+
+def told(browser: Any, text: str) -> None:
+    browser.until("return document.getElementById('told').textContent.includes(arguments[0])", text)
+
+
+@pytest.mark.slow
+@pytest.mark.processes
+def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.actions.action_builder import ActionBuilder
+    from selenium.webdriver.common.keys import Keys
+
+    data = unseen.load_dataset("debian")
+    split = unseen.completely_imbalanced_split(
+        data.labels, label_rate=0.3, unseen=["mail", "sound"], random_state=0
+    )
+    write_graph(data.graph, tmp_path, labels=split.seen_labels, tables=True)
+    before = (tmp_path / "labels.csv").read_bytes()
+    expected = in_file(tmp_path / "labels.csv")
+    read = unseen.read(
+        tmp_path / "edges.csv", features=tmp_path / "features.parquet", labels=tmp_path / "labels.csv"
+    )
+    found = unseen.discover(read.graph, read.labels, random_state=0)
+
+    app = Running([*COMMAND, *FILES], tmp_path)
+    try:
+        open_app(browser, app)
+        browser.complaints()
+        browser.click("#tab-found")
+        browser.js("document.querySelector(\"[data-key='name-new-1']\").focus()")
+        browser.press("sound")
+        browser.click("[data-key='accept-new-1']")
+        told(browser, "new-1 accepted as sound, saved")
+        new = [row for row in found.nodes.to_pylist() if row["group"] == "new-1"]
+        expected |= {row["node"]: ["sound"] for row in new if row["unseen_probability"] >= 0.5}
+
+        browser.click("#mode-lasso")
+        x, y = browser.js("return explorer.where(arguments[0])", found.classes[1].members[0])
+        builder = ActionBuilder(browser.driver, duration=20)
+        builder.pointer_action.move_to_location(round(x) - 14, round(y) - 14).pointer_down()
+        for right, down in ((14, -14), (14, 14), (-14, 14), (-14, -14)):
+            builder.pointer_action.move_to_location(round(x) + right, round(y) + down)
+        builder.pointer_action.pointer_up()
+        builder.perform()
+        chosen = browser.js("return explorer.selected()")
+        assert chosen
+        browser.js("document.getElementById('chosen-class').focus()")
+        browser.press("mail", Keys.ENTER)
+        told(browser, "mail, saved")
+        expected |= {node: ["mail"] for node in chosen}
+
+        browser.click("#tab-next")
+        for number, keys in enumerate((["1"], ["n"], ["u"], ["s"], ["2"])):
+            node = browser.text("#panel-next .question h3 .id")
+            first, second = browser.js(
+                "return [1, 2].map((k) => document.querySelector(`[data-key='next-${k}'] .id`).textContent)"
+            )
+            browser.press(*keys)
+            if keys == ["n"]:
+                browser.press("mail", Keys.ENTER)
+            browser.until(
+                "return document.getElementById('facts').textContent.includes(arguments[0])",
+                f" {number + 3} answers",
+            )
+            browser.js("document.activeElement.blur()")
+            expected[node] = [{"1": first, "n": "mail", "u": "unknown", "s": "skip", "2": second}[keys[0]]]
+        browser.press(Keys.BACKSPACE)
+        told(browser, "The last answer is undone, saved")
+        del expected[node]
+
+        browser.click("#update")
+        wait_for(lambda: app.ask("state")[1]["update"]["number"] == 1, "the update")
+        told(browser, "Updated: ")
+        assert browser.js("return document.querySelector('.question h3 .id').textContent") not in expected
+        assert browser.complaints() == []
+        second_window = app.ask("state")[1]
+        assert dict(second_window["changes"]).keys() == expected.keys()
+    finally:
+        app.end()
+    assert in_file(tmp_path / "labels.csv") == expected
+    assert (tmp_path / "labels.csv.bak").read_bytes() == before
+
+    app = Running([*COMMAND, *FILES], tmp_path)
+    try:
+        open_app(browser, app)
+        assert (
+            f"{sum(v[0] not in ('skip', 'unknown') for v in expected.values()):,} of 4,852"
+            in browser.text("#facts")
+        )
+        assert browser.js("return document.getElementById('undo').disabled") is False
+    finally:
+        app.end()
+    assert in_file(tmp_path / "labels.csv") == expected
+
+
+def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> None:
+    """One window is the browser, the other speaks to the server itself."""
+    edges = ["src,dst", *(f"n{k},n{k + 1}" for k in range(30))]
+    (tmp_path / "edges.csv").write_text("\n".join(edges) + "\n")
+    (tmp_path / "labels.csv").write_text("node,label\nn1,red\nn2,blue\n")
+    app = Running([*COMMAND, "edges.csv", "--labels", "labels.csv", "--no-browser"], tmp_path)
+    try:
+        open_app(browser, app)
+        app.ask("answers", {"node": "n9", "label": "green"})
+        browser.until("return document.getElementById('facts').textContent.startsWith('3 of 31 labelled')")
+        assert "green" in browser.js("return JSON.stringify(explorer.values)")
+        (tmp_path / "labels.csv").write_text("node,label\nn1,red\n")
+        browser.until("return document.getElementById('outside') !== null")
+        browser.click("#outside button")
+        browser.until("return document.documentElement.dataset.ready === 'yes' && document.getElementById('facts')"
+                      ".textContent.startsWith('2 of 31 labelled')")  # fmt: skip
+        app.end()
+        browser.click("#tab-next")
+        browser.js("document.activeElement.blur()")
+        browser.press("1")
+        browser.until(
+            "return document.getElementById('alarm').textContent.includes('the server does not answer')"
+        )
+        browser.complaints()
+    finally:
+        app.end()
+    assert in_file(tmp_path / "labels.csv") == {"n1": ["red"], "n9": ["green"]}
