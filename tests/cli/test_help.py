@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import unseen
@@ -75,11 +77,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_graph(data.graph, place / "graph.graphml")
     unseen.Labels.from_values(values, data.graph.node_ids).save(place / "labels.csv")
     unseen.MFDW(n_components=4, random_state=0).fit_transform(data.graph).save(place / "vectors.parquet")
+    nodes = {"node": [0, 3], "group": ["new-1", "new-2"], "unseen_probability": [0.9, 0.8]}
+    pq.write_table(pa.table(nodes), place / "nodes.parquet")
     return place
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", [line for line in EXAMPLES if "debian" not in line])
+@pytest.mark.parametrize("line", [each for each in EXAMPLES if not re.search("debian|unseen label ", each)])
 def test_the_examples_work(line: str, folder: Path) -> None:
     command = re.sub(r"(?<!-)\bunseen\b", f"{sys.executable} -m unseen", line)
     ran = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
