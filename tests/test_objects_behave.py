@@ -69,7 +69,7 @@ def test_sparse_vectors_become_dense_up_to_a_gigabyte(vectors: Any) -> None:
         with pytest.raises(InputError, match=r"would take 1\.2 GB as an array"):
             use(large)
     with pytest.raises(ValueError, match="copy=False"):
-        np.array(embedding, copy=False)
+        embedding.__array__(copy=False)
 
 
 def test_arrays(embedding: unseen.Embedding, vectors: Any) -> None:

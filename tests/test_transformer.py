@@ -44,7 +44,7 @@ def test_a_clone_shares_the_graph_and_nothing_learnt(data: unseen.Dataset) -> No
 def test_frames_come_out_with_names(data: unseen.Dataset) -> None:
     made = unseen.NodeVectors(data.graph, "mfdw").set_output(transform="pandas")
     made.set_params(method=unseen.MFDW(n_components=2, random_state=0))
-    frame = made.fit(data.graph.node_ids).transform(pd.Series([5, 3], index=["x", "y"]))
+    frame = made.fit(data.graph.node_ids).transform(pd.DataFrame({"id": [5, 3]}, index=["x", "y"]))
     assert frame.columns.tolist() == ["mfdw0", "mfdw1"]
     assert frame.index.tolist() == ["x", "y"]
     assert made.transform(np.array([[5], [3]])).shape == (2, 2)
