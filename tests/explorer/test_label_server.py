@@ -198,11 +198,12 @@ def test_fifty_kills_lose_nothing_that_was_saved(path):
             undoable += 1
         assert values == saved
         assert state["undo"] == undoable
-        killer = threading.Timer(draw.uniform(0, 0.1), app.end, [signal.SIGKILL])
-        killer.start()
+        killer, wait = threading.Timer(draw.uniform(0, 0.02), app.end, [signal.SIGKILL]), draw.randrange(6)
         with contextlib.suppress(OSError, http.client.HTTPException):
             while True:
-                number += 1
+                if wait == 0:
+                    killer.start()
+                number, wait = number + 1, wait - 1
                 sent = draw.choice(NODES[5:]), [f"c{number}"]
                 assert app.ask("answers", {"node": sent[0], "label": sent[1]})[0] == 200
                 saved[sent[0]], undoable, sent = sent[1], undoable + 1, None
