@@ -61,6 +61,24 @@ def test_a_sparse_product_and_its_gradient_are_the_dense_ones() -> None:
     np.testing.assert_allclose(weight.grad, x.toarray().T @ upstream.numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("features", [True, False, "dense"])
+def test_training_on_what_labels_can_see_is_training_on_the_whole_graph(features, monkeypatch) -> None:
+    graph = planted(features=bool(features))
+    if features == "dense":
+        graph = unseen.Graph(graph.adjacency, np.random.default_rng(0).normal(size=(graph.n_nodes, 7)))
+    labels = unseen.Labels.from_values(
+        [f"c{i % 3}" if i in (1, 2, 12, graph.n_nodes - 1) else None for i in range(graph.n_nodes)],
+        graph.node_ids,
+    )
+    some = unseen.GCN(n_components=6, epochs=30, random_state=0).fit(graph, labels)
+    rows = Inputs.of(graph, row_normalize=True, seed=0, device=CPU).around(torch.tensor([1, 2]))
+    assert rows.last.shape[0] == 2 < rows.ahat.shape[0] < rows.x.shape[0] < graph.n_nodes
+    monkeypatch.setattr(unseen.GCN, "_needed", lambda _self, inputs, targets: (inputs, targets))
+    whole = unseen.GCN(n_components=6, epochs=30, random_state=0).fit(graph, labels)
+    np.testing.assert_allclose(some.loss_history_, whole.loss_history_, rtol=1e-5)
+    np.testing.assert_allclose(some.embedding_.vectors, whole.embedding_.vectors, rtol=1e-3, atol=1e-5)
+
+
 def test_dropping_entries_keeps_matrix_and_transpose_together() -> None:
     x = sp.random_array((60, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
     thinned = SparseMatrix.from_scipy(x).dropped(0.25, draws(x.nnz))

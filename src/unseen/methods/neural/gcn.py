@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from unseen.methods.neural import torch
-from unseen.methods.neural.gnn_common import Inputs, LabelNetwork
+from unseen.methods.neural.gnn_common import Inputs, LabelNetwork, Targets
 from unseen.methods.neural.gnn_sparse import Draws, Features
 from unseen.methods.vocabulary import Epochs
 
@@ -44,11 +44,15 @@ class GCN(LabelNetwork):
     )
     epochs: Epochs = 200
 
+    def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
+        """Return the nodes that labelled ones can see in two layers: no other has a part in the loss."""
+        return inputs.around(targets.rows), targets.alone()
+
     def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:
         return torch.relu(inputs.ahat @ (x @ self.network_[0]))
 
     def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:  # noqa: ARG002
-        return inputs.ahat @ start
+        return inputs.last @ start
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:
         return self._hidden(inputs.x, inputs)

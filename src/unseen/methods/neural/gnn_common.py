@@ -7,7 +7,7 @@ and not the result. All draws belong to node ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,18 +43,18 @@ class Inputs:
     ----------
     x : SparseMatrix or Tensor
         The features.
-    ahat : SparseMatrix
-        The normalised adjacency.
-    keys : ndarray of uint64
-        Keys of the nodes, to which all draws belong.
-    of_features : bool
-        Whether `x` is the graph's features; if not, it is the adjacency.
+    ahat, last : SparseMatrix
+        The normalised adjacency, for the first layer and for the last.
+    keys, hidden_keys, column_keys : ndarray of uint64
+        Keys of the rows of `x` and of the hidden layer, and of the columns of `x`, to which all draws belong.
     """
 
     x: Features
     ahat: SparseMatrix
+    last: SparseMatrix
     keys: npt.NDArray[np.uint64]
-    of_features: bool
+    hidden_keys: npt.NDArray[np.uint64]
+    column_keys: npt.NDArray[np.uint64]
 
     @classmethod
     def of(cls, graph: Graph, *, row_normalize: bool, seed: int, device: torch.device) -> Inputs:
@@ -70,17 +70,28 @@ class Inputs:
             else SparseMatrix.from_scipy(sp.csr_array(x), device)
         )
         ahat = SparseMatrix.from_scipy(Run().matrix(graph.adjacency).gcn_normalized().local, device)
-        return cls(tensor, ahat, node_keys(graph.node_ids, seed), graph.features is not None)
+        keys = node_keys(graph.node_ids, seed)
+        columns = keys if graph.features is None else np.arange(x.shape[1], dtype=np.uint64)
+        return cls(tensor, ahat, ahat, keys, keys, columns)
+
+    def around(self, rows: Tensor) -> Inputs:
+        """Return what two layers of neighbours read to score some rows: features of nodes up to two steps away.
+
+        The hidden layer has the nodes up to one step away then, and draws are those of the whole graph.
+        """
+        last, near = self.ahat.rows(rows.cpu().numpy())
+        ahat, far = self.ahat.rows(near)
+        x = self.x[torch.from_numpy(far)] if torch.is_tensor(self.x) else self.x.rows(far, squeezed=False)[0]
+        return replace(self, x=x, ahat=ahat, last=last, keys=self.keys[far], hidden_keys=self.keys[near])
 
     def draws(self) -> tuple[Draws, Draws, Draws]:
         """Return draws for dropout of the features, of hidden layers and of the entries of the adjacency."""
         device, keys = self.ahat.matrix.device, self.keys
-        columns = np.arange(self.x.shape[1], dtype=np.uint64) if self.of_features else keys
-        of_x = self.x.entry_keys(keys, columns) if isinstance(self.x, SparseMatrix) else keys
+        of_x = self.x.entry_keys(keys, self.column_keys) if isinstance(self.x, SparseMatrix) else keys
         return (
             Draws(of_x, device, 1),
-            Draws(keys, device, 2),
-            Draws(self.ahat.entry_keys(keys, keys), device, 3),
+            Draws(self.hidden_keys, device, 2),
+            Draws(self.ahat.entry_keys(self.hidden_keys, keys), device, 3),
         )
 
 
@@ -178,14 +189,19 @@ class LabelNetwork(NetworkMethod):
     def _learn(self, inputs: Inputs, targets: Targets, run: Run, *judged: Any) -> None:
         """Train on the targets, under dropout; `judged` are what stops, and what is reported."""
         first, second = self.network_
-        of_features, of_hidden, of_edges = inputs.draws()
+        needed, aims = self._needed(inputs, targets)
+        of_features, of_hidden, of_edges = needed.draws()
 
         def evaluate() -> Tensor:
-            x = dropout(inputs.x, self.dropout, of_features)
-            hidden = dropout(self._hidden(x, inputs), self.dropout, of_hidden)
-            return targets.loss(self._scores(hidden @ second, inputs, of_edges))
+            x = dropout(needed.x, self.dropout, of_features)
+            hidden = dropout(self._hidden(x, needed), self.dropout, of_hidden)
+            return aims.loss(self._scores(hidden @ second, needed, of_edges))
 
         self._learn_weights(evaluate, [first, second], inputs, run, self.weight_decay, *judged)
+
+    def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
+        """Return what the loss depends on of the inputs, and the targets with their rows in that."""
+        return inputs, targets
 
     def _hidden(self, x: Features, inputs: Inputs) -> Tensor:
         """Return the hidden layer."""
@@ -239,6 +255,10 @@ class Targets:
     def subset(self, places: Tensor) -> Targets:
         """Return some of the labelled nodes alone."""
         return Targets(self.rows[places], self.values[places], self.n_classes)
+
+    def alone(self) -> Targets:
+        """Return the targets for scores of the labelled nodes and no other."""
+        return replace(self, rows=torch.arange(len(self.rows), device=self.rows.device))
 
     def loss(self, logits: Tensor) -> Tensor:
         """Softmax cross-entropy, or binary cross-entropy where nodes have several labels; `logits` is for all nodes."""

@@ -73,6 +73,17 @@ class SparseMatrix:
         places = self.matrix.col_indices().cpu().numpy()
         return mixed(np.repeat(rows, lengths) + mixed(columns)[places])
 
+    def rows(
+        self, chosen: npt.NDArray[np.int64], *, squeezed: bool = True
+    ) -> tuple[SparseMatrix, npt.NDArray[np.int64]]:
+        """Return some rows, and the columns that are left of them: those with entries if `squeezed`, else all."""
+        parts = (self.matrix.values(), self.matrix.col_indices(), self.matrix.crow_indices())
+        some = sp.csr_array(tuple(part.cpu().numpy() for part in parts), shape=self.shape)[chosen]
+        columns = np.unique(some.indices) if squeezed else np.arange(self.shape[1])
+        places = np.searchsorted(columns, some.indices)
+        left = sp.csr_array((some.data, places, some.indptr), shape=(len(chosen), len(columns)))
+        return self.from_scipy(left, self.matrix.device), columns
+
     def dropped(self, share: float, draws: Draws) -> SparseMatrix:
         """Return the matrix without a random share of its entries, and the others scaled up."""
         masks, scale = draws.keep(1, share)
