@@ -88,18 +88,47 @@ def test_the_number_of_threads_is_that_of_the_usual_variable():
     assert default_threads() >= 1
 
 
-def _blas() -> set[int]:
-    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+def _threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info()}
+
+
+LATE = """
+from threadpoolctl import threadpool_info
+import unseen
+from unseen.engine.run import libraries_on_one_thread
+from unseen.discovery.space import k_means
+from unseen.methods.neural import torch
+
+def most():
+    return max(library["num_threads"] for library in threadpool_info())
+
+with libraries_on_one_thread():
+    alone = torch.get_num_threads()
+    import numpy, scipy.linalg
+    vectors = numpy.eye(4, dtype=numpy.float32)
+    k_means(vectors, 2, 0, n_init=1)
+    print(alone, most())
+print(most())
+"""
+
+
+@pytest.mark.slow
+def test_libraries_that_are_imported_meanwhile_keep_to_one_thread_too():
+    environ = {**os.environ, "OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3"}
+    done = subprocess.run(
+        [sys.executable, "-c", LATE], env=environ, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1", "1", "3"]
 
 
 def test_libraries_keep_to_one_thread_and_get_their_own_back(three_threads):
     np.ones(1)
-    before = _blas()
+    before = _threads()
 
     def work():
         with libraries_on_one_thread():
             assert torch.get_num_threads() == 1
-            assert _blas() == {1}
+            assert _threads() == {1}
             with libraries_on_one_thread():
                 seen = in_order(
                     lambda a, b: threading.current_thread().name, [(i, i + 1) for i in range(20)], threads=3
@@ -111,4 +140,4 @@ def test_libraries_keep_to_one_thread_and_get_their_own_back(three_threads):
     with pytest.raises(KeyError):
         work()
     assert torch.get_num_threads() == 3
-    assert _blas() == before
+    assert _threads() == before

@@ -21,6 +21,7 @@ from unseen.discovery.coverage import measure_homophily
 from unseen.discovery.discover import check_graph, estimator_of, id_array, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.space import Floats, principal_axes, unit_vectors
+from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import id_order
@@ -39,6 +40,7 @@ MAX_WRONG = 0.4
 """No more than this share of the labels is taken to be wrong."""
 
 
+@libraries_on_one_thread()
 def audit(
     graph: Graph | Any,
     labels: Labels | Any,

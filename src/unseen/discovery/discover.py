@@ -21,6 +21,7 @@ from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
 from unseen.embedding import Embedding
+from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
@@ -38,6 +39,7 @@ CORNER_SHARE = 0.3
 """Share of new nodes assumed at most where labels come from a corner, since there it cannot be learned."""
 
 
+@libraries_on_one_thread()
 def discover(
     graph: Graph | Any,
     labels: Labels | Any,

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
+from unseen.engine.run import libraries_on_one_thread
 from unseen.graph import Graph
 from unseen.linalg.normalize import l1_rows, l2_rows
 from unseen.linalg.svd import truncated_svd
@@ -138,6 +139,6 @@ def k_means(vectors: Matrix, k: int, seed: int, weights: Floats | None = None, *
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), libraries_on_one_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return KMeans(k, random_state=seed, **options).fit(vectors, sample_weight=weights)

@@ -16,6 +16,7 @@ from unseen.discovery.questions import FINE_GROUPS
 from unseen.discovery.result import CERTAIN, Discovery, Node
 from unseen.discovery.space import Floats, Matrix, make_space, unit_vectors
 from unseen.embedding import Embedding
+from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, id_order, match_ids
@@ -66,6 +67,7 @@ class Suggestion:
         return asdict(self)
 
 
+@libraries_on_one_thread()
 def suggest(
     graph: Graph | Any,
     labels: Labels | Any,

@@ -44,8 +44,8 @@ LARGE = 1 << 26
 """Bytes from which on an array may lie on disk."""
 _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
 _inside = threading.local()
-_limit = SimpleNamespace(lock=threading.Lock(), count=0, blas=None, torch=0)
-"""How many ask for one thread at present, and what to put back after the last of them."""
+_limit = SimpleNamespace(lock=threading.Lock(), count=0, before=[], modules=0, torch=0)
+"""How many ask for one thread at present, what to put back after the last of them, and how many modules there were."""
 
 
 class Shared:
@@ -286,9 +286,11 @@ def default_threads() -> int:
 
 @contextmanager
 def libraries_on_one_thread() -> Iterator[None]:
-    """Keep BLAS and torch, where it is loaded, to one thread: threads are for blocks.
+    """Keep BLAS, OpenMP and torch to one thread: threads are for blocks. It decorates functions, too.
 
-    Between two operations of its own, torch's threads do not sleep but spin, and take the processors from ours.
+    Between two operations of its own, the threads of such a library do not sleep but spin, and take the processors
+    from ours and from others': on a busy machine small jobs took two to five times the processor time. A library that
+    is imported inside is limited by the next that asks; torch, which methods import late, says so to `hold_torch`.
 
     Examples
     --------
@@ -297,25 +299,39 @@ def libraries_on_one_thread() -> Iterator[None]:
     ...     torch.get_num_threads()
     1
     """
+    import scipy.linalg  # noqa: F401  has a BLAS of its own, which most fits come to
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    torch = sys.modules.get("torch")
     with _limit.lock:
         _limit.count += 1
-        if _limit.count == 1:
-            _limit.blas = threadpool_limits(1, user_api="blas")
-            _limit.torch = torch.get_num_threads() if torch else 0
-            if _limit.torch > 1:
-                torch.set_num_threads(1)  # type: ignore[union-attr]
+        _hold_torch()
+        if _limit.modules != len(sys.modules):
+            _limit.before.append(threadpool_limits(1))
+            _limit.modules = len(sys.modules)
     try:
         yield
     finally:
         with _limit.lock:
             _limit.count -= 1
             if _limit.count == 0:
-                _limit.blas.restore_original_limits()
-                if _limit.torch > 1:
-                    torch.set_num_threads(_limit.torch)  # type: ignore[union-attr]
+                while _limit.before:
+                    _limit.before.pop().restore_original_limits()
+                if _limit.torch:
+                    sys.modules["torch"].set_num_threads(_limit.torch)
+                _limit.modules = _limit.torch = 0
+
+
+def hold_torch() -> None:
+    """Keep torch, which has just been imported, to one thread if that is asked for at present."""
+    with _limit.lock:
+        _hold_torch()
+
+
+def _hold_torch() -> None:
+    torch = sys.modules.get("torch")
+    if torch and _limit.count and not _limit.torch:
+        _limit.torch = torch.get_num_threads()
+        torch.set_num_threads(1)
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.embedding import Embedding
-from unseen.engine.run import Run, Shared
+from unseen.engine.run import Run, Shared, libraries_on_one_thread
 from unseen.errors import InputError, logger, unknown_name
 from unseen.evaluation.classifier import (
     GRID,
@@ -102,6 +102,7 @@ def evaluate_method(
     return fit_and_evaluate(method, graph, labels, split, random_state=random_state, **options)[1]
 
 
+@libraries_on_one_thread()
 def fit_and_evaluate(
     method: Method,
     graph: Graph,

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.embedding import Embedding
+from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, UnsupportedError, unknown_name
 from unseen.evaluation.classifier import train_linear, train_rbf
 from unseen.evaluation.metrics import best_labels, f1_per_class, macro_f1, micro_f1, positive_labels
@@ -29,6 +30,7 @@ ClassifierName = Literal["linear", "rbf"]
 CLASSIFIERS = ("linear", "rbf")
 
 
+@libraries_on_one_thread()
 def evaluate(
     embedding: Embedding,
     labels: Labels,
@@ -173,7 +175,7 @@ def clustering_scores(
     vectors = joined_vectors(embedding, labels, split.test)
     k = len(np.unique(truth))
     seed = child_seed(as_generator(random_state))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), libraries_on_one_thread():
         # fewer different vectors than classes: fewer clusters, and the score says it all
         warnings.simplefilter("ignore", ConvergenceWarning)
         clusters = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors)

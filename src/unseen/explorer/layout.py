@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.engine.run import libraries_on_one_thread
 from unseen.linalg.svd import truncated_svd
 from unseen.randomness import RandomState, as_generator, child_seed
 
@@ -99,10 +100,9 @@ def _by_scikit_learn(
     vectors: npt.NDArray[np.float64], perplexity: float, seed: int
 ) -> npt.NDArray[np.float64]:
     from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits
 
     tsne = TSNE(perplexity=perplexity, angle=THETA, max_iter=SCIKIT_EARLY + LATE, random_state=seed, n_jobs=1)
-    with threadpool_limits(1):  # as above
+    with libraries_on_one_thread():  # as above
         return np.asarray(tsne.fit_transform(vectors), dtype=np.float64)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from unseen.engine.run import hold_torch
 from unseen.errors import UnsupportedError
 
 MISSING = 'torch is not installed, and methods of neural networks need it: pip install "unseen[neural]"'
@@ -27,6 +28,7 @@ class _Lazy:
                 raise
             raise UnsupportedError(MISSING) from None
         setattr(self, name, value)
+        hold_torch()
         return value
 
 
