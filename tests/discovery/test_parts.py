@@ -17,7 +17,7 @@ import unseen
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
-from unseen.discovery.coverage import LabelPlaces, find_places, measure_homophily
+from unseen.discovery.coverage import LabelPlaces, find_places
 from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _predicted_labels, class_scores
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
 from unseen.discovery.result import ClassCount
@@ -141,13 +141,6 @@ def test_captions_weigh_frequency_and_contrast():
     unnamed = unseen.Graph(sp.csr_array((10, 10)), features)
     assert caption(unnamed, np.arange(5)) == (("feature 1",), "features")
     assert caption(graph, np.arange(0)) == ((), "words")
-
-
-def test_homophily_is_measured_on_labelled_pairs():
-    graph = unseen.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
-    found = measure_homophily(graph, unseen.Labels.from_values(["a", "a", "b", None]))
-    assert (found.share, found.n_pairs, found.adjusted, found.holds) == (0.5, 2, None, True)
-    assert measure_homophily(graph, unseen.Labels.from_values(["a", None, None, None])).share is None
 
 
 def test_how_predictions_into_labelled_classes_count():

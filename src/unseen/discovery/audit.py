@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.coverage import measure_homophily
 from unseen.discovery.discover import check_graph, estimator_of, id_array, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.space import Floats, principal_axes, unit_vectors
@@ -26,6 +25,7 @@ from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import id_order
 from unseen.labels import Labels
+from unseen.methods.homophily import measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
 
 if TYPE_CHECKING:

@@ -21,11 +21,8 @@ from unseen.discovery.evidence import Evidence, Mask
 from unseen.discovery.result import LabelCoverage, SelfTest
 from unseen.graph import Graph
 from unseen.labels import Labels
+from unseen.methods.homophily import Homophily
 
-FEW_PAIRS = 20
-"""With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
-HOMOPHILOUS = 0.2
-"""Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
 FEW_LABELS = 5
 """A class with fewer labelled nodes gets a warning."""
 REACH = (0.55, 0.7)
@@ -41,41 +38,6 @@ FEW_ENDS = 0.15
 """Share of edge ends that are labelled below which labels are few."""
 FEW_EDGES = 20
 """With fewer edges at labelled nodes, `gathered` is an accident."""
-
-
-@dataclass(frozen=True)
-class Homophily:
-    """Whether nodes of one class are linked, measured on edges between labelled nodes."""
-
-    share: float | None
-    expected: float | None
-    n_pairs: int
-
-    @property
-    def adjusted(self) -> float | None:
-        """0 where edges ignore classes, 1 where all stay inside; None where it cannot be measured."""
-        if self.share is None or self.expected is None or self.n_pairs < FEW_PAIRS or self.expected >= 1:
-            return None
-        return (self.share - self.expected) / (1 - self.expected)
-
-    @property
-    def holds(self) -> bool:
-        """Whether neighbours may be listened to; they are where nothing speaks against it."""
-        return self.adjusted is None or self.adjusted >= HOMOPHILOUS
-
-
-def measure_homophily(graph: Graph, labels: Labels) -> Homophily:
-    """Return how often an edge between two labelled nodes joins nodes that share a class."""
-    edges = sp.triu(graph.adjacency, 1).tocoo()
-    is_labelled = np.diff(labels.indicator.indptr) > 0
-    both = is_labelled[edges.row] & is_labelled[edges.col]
-    if not both.any():
-        return Homophily(None, None, 0)
-    src, dst = edges.row[both], edges.col[both]
-    indicator = labels.indicator.astype(np.int32)
-    shared = np.asarray(indicator[src].multiply(indicator[dst]).sum(axis=1)).ravel() > 0
-    ends = np.asarray(indicator[np.r_[src, dst]].sum(axis=0)).ravel() / (2 * len(src))
-    return Homophily(float(shared.mean()), float(min(np.square(ends).sum(), 1.0)), len(src))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
-from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage, measure_homophily
+from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.names import check_names, match_names, named_classes, no_names
@@ -27,6 +27,7 @@ from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
 from unseen.labels import Labels
 from unseen.methods.base import Method, unfitted
+from unseen.methods.homophily import measure_homophily
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed

@@ -20,6 +20,7 @@ from unseen.graph import Features, Graph, Need
 from unseen.labels import Labels
 from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
+from unseen.methods.homophily import measure_homophily
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 
@@ -52,6 +53,18 @@ SomeLabels: TypeAlias = "Labels | Iterable[Any] | Mapping[Any, Any] | None"
 def warn_no_edges(name: str) -> None:
     """Say that a method which learns from edges alone has nothing to learn from."""
     logger.warning("%s: the graph has no edges between different nodes, so all vectors are zero", name)
+
+
+def _warn_if_neighbours_differ(name: str, graph: Graph, labels: Labels, run: Run) -> None:
+    """Say, once for all fits that share work, that labels show neighbours to differ."""
+    homophily = measure_homophily(graph, labels)
+    if not homophily.holds:
+        sentence = (
+            f"{name} averages over neighbours, but neighbours differ here: {homophily.share:.0%} of the edges between "
+            f"labelled nodes join the same class, {homophily.expected:.0%} would by chance; rect-plus chooses by the "
+            "labels what to do"
+        )
+        run.once((_warn_if_neighbours_differ, name), lambda: logger.warning(sentence))
 
 
 class Method(Declared):
@@ -95,6 +108,8 @@ class Method(Declared):
     """Whether what it learns is arrays and plain values, so that :meth:`save` can write it."""
     needs: ClassVar[Need] = Need()
     """What it uses of a graph beside the plain one; it gets the view that has this, and no more."""
+    averages_neighbours: ClassVar[bool] = False
+    """Whether it takes neighbours as alike without asking the labels, which a notice says where they differ."""
     default_components: ClassVar[int] = 200
     """Columns when `n_components` is None and the graph allows as many."""
 
@@ -133,6 +148,8 @@ class Method(Declared):
             for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
                 delattr(self, learnt)
             self.n_features_in_ = _feature_columns(graph)
+            if self.averages_neighbours and this.processes == 1:
+                _warn_if_neighbours_differ(self.name, graph, allowed, this)
             vectors = self._fit(self._scaled(graph, this, learn=True), allowed, this)
         self._check_vectors(vectors, graph)
         if isinstance(vectors, np.ndarray):

@@ -27,6 +27,7 @@ from unseen.labels import Labels
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
 from unseen.methods.base import Method, Vectors
+from unseen.methods.homophily import measure_homophily
 from unseen.methods.selection import (
     ALIKE,
     as_good_as_the_best,
@@ -156,7 +157,7 @@ class RECTPlus(Method):
             names = _side_by_side(at, hits, truth)
         else:
             names = list(dict.fromkeys([n for n in ("weighted/raw", default) if n in hits]))
-        logger.info("%s: %s (%s)", self.name, _in_words(best, self.n_features_in_), ", ".join(names))
+        logger.info("%s: %s (%s)", self.name, _in_words(best, pool.graph, labels), ", ".join(names))
         return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
@@ -259,15 +260,20 @@ def _scaled(
     return joined
 
 
-def _in_words(best: str, has_features: int | None) -> str:
-    """Return in plain words what the graph is like, by the view that finds most labels."""
-    if has_features is None:
+def _in_words(best: str, graph: Graph, labels: Labels) -> str:
+    """Return in plain words what the graph is like, by its labels and the view that finds most of them."""
+    homophily = measure_homophily(graph, labels)
+    if graph.features is None:
         return "there are no features, so the structure is used"
     if needs_structure(best):
         return "the structure tells more than the features here"
     if kind_of(best)[1] in ("raw", "difference"):
-        return "neighbours tend to differ here: features are used as they are"
-    return "neighbours tend to be alike here: features are averaged over them"
+        alike = homophily.adjusted is not None and homophily.holds
+        return (
+            f"neighbours tend to {'be alike, but' if alike else 'differ here:'} features are used as they are"
+        )
+    tendency = "be alike here:" if homophily.holds else "differ, but"
+    return f"neighbours tend to {tendency} features are averaged over them"
 
 
 def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:

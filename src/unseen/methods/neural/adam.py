@@ -126,6 +126,7 @@ class NeuralMethod(_Learnt, Method):
 
     extra: ClassVar[str] = "neural"
     uses_features: ClassVar[bool] = True
+    averages_neighbours: ClassVar[bool] = True
 
     n_components: Columns = None
     epochs: Epochs = 100
