@@ -36,6 +36,8 @@ class Measured:
 def measure(module: str, function: str, **arguments: Any) -> Measured:
     """Return what ``prepare``d work costs: `function` of `module` returns the function that is timed.
 
+    Where that returns a function in its turn, this gives the result, and is neither timed nor weighed.
+
     Examples
     --------
     >>> measure("unseen_paper.bench.isolated", "nothing", answer=42).result
@@ -69,7 +71,7 @@ def main(module: str, function: str, arguments: str) -> None:
         "processor": processor,
         "megabytes": peak,
         "added": peak - held,
-        "result": result,
+        "result": result() if callable(result) else result,
     }
     sys.stdout.write(json.dumps(facts) + "\n")
 
