@@ -57,7 +57,7 @@ def test_another_method_is_named_where_one_cannot_train_on_parts() -> None:
     with pytest.raises(
         InputError, match=r"cheaper: --method rect-n --dim 64, or unseen partition, .* --method rect-n on"
     ):
-        check_fits(method_class("rect-plus"), large, free=20e9)
+        check_fits(method_class("rect-plus"), large, free=5e9)
     with pytest.raises(InputError, match=r"cheaper: --method rect-n --dim 16, or"):
         check_fits(method_class("rect-plus"), large, free=2.5e9)
     with pytest.raises(InputError, match=r"cheaper: unseen partition, .* --method rsdne-light on several"):

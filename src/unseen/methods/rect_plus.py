@@ -26,6 +26,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
+from unseen.linalg.logwalk import LANDMARKS
 from unseen.methods.base import Method, Vectors
 from unseen.methods.homophily import measure_homophily
 from unseen.methods.selection import (
@@ -38,6 +39,7 @@ from unseen.methods.selection import (
 )
 from unseen.methods.views import (
     SMALL_GRAPH,
+    STEPS,
     WALKS,
     Pool,
     Reduction,
@@ -46,6 +48,7 @@ from unseen.methods.views import (
     needs_structure,
     reductions,
     structure_bases,
+    widths_of,
     with_narrow,
 )
 from unseen.methods.vocabulary import Columns, Views
@@ -60,8 +63,10 @@ MOST_JOINING = 3
 """How many views may join those that are as good as the best."""
 DEFAULT = ("weighted/middle", "walk/near", "eigen/raw", "rows/raw")
 """The first of these that a graph has serves where no label helps to choose."""
-ROW_BYTES, ROW_SECONDS = 35_000, 7e-4
-"""What a row takes: its bases, and the chosen views side by side."""
+TAKEN = 700
+"""Columns that are held beside the bases, roughly: views side by side, and their strongest directions."""
+ROW_SECONDS, CHOICE_SECONDS = 1.3e-4, 8e-9
+"""Of SVDs, eigenvectors and passes over the bases, for a row; of the choice, for the cube of the labelled rows."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -106,9 +111,21 @@ class RECTPlus(Method):
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        from unseen.engine.estimate import Resources
+        from unseen.engine.estimate import GRAM_SECONDS, Resources, product_seconds
 
-        return Resources(ROW_BYTES * sizes.nodes, 0.0, ROW_SECONDS * sizes.nodes, 0.0)
+        widths, n = widths_of(sizes.nodes), sizes.nodes
+        spread = [
+            min(width, sizes.feature_columns) for width in (widths.weighted, widths.narrow, widths.plain)
+        ] + [widths.rows]
+        looked_at = sum(min(width, widths.choice or width) for width in spread)
+        work = ROW_SECONDS * n + CHOICE_SECONDS * min(sizes.labelled_rows, MOST_TOGETHER) ** 3
+        work += STEPS * (product_seconds(sizes, looked_at) + product_seconds(sizes, sum(spread) // 2) / 2)
+        walks = len(WALKS) * widths.walk
+        landmarks = min(LANDMARKS, n) if walks else 0
+        if landmarks:
+            work += 10 * product_seconds(sizes, landmarks) + 10 * GRAM_SECONDS * n * landmarks * walks
+        columns = sum(spread) + widths.eigen + max(walks + TAKEN, landmarks)
+        return Resources(4.0 * n * columns, 0.0, work, 0.0)
 
     @classmethod
     def smaller(cls) -> type[Method]:

@@ -130,7 +130,7 @@ def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
     """Learn how features become dimensions: weighted, the first columns of these, and plain."""
     if graph.features is None:
         return {}
-    widths, ways = widths_of(graph), {}
+    widths, ways = widths_of(graph.n_nodes), {}
     for name, weights, most in (
         ("weighted", column_weights(graph.features), widths.weighted),
         ("plain", None, widths.plain),
@@ -150,9 +150,9 @@ def with_narrow(ways: dict[str, Reduction], columns: int) -> dict[str, Reduction
     return {**ways, "narrow": Reduction(wide.weights, wide.axes[:columns], wide.unit)}
 
 
-def widths_of(graph: Graph) -> Widths:
+def widths_of(n_nodes: int) -> Widths:
     """Return how many columns the bases of a graph have."""
-    return LARGE_GRAPH if graph.n_nodes > LARGE else SMALL_GRAPH
+    return LARGE_GRAPH if n_nodes > LARGE else SMALL_GRAPH
 
 
 def feature_bases(graph: Graph, ways: Mapping[str, Reduction], run: Run) -> dict[str, Vectors]:
@@ -162,7 +162,11 @@ def feature_bases(graph: Graph, ways: Mapping[str, Reduction], run: Run) -> dict
 
 def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
     """Return the bases that edges give: rows of the adjacency, walks, eigenvectors and degrees."""
-    adjacency, n, widths = run.matrix(graph.adjacency, symmetric=True), graph.n_nodes, widths_of(graph)
+    adjacency, n, widths = (
+        run.matrix(graph.adjacency, symmetric=True),
+        graph.n_nodes,
+        widths_of(graph.n_nodes),
+    )
     rng, keys = np.random.default_rng(seed), node_keys(graph.node_ids, seed)
     rounds = 2 if n > LARGE else 7
     k = min(widths.rows, n)
@@ -253,7 +257,7 @@ class Pool:
 
     def at(self, rows: npt.NDArray[np.int64]) -> dict[str, Vectors]:
         """Return the given rows of every view, of few columns where the graph is large."""
-        few = widths_of(self.graph).choice
+        few = widths_of(self.graph.n_nodes).choice
         views: dict[str, Vectors] = {}
         for base, names in _by_base(self.names).items():
             Z = self.bases[base][:, :few]

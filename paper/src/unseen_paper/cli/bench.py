@@ -19,6 +19,7 @@ BENCHMARKS = {
     "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
     "default": "the default method beside others on eleven graphs, kept in the folder --out names",
     "plus": "RECT+ beside RECT: time, parts, graphs that played no part in its making",
+    "peers": "what a user would pick instead, each in an environment of its own below the folder --out names",
     "planted": "the default method on planted graphs of growing size: time, memory, F1",
     "rsdne": "RSDNE against a dense implementation",
     "scale": "time and memory against the number of nodes, the paper's scalability test",
@@ -49,7 +50,8 @@ def bench(
         str | None, typer.Option(help="Python of the environment with the other version (versions, default).")
     ] = None,
     out: Annotated[
-        str | None, typer.Option(help="Folder of the runs, from which a later start goes on (default).")
+        str | None,
+        typer.Option(help="Folder of the runs, from which a later start goes on (default, peers)."),
     ] = None,
     output: Output,
 ) -> None:
