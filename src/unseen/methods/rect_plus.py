@@ -114,9 +114,8 @@ class RECTPlus(Method):
         from unseen.engine.estimate import GRAM_SECONDS, Resources, product_seconds
 
         widths, n = widths_of(sizes.nodes), sizes.nodes
-        spread = [
-            min(width, sizes.feature_columns) for width in (widths.weighted, widths.narrow, widths.plain)
-        ] + [widths.rows]
+        of_features = (widths.weighted, widths.narrow, widths.plain)
+        spread = [*(min(width, sizes.feature_columns) for width in of_features), widths.rows]
         looked_at = sum(min(width, widths.choice or width) for width in spread)
         work = ROW_SECONDS * n + CHOICE_SECONDS * min(sizes.labelled_rows, MOST_TOGETHER) ** 3
         work += STEPS * (product_seconds(sizes, looked_at) + product_seconds(sizes, sum(spread) // 2) / 2)

@@ -162,11 +162,8 @@ def feature_bases(graph: Graph, ways: Mapping[str, Reduction], run: Run) -> dict
 
 def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
     """Return the bases that edges give: rows of the adjacency, walks, eigenvectors and degrees."""
-    adjacency, n, widths = (
-        run.matrix(graph.adjacency, symmetric=True),
-        graph.n_nodes,
-        widths_of(graph.n_nodes),
-    )
+    adjacency, n = run.matrix(graph.adjacency, symmetric=True), graph.n_nodes
+    widths = widths_of(n)
     rng, keys = np.random.default_rng(seed), node_keys(graph.node_ids, seed)
     rounds = 2 if n > LARGE else 7
     k = min(widths.rows, n)
