@@ -24,8 +24,7 @@ from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import id_order
-from unseen.labels import Labels
-from unseen.methods.homophily import measure_homophily
+from unseen.labels import Labels, measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
 
 if TYPE_CHECKING:

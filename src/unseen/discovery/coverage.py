@@ -20,8 +20,7 @@ import scipy.sparse as sp
 from unseen.discovery.evidence import Evidence, Mask
 from unseen.discovery.result import LabelCoverage, SelfTest
 from unseen.graph import Graph
-from unseen.labels import Labels
-from unseen.methods.homophily import Homophily
+from unseen.labels import Homophily, Labels
 
 FEW_LABELS = 5
 """A class with fewer labelled nodes gets a warning."""

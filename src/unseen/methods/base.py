@@ -17,10 +17,9 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Need
-from unseen.labels import Labels
+from unseen.labels import Labels, measure_homophily
 from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
-from unseen.methods.homophily import measure_homophily
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 

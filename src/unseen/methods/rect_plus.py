@@ -23,12 +23,11 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, logger, unknown_name
 from unseen.graph import Graph
-from unseen.labels import Labels
+from unseen.labels import Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.logwalk import LANDMARKS
 from unseen.methods.base import Method, Vectors
-from unseen.methods.homophily import measure_homophily
 from unseen.methods.selection import (
     ALIKE,
     as_good_as_the_best,
