@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from unseen.data.datasets import Dataset
 from unseen.data.generators import planted_partition
 from unseen.engine.estimate import estimate, sizes_of
+from unseen.errors import logger
 from unseen.evaluation import evaluate
 from unseen.methods.registry import make_method
 from unseen.splits import Split, completely_imbalanced_split
@@ -56,6 +57,7 @@ def run(*, sizes: Sequence[int] = SIZES, methods: Sequence[str] = ("rect-plus",)
                 "" if growth is None else f"{growth:.2f}",
             )
             rows.append((name, f"{n:,}", *costs, f"{micro:.3f}", f"{hidden:.3f}"))
+            logger.info("%s", rows[-1])
     header = ("method", "nodes", "processor s", "peak MB", "exponent", "micro F1", "hidden F1")
     note = (
         "Of the fit, and in brackets what was estimated before; the peak is that of its process, the graph included. "
