@@ -299,7 +299,6 @@ def libraries_on_one_thread() -> Iterator[None]:
     ...     torch.get_num_threads()
     1
     """
-    import scipy.linalg  # noqa: F401  has a BLAS of its own, which most fits come to
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with _limit.lock:

@@ -162,10 +162,10 @@ def leading_eigenvectors(matrix: Matrix, k: int, keys: npt.NDArray[np.uint64]) -
         from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
         start = keyed_uniform(keys, 1, stream=11)[:, 0].astype(np.float32) - 0.5
+        A = matrix.local.astype(np.float32)
         try:
-            values, axes = eigsh(
-                matrix.local.astype(np.float32), k=min(k, n - 2), which="LA", v0=start, tol=EIGEN_TOL
-            )
+            with libraries_on_one_thread():  # the BLAS that was imported here is one more
+                values, axes = eigsh(A, k=min(k, n - 2), which="LA", v0=start, tol=EIGEN_TOL)
         except ArpackNoConvergence as error:  # what has converged serves as well
             values, axes = error.eigenvalues, error.eigenvectors
     axes = axes[:, np.argsort(values)[::-1][:k]]
