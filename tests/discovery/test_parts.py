@@ -18,7 +18,14 @@ from unseen.discovery.calibration import Curve, calibration_error, fit_curve, ma
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places
-from unseen.discovery.evidence import CLASS_RIDGE, Evidence, _predicted_labels, class_scores
+from unseen.discovery.evidence import (
+    CLASS_RIDGE,
+    Evidence,
+    _predicted_labels,
+    class_scores,
+    gather,
+    label_weights,
+)
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
@@ -50,7 +57,34 @@ def test_labels_are_foretold_by_all_other_nodes(space):
         assert found[row] == pytest.approx(vectors[row] @ weights[:-1] + weights[-1], abs=2e-3)
 
 
-def testclass_scores_judge_labelled_nodes_without_themselves(space):
+def test_a_label_that_counts_twice_is_as_good_as_two(space):
+    indicator = np.zeros((60, 2), dtype=bool)
+    indicator[:15, 0] = indicator[15:30, 1] = True
+    weights = np.where(np.arange(60) < 15, 1.0, 2.0)
+    vectors = space.centred.astype(float)
+    used = np.r_[:30, 15:30]
+    slopes = ridge(vectors[used], indicator[used].astype(float), CLASS_RIDGE)
+    scores = class_scores(space, indicator, weights)
+    assert scores[40:] == pytest.approx(vectors[40:] @ slopes[:-1] + slopes[-1], abs=1e-4)
+    plain, ones = gather(space, indicator), gather(space, indicator, weights=np.ones(60))
+    assert np.array_equal(plain.views, ones.views)
+
+
+def test_labels_count_more_in_a_class_that_has_too_few():
+    data = unseen.planted_partition(1200, 4, degree_within=12, words_of_class=6, random_state=0)
+    vectors = unseen.SmoothFeats(random_state=0).fit_transform(data.graph)
+    own = make_space(vectors, np.random.default_rng(0))
+    indicator = data.labels.indicator.toarray()
+    indicator[np.random.default_rng(1).random(1200) > 0.3] = False
+    assert label_weights(own, indicator) is None
+    first = np.flatnonzero(indicator[:, 0])
+    indicator[first[5:], 0] = False
+    weights = label_weights(own, indicator)
+    assert (weights[first[:5]] > 1).all()
+    assert (np.delete(weights, first[:5]) == 1).all()
+
+
+def test_class_scores_judge_labelled_nodes_without_themselves(space):
     indicator = np.zeros((60, 2), dtype=bool)
     indicator[:15, 0] = indicator[15:30, 1] = True
     found = class_scores(space, indicator)

@@ -13,7 +13,7 @@ from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.calibration import probabilities
 from unseen.discovery.count import count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
-from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, make_scorings
+from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_weights, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.names import check_names, match_names, named_classes, no_names
 from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
@@ -243,7 +243,8 @@ def _rank(
     columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
     labelled = indicator.any(axis=1)
-    evidence = gather(space, indicator, surroundings)
+    weights = label_weights(space, indicator) if homophilous else None
+    evidence = gather(space, indicator, surroundings, weights)
     places = find_places(evidence, labelled, graph.adjacency)
     scorings = make_scorings(evidence, labelled, graph.adjacency, places.corner, homophilous=homophilous)
     learns = isinstance(estimator, Method) and estimator.uses_labels
@@ -255,6 +256,7 @@ def _rank(
         places.corner,
         rng,
         surroundings=surroundings,
+        weights=weights,
         respace=_respace(graph, estimator, names, rng) if learns else None,
         on_step=on_step,
     )
@@ -346,7 +348,8 @@ def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scori
     }
     if scoring.neighbours is not None:
         parts["neighbourhood"] = scoring.score(scoring.around(evidence.views))
-    return _table(graph, unlabelled, {part: _ranks(parts[part], unlabelled) for part in EVIDENCE})
+    columns = {part: _ranks(parts[part], unlabelled) for part in EVIDENCE}
+    return _table(graph, unlabelled, {**columns, "doubt": pa.array(evidence.doubt[unlabelled], pa.float64())})
 
 
 def _ranks(values: Floats | None, rows: Mask) -> pa.Array:

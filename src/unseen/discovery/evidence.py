@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import softmax
+from scipy.stats import poisson
 
 from unseen.discovery.space import Axes, Floats, Space
 from unseen.linalg.normalize import l1_rows, l2_rows
@@ -25,6 +27,14 @@ LABEL_RIDGE = 8.0
 """Ridge of the labelled-or-not regression, times (1 - rate) / rate: noise over signal of a label."""
 CLASS_RIDGE = 1.0
 """Ridge of the class scores, for vectors of length 1."""
+SHARPNESS = 8.0
+"""How much more likely a class is where its score is 1 higher, as a logarithm."""
+SCARCE, MAX_WEIGHT = 1.5, 20.0
+"""Labels of a class are scarce if its size makes one expect more times as many; and the most that one counts for."""
+SELDOM = 0.02
+"""Probability below which so few labels of a class are no accident of the draw."""
+RARE = 1e-5
+"""Probability below which so few labels are no accident."""
 PSEUDO = 2.0
 """Nodes of average label rate added to each cluster, against accidents in small ones."""
 
@@ -56,8 +66,15 @@ class Evidence:
     views: Floats
     scores: Floats
 
+    @property
+    def doubt(self) -> Floats:
+        """Probability of each node that it is of another labelled class than the one that fits best."""
+        return np.asarray(1 - softmax(SHARPNESS * self.scores, axis=1).max(axis=1))
 
-def gather(space: Space, indicator: Mask, surroundings: Axes | None = None) -> Evidence:
+
+def gather(
+    space: Space, indicator: Mask, surroundings: Axes | None = None, weights: Floats | None = None
+) -> Evidence:
     """Return the evidence that a set of labels gives about every node.
 
     Parameters
@@ -68,31 +85,59 @@ def gather(space: Space, indicator: Mask, surroundings: Axes | None = None) -> E
         The labels; every column has at least one node, and some node has none.
     surroundings : Axes, optional
         What is linked to what; without it that view is 0.
+    weights : ndarray, shape (n,), optional
+        What the label of each node counts for: see :func:`label_weights`; 1 when not given.
     """
-    labelled: Mask = np.asarray(indicator.any(axis=1))
+    labelled: Floats = np.asarray(indicator.any(axis=1), dtype=np.float64)
+    if weights is not None:
+        labelled = labelled * weights
     unlike = _unlike(space, labelled)
     linked = np.zeros(len(labelled)) if surroundings is None else _unlike(surroundings, labelled)
     density = _label_density(space, labelled)
-    scores = class_scores(space, indicator)
+    scores = class_scores(space, indicator, weights)
     # cosine to the nearest class mean, both seen from the mean of all nodes
     means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
     nearest = (l2_rows(space.centred) @ means.T).max(axis=1)
-    sparse = density[labelled].mean() - density
+    sparse = _mean_labelled(density, labelled) - density
     return Evidence(
         np.column_stack([unlike, sparse, 1.0 - scores.max(axis=1), 1.0 - nearest, linked]), scores
     )
 
 
-def _unlike(axes: Axes, labelled: Mask) -> Floats:
+def label_weights(space: Space, indicator: Mask) -> Floats | None:
+    """Return what the label of each node counts for: more in a class that has far fewer labels than its size allows.
+
+    Labels of a class that answers began are rarer than others, and would make it look like a missing one for long.
+    Among the nodes nearer to its mean than to any other, and as near as half of its labelled nodes are, as many should
+    have labels as elsewhere. None where no class has fewer, beyond what may be accident.
+    """
+    counts = indicator.sum(axis=0)
+    likeness = l2_rows(space.centred) @ l2_rows(indicator.T.astype(np.float32) @ space.centred).T
+    nearest, rate = likeness.argmax(axis=1), indicator.any(axis=1).mean()
+    expected = np.zeros(len(counts))
+    for k, members in enumerate(indicator.T):
+        near = likeness[:, k] >= np.median(likeness[members, k])
+        expected[k] = 2 * rate * (near & (nearest == k)).sum()
+    scarce = (expected > SCARCE * counts) & (poisson.cdf(counts, expected) < SELDOM)
+    if not scarce.any():
+        return None
+    of_class = np.where(scarce, np.minimum(expected / (SCARCE * counts), MAX_WEIGHT), 1.0)
+    return np.asarray(np.where(indicator, of_class, 1.0).max(axis=1))
+
+
+def _mean_labelled(values: Floats, labelled: Floats) -> float:
+    return float(values @ labelled / labelled.sum())
+
+
+def _unlike(axes: Axes, labelled: Floats) -> Floats:
     """Return by how much fewer labels are predicted than for a labelled node: 0 for such a node, 1 for no labels."""
-    rate = labelled.mean()
+    rate = min(float(labelled.mean()), 0.99)
     predicted = _predicted_labels(axes, labelled, LABEL_RIDGE * (1 - rate) / rate)
-    return np.asarray(1.0 - predicted / max(float(predicted[labelled].mean()), 0.5 * rate))
+    return np.asarray(1.0 - predicted / max(_mean_labelled(predicted, labelled), 0.5 * rate))
 
 
-def _predicted_labels(space: Axes, labelled: Mask, ridge: float) -> Floats:
+def _predicted_labels(space: Axes, y: Floats, ridge: float) -> Floats:
     """Return the leave-one-out ridge regression of "has a label": closed form, no refit."""
-    y = labelled.astype(np.float64)
     inverse = 1.0 / (space.variances + ridge)
     centred = space.centred
     along = (y - y.mean()).astype(np.float32) @ centred
@@ -101,9 +146,8 @@ def _predicted_labels(space: Axes, labelled: Mask, ridge: float) -> Floats:
     return np.asarray((fitted - leverage * y) / (1 - np.minimum(leverage, 0.99)), dtype=np.float64)
 
 
-def _label_density(space: Space, labelled: Mask) -> Floats:
+def _label_density(space: Space, y: Floats) -> Floats:
     """Return the mean log share of labelled nodes among the others of a node's cluster."""
-    y = labelled.astype(np.float64)
     total = np.zeros(len(y))
     for cluster in space.clusters:
         labels = np.bincount(cluster, y)[cluster] - y
@@ -112,18 +156,20 @@ def _label_density(space: Space, labelled: Mask) -> Floats:
     return total / len(space.clusters)
 
 
-def class_scores(space: Axes, indicator: Mask) -> Floats:
+def class_scores(space: Axes, indicator: Mask, weights: Floats | None = None) -> Floats:
     """Return ridge scores of every class, learned from the labelled nodes; those are judged without themselves."""
     labelled = indicator.any(axis=1)
     vectors = space.centred[labelled].astype(np.float64)
     targets = indicator[labelled].astype(np.float64)
-    middle, share = vectors.mean(axis=0), targets.mean(axis=0)
+    count = np.ones(len(vectors)) if weights is None else weights[labelled]
+    middle, share = np.average(vectors, 0, count), np.average(targets, 0, count)
     vectors -= middle
-    inverse = np.linalg.inv(vectors.T @ vectors + CLASS_RIDGE * np.eye(vectors.shape[1]))
-    weights = inverse @ (vectors.T @ (targets - share))
-    offset = share - middle @ weights
-    scores = np.asarray(space.centred @ weights.astype(np.float32) + offset, dtype=np.float64)
-    leverage = 1 / len(vectors) + np.einsum("ij,ij->i", vectors @ inverse, vectors)
+    weighted = vectors * count[:, None]
+    inverse = np.linalg.inv(weighted.T @ vectors + CLASS_RIDGE * np.eye(vectors.shape[1]))
+    slopes = inverse @ (weighted.T @ (targets - share))
+    offset = share - middle @ slopes
+    scores = np.asarray(space.centred @ slopes.astype(np.float32) + offset, dtype=np.float64)
+    leverage = count / count.sum() + np.einsum("ij,ij->i", weighted @ inverse, vectors)
     leverage = np.minimum(leverage, 0.99)[:, None]
     scores[labelled] = (scores[labelled] - leverage * targets) / (1 - leverage)
     return scores

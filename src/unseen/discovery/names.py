@@ -26,7 +26,7 @@ from scipy.stats import rankdata
 from unseen.data.opened import File
 from unseen.data.sources import existing
 from unseen.data.text import plain
-from unseen.discovery.evidence import Mask, class_scores
+from unseen.discovery.evidence import SHARPNESS, Mask, class_scores
 from unseen.discovery.result import FoundClass
 from unseen.discovery.space import Axes, Floats
 from unseen.engine.run import Run
@@ -41,8 +41,6 @@ LOOKED_AT = 80
 """Nodes that are most about a name, which say whether such a class is there."""
 SEEDS = (80, 200)
 """Nodes that a named class is learned from: first by its words, then by what was learned from these."""
-SHARPNESS = 8.0
-"""How much more likely a class is where its score is 1 higher, as a logarithm."""
 FITS = 0.05
 """Score from which a name fits a node; a member has about 1."""
 SUPPORT = 0.62

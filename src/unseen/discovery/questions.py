@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from scipy.stats import poisson
 
 from unseen.discovery.coverage import FEW_LABELS
-from unseen.discovery.evidence import Mask
+from unseen.discovery.evidence import RARE, Mask
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, ClassCount
 from unseen.discovery.space import Axes, Floats, Matrix, k_means
@@ -23,8 +23,6 @@ FINE_GROUPS = 6
 """Questions that settle the number of classes, where one to three are missing."""
 WORTH = 2.0
 """Answers of different fine groups say as much as so many drawn at random."""
-RARE = 1e-5
-"""Probability below which so few labels in a region are no accident."""
 
 
 def few_labelled(labels: Labels) -> list[str]:

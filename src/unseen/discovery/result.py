@@ -309,7 +309,8 @@ class Discovery:
     embedding : Embedding
         The vectors of all nodes that it worked with.
     evidence : pyarrow.Table
-        Where the probabilities come from: ``node`` and the columns `EVIDENCE`; null where a part was not used.
+        Where the probabilities come from: ``node`` and the columns `EVIDENCE`, null where a part was not used; and
+        ``doubt``, the probability of another labelled class than ``likely_class``, if it is of one.
     absent : tuple of str
         Classes given by name that no node seems to be of.
     questions : tuple

@@ -69,6 +69,7 @@ def take_turns(
     rng: np.random.Generator,
     *,
     surroundings: Axes | None = None,
+    weights: Floats | None = None,
     respace: Respace | None = None,
     on_step: Callable[[int, int], None] | None = None,
 ) -> tuple[Scoring, list[Turn]]:
@@ -96,7 +97,7 @@ def take_turns(
             world = world[:, left]
             own = space if respace is None else respace(world, left.tolist())
             rows = np.r_[hidden, held_out]
-            mixed = scorings[0].mixed(gather(own, world, surroundings).views)[rows]
+            mixed = scorings[0].mixed(gather(own, world, surroundings, weights).views)[rows]
             for scoring, of_scoring in zip(scorings, turns, strict=True):
                 of_scoring.append(Turn(column, scoring.score(mixed), np.arange(len(rows)) < len(hidden)))
         if on_step:

@@ -27,6 +27,8 @@ from unseen.randomness import RandomState, as_generator, child_seed
 from unseen.shown import as_html
 
 N_QUESTIONS = f"{FINE_GROUPS} such questions"
+DOUBT = 0.5
+"""What a node that may be of several labelled classes counts for beside one that is probably new."""
 WORDS = 3
 """Words of a class's caption that a reason quotes."""
 
@@ -81,9 +83,10 @@ def suggest(
     """Return the nodes to label next, the most telling first, each with a reason.
 
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
-    missing. Then the most typical node of every found class, and nodes that are probably new and unlike all those
-    chosen before, so that every answer may show another class. Without any labels, the nodes typical of the parts of
-    the graph are suggested. Nodes that were skipped or are of unknown class (`Labels.answers`) are not suggested.
+    missing. Then the most typical node of every found class without such a question, and nodes that are probably new or
+    whose class is doubtful, unlike all those chosen before, so that every answer tells something else. Without any
+    labels, the nodes typical of the parts of the graph are suggested. Nodes that were skipped or are of unknown class
+    (`Labels.answers`) are not suggested.
 
     Parameters
     ----------
@@ -132,8 +135,10 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     asked = set(discovery.labels.answers if discovery.labels is not None else ())
     everything = discovery.nodes.column("node").to_pylist()
     # ties end alike in whatever order nodes came
-    order = [row for row in id_order(as_ids(everything)).tolist() if everything[row] not in asked]
-    nodes = discovery.nodes.take(np.array(order, dtype=np.int64)).to_pydict()
+    open_rows = [row for row in id_order(as_ids(everything)).tolist() if everything[row] not in asked]
+    order = np.array(open_rows, dtype=np.int64)
+    nodes = discovery.nodes.take(order).to_pydict()
+    doubt = discovery.evidence.column("doubt").to_numpy()[order]
     ids = as_ids(nodes["node"])
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
     everyone = id_order(discovery.embedding.node_ids)
@@ -141,11 +146,11 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
     vectors = l2_rows(vectors - vectors.mean(axis=0))[rows]
     questions = [node for node in discovery.questions if node not in asked]
-    members = [[node for node in c.members if node not in asked][:1] for c in discovery.classes]
-    first = dict.fromkeys([*questions, *(node for typical in members for node in typical)])
-    typical = match_ids(as_ids(list(first)), ids)
+    members = [[node for node in c.members if node not in asked] for c in discovery.classes]
+    others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
+    typical = match_ids(as_ids([*questions, *others]), ids)
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
-    rows_to_label = spread_out(vectors, p, typical, budget)
+    rows_to_label = spread_out(vectors, p + (1 - p) * DOUBT * doubt, typical, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]

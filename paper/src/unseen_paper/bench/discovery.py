@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +16,9 @@ from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery.discover import discover
 from unseen.discovery.result import FAIR
 from unseen.discovery.truth import compare
-from unseen.errors import DatasetError, logger
 from unseen.splits import completely_imbalanced_split
+from unseen_paper.bench.draws import Row, kept_draws
 from unseen_paper.bench.report import Table
-from unseen_paper.csv_files import read_csv, write_csv
 
 GRAPHS = ("debian", "cora", "citeseer", "wiki", "photo", "coauthor-cs", "facebook", "actor", "chameleon")
 RATES = (0.05, 0.1, 0.3)
@@ -39,7 +38,7 @@ FIGURES = (
     "self_test",
     "seconds",
 )
-COLUMNS = ("graph", "rate", "seed", *FIGURES)
+KEYS = ("rate", "seed")
 
 
 def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
@@ -54,21 +53,8 @@ def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path =
     file : Path
         Where draws are kept.
     """
-    rows: list[Mapping[str, object]] = list(read_csv(file, COLUMNS)) if file.exists() else []
-    done = {(row["graph"], float(str(row["rate"])), int(str(row["seed"]))) for row in rows}
-    graphs = tuple(methods or GRAPHS)
-    for name in graphs:
-        try:
-            data = load_dataset(name)
-        except DatasetError as error:
-            logger.warning("%s is left out: %s", name, error)
-            continue
-        for rate, seed in itertools.product(RATES, range(FIRST_SEED, FIRST_SEED + repeats)):
-            if (name, rate, seed) not in done:
-                rows.append({"graph": name, "rate": rate, "seed": seed, **measure(data, rate, seed)})
-                write_csv(rows, file)
-                logger.info("%s, %g, %d: AUROC %.3f", name, rate, seed, rows[-1]["auroc"])
-    return [table([row for row in rows if row["graph"] in graphs])]
+    draws = list(itertools.product(RATES, range(FIRST_SEED, FIRST_SEED + repeats)))
+    return [table(kept_draws(methods or GRAPHS, draws, measure, KEYS, FIGURES, file, load_dataset))]
 
 
 def measure(data: Dataset, rate: float, seed: int) -> dict[str, float]:
@@ -100,7 +86,7 @@ def measure(data: Dataset, rate: float, seed: int) -> dict[str, float]:
     }
 
 
-def table(rows: Sequence[Mapping[str, object]]) -> Table:
+def table(rows: Sequence[Row]) -> Table:
     """Return the means over the draws of each graph and rate."""
     lines = []
     for graph, rate in dict.fromkeys((str(row["graph"]), float(str(row["rate"]))) for row in rows):

@@ -30,6 +30,7 @@ BENCHMARKS = {
     "versions": "processor time beside another version, whose Python --before names",
     "discover": "how well classes that nobody labelled are found, and with how many questions",
     "discovery": "nine graphs, a third of the classes hidden; kept in discovery.csv, so that it can be taken up again",
+    "loop": "a user who answers what suggest asks, beside random choice; kept in loop.csv",
 }
 
 

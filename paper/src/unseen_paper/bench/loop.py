@@ -1,0 +1,193 @@
+"""A user who answers what `unseen suggest` asks, ten questions at a time: `unseen bench loop`.
+
+The user is an oracle that knows the classes. Beside it stands one who is asked about nodes drawn at random. Every draw
+is a row of `loop.csv` in the working folder; a second start takes up where the first one ended.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from unseen.data.datasets import Dataset, load_dataset
+from unseen.discovery.discover import discover
+from unseen.discovery.result import Discovery, Node
+from unseen.discovery.suggest import suggest_from
+from unseen.ids import as_ids, match_ids
+from unseen.labels import Labels
+from unseen.splits import completely_imbalanced_split
+from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.report import Table
+
+GRAPHS = ("debian", "citeseer", "cora", "photo", "coauthor-cs")
+RATE = 0.3
+HIDDEN = (2, 3, 4)
+"""Classes without a label at the start, one number after the other."""
+BATCH, MOST = 10, 100
+CHOICES = ("suggest", "random")
+RANDOM_RUNS = 200
+"""Runs over which the questions that random choice needs are averaged; they cost nothing."""
+FIRST_SEED = 8000
+FILE = Path("loop.csv")
+KEYS = ("choice", "seed")
+FIGURES = ("hidden", "questions", "number", "accuracy", "settled")
+
+Ask = Callable[[], Sequence[Node]]
+Answer = Callable[[Mapping[Node, str]], None]
+
+
+def ask_and_answer(ask: Ask, answer: Answer, truth: Labels, most: int = MOST) -> list[Node]:
+    """Answer all questions from the truth until `most` are answered or none is asked; return the nodes in order.
+
+    Parameters
+    ----------
+    ask : callable
+        Returns the nodes of the next questions.
+    answer : callable
+        Takes their classes.
+    truth : Labels
+        Knows the class of every node.
+    most : int
+        Number of answers after which the user stops.
+
+    Examples
+    --------
+    >>> truth = Labels.from_values(["a", "b", "b"])
+    >>> answers = {}
+    >>> ask_and_answer(lambda: [n for n in (2, 0) if n not in answers], answers.update, truth)
+    [2, 0]
+    >>> answers
+    {2: 'b', 0: 'a'}
+    """
+    asked: list[Node] = []
+    while len(asked) < most and (nodes := list(ask())[: most - len(asked)]):
+        rows = match_ids(as_ids(nodes), truth.node_ids)
+        names = [truth.classes[code] for code in truth.codes[rows]]
+        answer(dict(zip(nodes, names, strict=True)))
+        asked += nodes
+    return asked
+
+
+class Library:
+    """The tool that is asked: labels as they are, and what is asked next by `suggest` or at random."""
+
+    def __init__(self, data: Dataset, labels: Labels, choice: str, seed: int) -> None:
+        self.data, self.choice, self.seed = data, choice, seed
+        self.rows = labels.labelled
+        self.rng = np.random.default_rng(seed)
+        self.numbers: list[int] = []
+
+    def found(self) -> Discovery:
+        """Return what is found with the labels as they are."""
+        result = discover(self.data.graph, self.data.labels.keep(self.rows), random_state=self.seed)
+        self.numbers.append(result.count.best)
+        return result
+
+    def ask(self) -> list[Node]:
+        """Return the nodes to be labelled next."""
+        if self.choice == "suggest":
+            return [one.node for one in suggest_from(self.found(), BATCH)]
+        others = np.setdiff1d(np.arange(self.data.graph.n_nodes), self.rows)
+        drawn = self.rng.choice(others, min(BATCH, len(others)), replace=False)
+        nodes: list[Node] = self.data.graph.node_ids[drawn].tolist()
+        return nodes
+
+    def answer(self, answers: Mapping[Node, str]) -> None:
+        """Add labels."""
+        self.rows = np.union1d(self.rows, match_ids(as_ids(list(answers)), self.data.graph.node_ids))
+
+
+def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
+    """Measure what is not in `file` yet and return the table of all of it.
+
+    Parameters
+    ----------
+    repeats : int
+        Draws of each graph.
+    methods : sequence of str, optional
+        Which graphs; all when not given.
+    file : Path
+        Where draws are kept.
+    """
+    draws = list(itertools.product(CHOICES, range(FIRST_SEED, FIRST_SEED + repeats)))
+    return [table(kept_draws(methods or GRAPHS, draws, measure, KEYS, FIGURES, file, load_dataset))]
+
+
+def measure(data: Dataset, choice: str, seed: int) -> dict[str, object]:
+    """Return what a hundred answers gave.
+
+    `questions`: how many until every hidden class has a label (the mean of many runs for random choice); `number`: new
+    classes reported at the end; `accuracy`: share of right classes among the nodes without a label at the start, those
+    asked included; `settled`: answers after which no new class is reported any more.
+    """
+    hidden = HIDDEN[seed % len(HIDDEN)]
+    split = completely_imbalanced_split(data.labels, label_rate=RATE, unseen=hidden, random_state=seed)
+    tool = Library(data, split.seen_labels, choice, seed)
+    start = np.setdiff1d(np.arange(data.graph.n_nodes), tool.rows)
+    columns = data.labels.class_numbers(split.unseen)
+    asked = match_ids(as_ids(ask_and_answer(tool.ask, tool.answer, data.labels, MOST)), data.graph.node_ids)
+    orders = [asked]
+    if choice == "random":
+        orders = [tool.rng.permutation(start) for _ in range(RANDOM_RUNS)]
+    result = tool.found()
+    rows = match_ids(as_ids(result.nodes.column("node").to_pylist()), data.graph.node_ids)
+    names = np.array(data.labels.classes, dtype=object)[data.labels.codes[rows]]
+    right = np.array(result.nodes.column("likely_class").to_pylist(), dtype=object) == names
+    open_rounds = [k for k, number in enumerate(tool.numbers) if number]
+    return {
+        "hidden": hidden,
+        "questions": round(
+            float(np.mean([needed(data.labels.codes[o], columns.tolist()) for o in orders])), 1
+        ),
+        "number": result.count.best,
+        "accuracy": round((int(right.sum()) + len(asked)) / len(start), 4),
+        "settled": BATCH * (max(open_rounds, default=-1) + 1) if choice == "suggest" else "",
+    }
+
+
+def needed(codes: np.ndarray[tuple[int], np.dtype[np.int64]], columns: Sequence[int]) -> int:
+    """Return after how many answers every one of the classes was named; one more than there are where some was not.
+
+    Examples
+    --------
+    >>> needed(np.array([0, 2, 2, 1]), [2, 1])
+    4
+    """
+    first = [np.flatnonzero(codes == column)[:1] for column in columns]
+    return max(int(place[0]) + 1 if len(place) else len(codes) + 1 for place in first)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """Return the means over the draws of each graph."""
+    lines = []
+    for graph in dict.fromkeys(str(row["graph"]) for row in rows):
+        value = {
+            (choice, name): np.array(
+                [float(str(row[name])) for row in rows if (row["graph"], row["choice"]) == (graph, choice)]
+            )
+            for choice, name in itertools.product(CHOICES, ("questions", "number", "accuracy"))
+        }
+        settled = [
+            float(str(row["settled"])) for row in rows if row["graph"] == graph and row["settled"] != ""
+        ]
+        lines.append(
+            (
+                graph,
+                str(len(settled)),
+                *(f"{value[choice, 'questions'].mean():.1f}" for choice in CHOICES),
+                *(f"{np.mean(value[choice, 'number'] == 0):.2f}" for choice in CHOICES),
+                f"{np.median(settled):.0f}" if settled else "",
+                *(f"{value[choice, 'accuracy'].mean():.3f}" for choice in CHOICES),
+            )
+        )
+    words = (
+        "graph,draws,questions,at random,no new class at the end,at random,settled after,accuracy,at random"
+    )
+    notes = (
+        f"{RATE:.0%} of the labels, 2 to 4 classes hidden, {MOST} answers, {BATCH} at a time. questions: until every "
+        "hidden class has a label. accuracy: of all nodes without a label at the start.",
+    )
+    return Table("The loop", tuple(words.split(",")), lines, notes)
