@@ -93,7 +93,7 @@ def audit(
     indicator = labels.indicator[:, columns].toarray()
     rows = np.flatnonzero(indicator.any(axis=1))
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
-    node, given, likely, wrong = _doubts(scores, around, indicator[rows])
+    node, given, likely, wrong = _doubts(*_predict(scores, around, indicator[rows]), indicator[rows])
     doubtful = np.flatnonzero(wrong > DOUBTFUL)
     doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
     names = [labels.classes[k] for k in columns]
@@ -115,26 +115,32 @@ def _around(graph: Graph, indicator: Mask) -> Floats:
     return np.asarray(counts / (1 + linked @ indicator.any(axis=1))[:, None])
 
 
-def _doubts(
-    scores: Floats, around: Floats, indicator: Mask
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-    """Return row, given class and likely class of every label, and the probability that it is wrong."""
-    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator))
-    place = np.arange(len(node)), given
-    several = indicator.sum(axis=1)[node]  # labels of a node share the probability
+def _predict(scores: Floats, around: Floats, indicator: Mask) -> tuple[Floats, float]:
+    """Return the probability of every class for every node by all other labels, and the share of wrong labels."""
 
-    def parts(x: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the logits, and how likely each label is as a right one and as a wrong one."""
-        logits = x[0] * scores[node] + x[1] * around[node]
-        own = np.minimum(several * np.exp(log_softmax(logits, axis=1)[place]), 1.0)
-        return logits, (1 - x[2]) * own, x[2] * (1 - own) / max(indicator.shape[1] - 1, 1)
+    def log_probabilities(x: Floats) -> Floats:
+        return np.asarray(log_softmax(x[0] * scores + x[1] * around, axis=1))
 
     def loss(x: Floats) -> float:
-        _, right, wrong = parts(x)
+        right, wrong = _likelihoods(np.exp(log_probabilities(x)), float(x[2]), indicator)
         return -float(np.log(right + wrong + 1e-300).mean())
 
     bounds = [(0, 60), (0, 60), (1e-3, MAX_WRONG)]
     x = scipy.optimize.minimize(loss, np.array(SHARP), method="L-BFGS-B", bounds=bounds).x
-    logits, right, wrong = parts(x)
-    likely = np.where(indicator[node], -np.inf, logits).argmax(axis=1)
+    return np.exp(log_probabilities(x)), float(x[2])
+
+
+def _likelihoods(p: Floats, share: float, indicator: Mask) -> tuple[Floats, Floats]:
+    """Return how likely each label is as a right one and as a wrong one; labels of a node share its probability."""
+    own = np.minimum((indicator.sum(axis=1)[:, None] * p)[indicator], 1.0)
+    return (1 - share) * own, share * (1 - own) / max(indicator.shape[1] - 1, 1)
+
+
+def _doubts(
+    p: Floats, share: float, indicator: Mask
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+    """Return row, given class and likely class of every label, and the probability that it is wrong."""
+    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator))
+    right, wrong = _likelihoods(p, share, indicator)
+    likely = np.where(indicator, -1.0, p)[node].argmax(axis=1)
     return node, given, likely, np.asarray(wrong / (right + wrong + 1e-300))

@@ -29,6 +29,8 @@ from unseen.shown import as_html
 N_QUESTIONS = f"{FINE_GROUPS} such questions"
 DOUBT = 0.5
 """What a node that may be of several labelled classes counts for beside one that is probably new."""
+ANY_NODE = 0.3
+"""What any node counts for: some missing classes look like labelled ones."""
 WORDS = 3
 """Words of a class's caption that a reason quotes."""
 
@@ -150,7 +152,7 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
     typical = match_ids(as_ids([*questions, *others]), ids)
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
-    rows_to_label = spread_out(vectors, p + (1 - p) * DOUBT * doubt, typical, budget)
+    rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, typical, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
