@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.errors import counted, logger
+from unseen.errors import counted
 from unseen.graph import Graph, Need
 from unseen.ids import Features, merged
 from unseen.relations import Relation
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from unseen.relation_graph import RelationGraph
 
 
-def folded(graph: RelationGraph, need: Need) -> Graph:
-    """Return a graph without the directions, signs and types that nobody needs; the only place that does so."""
+def folded(graph: RelationGraph, need: Need) -> tuple[Graph, str]:
+    """Return a graph without the directions, signs and types that nobody needs, and the sentence about that."""
     from unseen.relation_graph import RelationGraph
 
     has = Need(graph.is_directed, graph.is_signed, graph.is_heterogeneous)
     kept = Need(has.directed and need.directed, has.signed and need.signed, has.typed and need.typed)
     if kept == has != Need():
-        return graph
+        return graph, ""
     groups = [[each] for each in graph.relations] if kept.typed else [list(graph.relations)]
     relations, opposite = [], 0
     for group in groups:
@@ -44,13 +44,13 @@ def folded(graph: RelationGraph, need: Need) -> Graph:
         ends = row[odd].astype(np.int64), column[odd]
         opposite += len(np.unique(np.minimum(*ends) * graph.n_nodes + np.maximum(*ends)))
         relations.append(Relation(name, source, target, csr, points))
-    _say_folded(graph, kept, opposite)
+    sentence = _sentence(graph, kept, opposite)
     if kept.typed:
-        return graph.with_relations(relations)
+        return graph.with_relations(relations), sentence
     features, names = _side_by_side(graph)
     if kept == Need():
-        return Graph(relations[0].matrix, features, graph.node_ids, names)
-    return RelationGraph(relations, graph.node_ids, None, features, names)
+        return Graph(relations[0].matrix, features, graph.node_ids, names), sentence
+    return RelationGraph(relations, graph.node_ids, None, features, names), sentence
 
 
 def _side_by_side(graph: RelationGraph) -> tuple[Features | None, tuple[str, ...] | None]:
@@ -68,7 +68,7 @@ def _side_by_side(graph: RelationGraph) -> tuple[Features | None, tuple[str, ...
     return sp.hstack(blocks, format="csr"), tuple(names) if named else None
 
 
-def _say_folded(graph: RelationGraph, kept: Need, opposite: int) -> None:
+def _sentence(graph: RelationGraph, kept: Need, opposite: int) -> str:
     parts = []
     if graph.is_heterogeneous and not kept.typed:
         types = f" between {len(graph.types)} types of nodes" if len(graph.types) > 1 else ""
@@ -82,5 +82,4 @@ def _say_folded(graph: RelationGraph, kept: Need, opposite: int) -> None:
         parts.append(f"{counted(negative, 'edge')} of negative weight left out")
     if opposite:
         parts.append(f"{counted(opposite, 'pair')} of equal and opposite weights left out")
-    if parts:
-        logger.info("the graph was folded for methods that need it so: %s", ", ".join(parts))
+    return f"the graph was folded for methods that need it so: {', '.join(parts)}" if parts else ""

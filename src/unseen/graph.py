@@ -154,6 +154,16 @@ class Graph:
         """Whether there are several types of nodes, or several relations."""
         return False
 
+    @property
+    def plain(self) -> Graph:
+        """The plain view, about which nothing is said."""
+        return self
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are neither directions nor signs nor types."""
+        return not (self.is_directed or self.is_signed or self.is_heterogeneous)
+
     def view(self, need: Need) -> Graph:  # noqa: ARG002
         """Return the graph without what `need` does not ask for; see :class:`unseen.Need`."""
         return self

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, counted, unknown_name
+from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.folding import folded
 from unseen.graph import Graph, Need
 from unseen.ids import Features, Ints, checked_features, checked_names, lock, row_ids
@@ -30,7 +30,7 @@ class RelationGraph(Graph):
     """The number of each node's type."""
     stored_features: Stored
     _relations: tuple[Relation, ...]
-    _views: dict[Need, Graph]
+    _views: dict[Need, tuple[Graph, str]]
 
     def __init__(
         self,
@@ -111,17 +111,17 @@ class RelationGraph(Graph):
     @property
     def adjacency(self) -> sp.csr_array:  # type: ignore[override]
         """The adjacency of the plain view."""
-        return self.view(Need()).adjacency
+        return self.plain.adjacency
 
     @property
     def features(self) -> Features | None:  # type: ignore[override]
         """The features of the plain view."""
-        return self.view(Need()).features
+        return self.plain.features
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
         """The names of the features of the plain view: ``author:word`` where there are several types."""
-        return self.view(Need()).feature_names
+        return self.plain.feature_names
 
     @property
     def n_nodes(self) -> int:
@@ -164,6 +164,18 @@ class RelationGraph(Graph):
         if not isinstance(need, Need):
             msg = f"`need` must be an unseen.Need, got {type(need).__name__}"
             raise InputError(msg)
+        graph, sentence = self._folded(need)
+        if sentence:
+            logger.info(sentence)
+            self._views[need] = (graph, "")
+        return graph
+
+    @property
+    def plain(self) -> Graph:
+        """The plain view, about which nothing is said."""
+        return self._folded(Need())[0]
+
+    def _folded(self, need: Need) -> tuple[Graph, str]:
         if need not in self._views:
             self._views[need] = folded(self, need)
         return self._views[need]

@@ -412,6 +412,10 @@ def test_a_graph_of_relations_gives_the_vectors_of_its_plain_view(
     )
     assert np.array_equal(graph.adjacency.toarray(), edges)
     embedding = quick(name).fit_transform(graph, labels_of(graph))
+    if quick(name).needs != unseen.Need():  # it knows more than the plain view
+        assert dense(embedding).shape[0] == N
+        assert "folded" not in caplog.text
+        return
     expected = quick(name).fit_transform(graph.view(unseen.Need()), labels_of(graph))
     assert np.array_equal(dense(embedding), dense(expected))
     folded = [message for message in caplog.messages if "was folded" in message]

@@ -140,9 +140,10 @@ class Method(Declared):
 
     def fit_run(self, graph: Graph, labels: SomeLabels, run: Run) -> Self:
         """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
-        graph = self._view(graph)
+        whole = self._view(graph)
+        graph = whole.plain if isinstance(whole, Graph) else whole
         self.check_params()
-        with run.of(graph, self.random_state) as this:
+        with run.of(whole, self.random_state) as this:
             allowed = self._checked_labels(graph, labels, this)
             for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
                 delattr(self, learnt)
@@ -169,7 +170,8 @@ class Method(Declared):
 
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
-        graph = self._view(graph)
+        whole = self._view(graph)
+        graph = whole.plain if isinstance(whole, Graph) else whole
         columns, fitted = _feature_columns(graph), self.n_features_in_
         if fitted is not None and columns != fitted and (columns is not None or self.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, logger, unknown_name
-from unseen.graph import Graph
+from unseen.graph import Graph, Need
 from unseen.labels import Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
@@ -30,6 +30,7 @@ from unseen.linalg.logwalk import LANDMARKS
 from unseen.methods.base import Method, Vectors
 from unseen.methods.selection import (
     ALIKE,
+    CLEARLY,
     as_good_as_the_best,
     joined,
     kernel_hits,
@@ -55,6 +56,7 @@ from unseen.randomness import child_seed
 
 if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes
+    from unseen.methods.paths import PathPool
 
 MOST_LABELLED, MOST_TOGETHER = 2000, 800
 """Labelled nodes that the choice looks at, of one view and of several together; of more, as many are drawn."""
@@ -100,6 +102,7 @@ class RECTPlus(Method):
     labels_choose_params: ClassVar[bool] = True
     can_be_saved: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
+    needs: ClassVar[Need] = Need(directed=True, signed=True, typed=True)
     removed: ClassVar[dict[str, str]] = {
         "strength": "the step towards class descriptions that it steered never acted; leave it out"
     }
@@ -134,13 +137,7 @@ class RECTPlus(Method):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         seed = child_seed(run.rng)
-        ways = run.once((reductions, seed), lambda: reductions(graph, seed, run))
-        pool = run.once(
-            (Pool, seed),
-            lambda: Pool(
-                graph, {**feature_bases(graph, ways, run), **structure_bases(graph, seed, run)}, run
-            ),
-        )
+        ways, pool = self._pool(graph, labels, seed, run)
         self.views_, self.view_scores_ = self._choose(pool, labels, seed)
         self._keep(ways)
         self.class_descriptions_ = _words(graph, labels, ways, run)
@@ -149,30 +146,56 @@ class RECTPlus(Method):
         most = joined.shape[1]
         width = self._components(self.n_components, most, f"the chosen views have {most} columns together")
         vectors, self.mix_ = _reduced(_scaled(joined, places, self.scales_), width, run)
-        return vectors
+        return pool.everywhere(vectors)
+
+    def _pool(
+        self, graph: Graph, labels: Labels, seed: int, run: Run
+    ) -> tuple[dict[str, Reduction], Pool | PathPool]:
+        """Return how features are reduced, and the views: of paths where labels are of one of several types."""
+        whole: Any = run.graph
+        related = isinstance(whole, Graph) and not whole.is_plain
+        if related:
+            from unseen.methods.paths import PathPool, labelled_types  # plain graphs need none of it
+
+            types = labelled_types(whole, labels)
+            if whole.node_types is not None and len(types) == 1:
+                return {}, run.once((PathPool, seed, types[0]), lambda: PathPool(whole, types[0], seed, run))
+        ways = run.once((reductions, seed), lambda: reductions(graph, seed, run))
+        pool = run.once(
+            (Pool, seed),
+            lambda: Pool(
+                graph, {**feature_bases(graph, ways, run), **structure_bases(graph, seed, run)}, run
+            ),
+        )
+        if related and whole.node_types is None:
+            return ways, run.once((PathPool, seed), lambda: PathPool(whole, whole.types[0], seed, run, pool))
+        if related:
+            logger.info("%s: labels are not of one type of nodes, so the plain graph is used", self.name)
+        return ways, pool
 
     def chosen_params(self) -> dict[str, Any]:
         """Return the views: another fit on fewer labels may take others, whose columns have another scale."""
         return {"views": tuple(self.views_)}
 
-    def _choose(self, pool: Pool, labels: Labels, seed: int) -> tuple[list[str], dict[str, float]]:
+    def _choose(self, pool: Pool | PathPool, labels: Labels, seed: int) -> tuple[list[str], dict[str, float]]:
         if isinstance(self.views, tuple):
             return list(_checked_names(self.views, pool.names)), {}
         rows = _some(labels, pool.graph, seed)
         truth = labels.indicator[rows].toarray()
-        default = next(name for name in (*DEFAULT, *pool.names) if name in pool.names)
+        default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
+        default = pool.names if pool.together else default
         if not _enough(truth):
-            logger.info("%s: too few labels to choose views by, so %s", self.name, default)
-            return [default], {}
+            logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
+            return default, {}
         at = pool.at(rows)
         hits = {name: leave_one_out_hits(vectors, truth) for name, vectors in at.items()}
         best = max(hits, key=lambda name: float(hits[name].mean()))
         frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
         if more(hits[best], frequent, ALIKE):
-            names = _side_by_side(at, hits, truth)
+            names = _side_by_side(at, hits, truth, pool)
         else:
-            names = list(dict.fromkeys([n for n in ("weighted/raw", default) if n in hits]))
-        logger.info("%s: %s (%s)", self.name, _in_words(best, pool.graph, labels), ", ".join(names))
+            names = list(dict.fromkeys([n for n in ("weighted/raw", *default) if n in hits]))
+        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, labels), ", ".join(names))
         return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
@@ -224,13 +247,19 @@ def _checked_names(names: tuple[str, ...], views: list[str]) -> tuple[str, ...]:
 
 
 def _side_by_side(
-    at: dict[str, Any], hits: dict[str, npt.NDArray[np.float64]], truth: npt.NDArray[np.bool_]
+    at: dict[str, Any],
+    hits: dict[str, npt.NDArray[np.float64]],
+    truth: npt.NDArray[np.bool_],
+    pool: Pool | PathPool,
 ) -> list[str]:
-    """Return the views that serve the labels: all that are as good as the best, and what clearly helps beside them."""
+    """Return the views that serve the labels: all that are as good as the best, and what clearly helps beside them.
+
+    Views of several types of nodes are all taken, unless these find more labels; signs join unless fewer are found.
+    """
     some = slice(None, MOST_TOGETHER)
     kernels = {name: _kernel(vectors[some]) for name, vectors in at.items()}
 
-    def together(names: Sequence[str]) -> npt.NDArray[np.float64]:
+    def of(names: Sequence[str]) -> npt.NDArray[np.float64]:
         return kernel_hits(np.sum([kernels[name] for name in names], axis=0), truth[some])
 
     def best_of_other_kinds(names: Sequence[str]) -> list[str]:
@@ -242,13 +271,18 @@ def _side_by_side(
     def best(names: Iterable[str]) -> str:
         return max(names, key=lambda name: float(hits[name].mean()))
 
+    if pool.together:
+        few = joined(as_good_as_the_best(hits), best_of_other_kinds, of, MOST_JOINING)
+        return few if more(of(few), of(list(hits)), CLEARLY) else list(hits)
     usual = [name for name in hits if kind_of(name)[1] == "smooth" or kind_of(name)[0] in WALKS]
     begin = list(hits)
     if usual and not more(hits[best(hits)], hits[best(usual)], ALIKE):
         walks = kind_of(best(usual))[0] in WALKS
         begin = [name for name in usual if (kind_of(name)[0] in WALKS) == walks]
     first = as_good_as_the_best({name: hits[name] for name in begin})
-    return joined(first, best_of_other_kinds, together, MOST_JOINING)
+    names = joined(first, best_of_other_kinds, of, MOST_JOINING)
+    signs = [name for name in pool.signs if name not in names]
+    return names if signs and more(of(names), of([*names, *signs]), ALIKE) else [*names, *signs]
 
 
 def _kernel(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
@@ -275,10 +309,12 @@ def _scaled(
     return joined
 
 
-def _in_words(best: str, graph: Graph, labels: Labels) -> str:
+def _in_words(best: str, pool: Pool | PathPool, labels: Labels) -> str:
     """Return in plain words what the graph is like, by its labels and the view that finds most of them."""
-    homophily = measure_homophily(graph, labels)
-    if graph.features is None:
+    if best in pool.parts:
+        return "paths of relations tell most here"
+    homophily = measure_homophily(pool.graph, labels)
+    if pool.graph.features is None:
         return "there are no features, so the structure is used"
     if needs_structure(best):
         return "the structure tells more than the features here"
@@ -313,7 +349,7 @@ def _reduced(
 def _words(
     graph: Graph, labels: Labels, ways: dict[str, Reduction], run: Run
 ) -> dict[str, list[tuple[str, float]]]:
-    if graph.features is None or graph.feature_names is None or not len(labels.labelled):
+    if not ways or graph.feature_names is None or not len(labels.labelled):
         return {}
     from unseen.methods.semantics import describe_classes, words_of
 

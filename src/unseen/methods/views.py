@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -240,6 +240,15 @@ class Pool:
     run: Run
     ahat: Matrix = field(init=False)
     mean: Matrix = field(init=False)
+    together: ClassVar[bool] = False
+    parts: ClassVar[tuple[str, ...]] = ()
+    signs: ClassVar[tuple[str, ...]] = ()
+    """As in :class:`unseen.methods.paths.PathPool`."""
+
+    @staticmethod
+    def everywhere(vectors: Vectors) -> Vectors:
+        """Return vectors of all nodes."""
+        return vectors
 
     def __post_init__(self) -> None:
         adjacency = self.run.matrix(self.graph.adjacency, symmetric=True)

@@ -1,0 +1,140 @@
+"""Views of relations: paths against dense products, vectors of all types, directions and signs."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import unseen
+from unseen.engine.run import Run
+from unseen.methods.paths import PathPool, paths_from
+
+
+def library(rng: np.random.Generator, n: int = 60) -> tuple[unseen.Graph, list[str]]:
+    """Authors of three fields, their papers with words, and venues; a venue serves one field."""
+    field = rng.integers(0, 3, n)
+    types = ["author"] * n + ["paper"] * n + ["venue"] * 6
+    wrote, published = np.zeros((2, 2 * n + 6, 2 * n + 6))
+    for k in range(n):
+        for author in rng.choice(np.flatnonzero(field == field[k]), 2):
+            wrote[author, n + k] = 1
+        published[n + k, 2 * n + 2 * field[k] + rng.integers(0, 2)] = 1
+    words = rng.random((n, 20)) < 0.2
+    graph = unseen.Graph.from_relations(
+        [
+            unseen.Relation("wrote", "author", "paper", wrote),
+            unseen.Relation("in", "paper", "venue", published),
+        ],  # type: ignore[arg-type]
+        [f"n{k}" for k in range(2 * n + 6)],
+        types,
+        {"paper": words.astype(np.float32)},
+    )
+    return graph, [f"field{k}" for k in field]
+
+
+def labelled(graph: unseen.Graph, values: list[str]) -> unseen.Labels:
+    return unseen.Labels.from_values(values + [None] * (graph.n_nodes - len(values)), graph.node_ids)  # type: ignore[list-item]
+
+
+def test_a_path_is_the_product_of_normalised_relations() -> None:
+    graph: Any = library(np.random.default_rng(0))[0]
+    paths = {path.name: path for path in paths_from(graph, "author", Run())}
+    assert list(paths)[:5] == ["", "wrote", "wrote.~wrote", "wrote.in", "wrote.~wrote.wrote"]
+    wrote, published = (r.matrix.toarray() for r in graph.relations)
+    blocks = wrote[:60, 60:120], published[60:120, 120:]
+    first, second = (b / np.maximum(b.sum(axis=1, keepdims=True), 1) for b in blocks)
+    back = blocks[0].T / np.maximum(blocks[0].T.sum(axis=1, keepdims=True), 1)
+    eye = np.eye(6, dtype=np.float32)
+    assert np.allclose(paths["wrote.in"] @ eye, first @ second, atol=1e-6)
+    V = np.random.default_rng(1).random((60, 4)).astype(np.float32)
+    assert np.allclose(paths["wrote.~wrote"] @ V, first @ (back @ V), atol=1e-5)
+    assert np.allclose(paths["wrote"].back(V), first.T @ V, atol=1e-5)
+
+
+def test_views_of_several_types_stand_side_by_side() -> None:
+    graph, values = library(np.random.default_rng(0))
+    method = unseen.RECTPlus(random_state=0).fit(graph, labelled(graph, values[:30]))
+    assert any("wrote.in" in name for name in method.views_)
+    assert method.view_scores_["venue-ids/wrote.in"] > 0.8
+    vectors = method.embedding_.vectors
+    assert vectors.shape[0] == graph.n_nodes
+    assert np.abs(vectors[60:]).sum(axis=1).all()  # papers and venues have vectors, too
+    codes = np.unique(values, return_inverse=True)[1]
+    centres = np.stack([vectors[:60][codes == k].mean(axis=0) for k in range(3)])
+    nearest = ((vectors[:60, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert (nearest == codes).mean() > 0.9
+
+
+def test_permuted_nodes_have_permuted_vectors() -> None:
+    graph, values = library(np.random.default_rng(0))
+    order = np.random.default_rng(3).permutation(graph.n_nodes)
+    labels = labelled(graph, values[:30])
+    one = unseen.RECTPlus(random_state=0).fit_transform(graph, labels).vectors
+    other = (
+        unseen.RECTPlus(random_state=0)
+        .fit_transform(graph.subgraph(order), labels.aligned(graph.subgraph(order)))
+        .vectors
+    )
+    assert np.allclose(one[order] @ one[order].T, other @ other.T, atol=1e-2)
+
+
+def test_labels_of_two_types_take_the_plain_graph(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    graph, values = library(np.random.default_rng(0))
+    labels = unseen.Labels.from_values([*values, *values, *[None] * 6], graph.node_ids)
+    method = unseen.RECTPlus(random_state=0).fit(graph, labels)
+    assert "labels are not of one type of nodes, so the plain graph is used" in caplog.text
+    assert not any("wrote" in name for name in method.views_)
+    assert "folded" not in caplog.text
+    few = unseen.RECTPlus(random_state=0).fit(graph, labelled(graph, values[:3]))
+    assert few.views_[0] == "paper/wrote"
+
+
+def signed_blocks(seed: int) -> tuple[unseen.Graph, unseen.Labels]:
+    """Four classes that only negative edges tell apart, as in the docs."""
+    rng, n = np.random.default_rng(seed), 600
+    classes = rng.integers(0, 4, n)
+    ends = np.sort(rng.integers(0, n, (2, 15_000)), axis=0)
+    ends = np.unique(ends[:, ends[0] != ends[1]], axis=1)
+    sign = np.where(classes[ends[0]] == classes[ends[1]], 1.0, -1.0) * np.where(
+        rng.random(ends.shape[1]) < 0.1, -1, 1
+    )
+    kept = (sign < 0) | (rng.random(len(sign)) < 0.15)
+    matrix = sp.coo_array((sign[kept], ends[:, kept]), shape=(n, n))
+    graph = unseen.Graph.from_relations([unseen.Relation("trust", None, None, matrix)])
+    return graph, unseen.Labels.from_values([f"c{k}" for k in classes], graph.node_ids)
+
+
+@pytest.mark.slow
+def test_negative_edges_that_carry_the_classes_are_used() -> None:
+    graph, labels = signed_blocks(0)
+    split = unseen.completely_imbalanced_split(labels, label_rate=0.3, unseen=["c0"], random_state=0)
+    scores = {
+        key: unseen.evaluate(
+            unseen.RECTPlus(random_state=0).fit_transform(each, split.seen_labels),
+            labels,
+            split,
+            random_state=0,
+        ).micro_f1
+        for key, each in {"signed": graph, "positive": graph.view(unseen.Need())}.items()
+    }
+    assert scores["signed"] > 0.9
+    assert scores["positive"] < 0.75
+
+
+def test_directions_are_two_steps() -> None:
+    rng = np.random.default_rng(0)
+    matrix = (rng.random((40, 40)) < 0.1).astype(float)
+    graph: Any = unseen.Graph.from_relations(
+        [unseen.Relation("cites", None, None, matrix, directed=True)], None, None, np.eye(40)
+    )  # type: ignore[arg-type]
+    pool = PathPool(graph, None, 0, Run())
+    assert {"nodes/cites", "nodes/~cites", "nodes/cites.~cites", "nodes-ids/~cites.~cites"} <= set(pool.names)
+    assert not pool.signs
+    method = unseen.RECTPlus(random_state=0, views=("nodes/~cites",)).fit(graph)
+    with pytest.raises(unseen.UnsupportedError, match="took a view of the structure alone"):
+        method.transform(graph)
