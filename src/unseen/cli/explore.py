@@ -58,7 +58,8 @@ def explore(
     embedding: Any = method if isinstance(method, Embedding) else None
     path: Any = search.embedding  # there is one, or a source
     data = search.load(source) if source is not None else search.of_vectors(path, embedding)
-    labels, _ = search.apply(data, search.seed)
+    data, labels, method = search.narrowed(data, search.apply(data, search.seed)[0], method)
+    embedding = method if isinstance(method, Embedding) else None
     with progress("looking for missing classes") as move:
         subject = prepare(
             None if source is None else data.graph,

@@ -252,6 +252,10 @@ class NewClasses:
 class Search(options.Common, VectorSource, Hiding, GraphFiles):
     """All options of the commands that look for missing classes."""
 
+    target: Annotated[
+        str | None, typer.Option(help="Type of nodes to look at; those that have labels if not given.")
+    ] = None
+
     def begin(self, source: str, *outputs: Path) -> tuple[Input, Labels | None, Method | Embedding | None]:
         """Return the data, the labels that may be seen, and where vectors come from; outputs are looked at first."""
         from unseen.discovery.save import check_target
@@ -261,7 +265,20 @@ class Search(options.Common, VectorSource, Hiding, GraphFiles):
             check_target(path, [*self.paths(source), self.embedding])
         method = self.choose(self.seed)
         data = self.load(source)
-        return data, self.apply(data, self.seed)[0], method
+        return self.narrowed(data, self.apply(data, self.seed)[0], method)
+
+    def narrowed(
+        self, data: Input, seen: Labels | None, method: Any
+    ) -> tuple[Input, Labels | None, Method | Embedding | None]:
+        """Return the same for the types of nodes that are looked at."""
+        if data.graph.node_types is None and self.target is None:
+            return data, seen, method
+        from unseen.discovery.target import searched
+
+        part, own, vectors = searched(data.graph, seen, method, self.target, self.seed)
+        whole = data.labels is None or seen is data.labels
+        truth = own if whole else data.labels.of_nodes(part.node_ids)  # type: ignore[union-attr]
+        return Input(data.name, part, truth), own, vectors
 
 
 def read_vectors(path: Path) -> Embedding:

@@ -20,6 +20,7 @@ from unseen.discovery.questions import answered_classes, few_labelled, fine_ques
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
+from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, logger
@@ -47,6 +48,7 @@ def discover(
     method: str | Method | Embedding | None = None,
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
+    target: str | None = None,
     random_state: RandomState = None,
     on_step: OnStep | None = None,
 ) -> Discovery:
@@ -68,6 +70,9 @@ def discover(
     names : mapping of str to str, optional
         Missing classes that are known by name, each with a description: words that are looked for among the names of
         the features. They say which of the new nodes are of that class, and which nodes are new.
+    target : str, optional
+        The type of nodes to look at, where there are several; when not given, those that have labels. Vectors of the
+        whole graph are those of `rect-plus` then.
     random_state : None, int or Generator
         Seed of everything random.
     on_step : callable, optional
@@ -100,12 +105,17 @@ def discover(
         raise InputError(msg)
     graph = as_graph(graph)
     labels = as_labels(labels, graph)
+    check_graph(graph, labels)
+    rng = as_generator(random_state)
+    if graph.node_types is not None or target is not None:
+        graph, own, method = searched(graph, labels, method, target, child_seed(rng))
+        labels = labels if own is None else own
     check_input(graph, labels)
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
     seen = labels.aligned(ordered)
     words = check_names(names, graph, labels) if names else {}
-    result = _discover(ordered, seen, method, n_classes, words, as_generator(random_state), on_step)
+    result = _discover(ordered, seen, method, n_classes, words, rng, on_step)
     result = replace(result, labels=labels.aligned(graph))
     if ordered is graph:
         return result

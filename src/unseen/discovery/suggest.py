@@ -15,6 +15,7 @@ from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS
 from unseen.discovery.result import CERTAIN, Discovery, Node
 from unseen.discovery.space import Floats, Matrix, make_space, unit_vectors
+from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError
@@ -79,6 +80,7 @@ def suggest(
     budget: int = 20,
     discovery: Discovery | None = None,
     method: str | Method | Embedding | None = None,
+    target: str | None = None,
     random_state: RandomState = None,
     on_step: Any = None,
 ) -> list[Suggestion]:
@@ -98,7 +100,7 @@ def suggest(
         How many nodes.
     discovery : Discovery, optional
         What :func:`unseen.discover` found for these labels; found out when not given.
-    method, random_state, on_step
+    method, target, random_state, on_step
         As for :func:`unseen.discover`.
 
     Examples
@@ -117,9 +119,12 @@ def suggest(
         graph = as_graph(graph)
         labels = None if labels is None else as_labels(labels, graph)
         if labels is None or not len(labels.aligned(graph).labelled):
-            asked = {} if labels is None else labels.aligned(graph).answers
-            return _from_nothing(graph, int(budget), method, as_generator(random_state), asked)
-        discovery = discover(graph, labels, method=method, random_state=random_state, on_step=on_step)
+            asked, rng = {} if labels is None else labels.aligned(graph).answers, as_generator(random_state)
+            if target is not None:
+                graph, _, method = searched(graph, None, method, target, child_seed(rng))
+            return _from_nothing(graph, int(budget), method, rng, asked)
+        seed = random_state
+        discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
     return suggest_from(discovery, int(budget))
 
 
