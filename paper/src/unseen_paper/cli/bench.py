@@ -18,6 +18,7 @@ from unseen_paper.report.tables import render
 BENCHMARKS = {
     "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
     "default": "the default method beside others on eleven graphs, kept in the folder --out names",
+    "relations": "graphs with types, directions and signs, kept in the folder --out names",
     "plus": "RECT+ beside RECT: time, parts, graphs that played no part in its making",
     "peers": "what a user would pick instead, each in an environment of its own below the folder --out names",
     "planted": "the default method on planted graphs of growing size: time, memory, F1",
@@ -44,7 +45,9 @@ def bench(
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Which methods, or tables of discover, separated by commas; all if not given."),
+        typer.Option(
+            help="Which methods, or tables of discover or relations, separated by commas; all if not given."
+        ),
     ] = None,
     epochs: options.Epochs = None,
     before: Annotated[
