@@ -19,7 +19,7 @@ def as_html(value: Any) -> str:
     --------
     >>> import unseen
     >>> as_html(unseen.Labels.from_values(["red", None]))[:31]
-    '<div class="unseen"><b>Labels</'
+    '<div class="unseen"><b>Labels(2'
     """
     shown = (_SHOWN[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in _SHOWN)
     names, picture = next(shown, ((), lambda _: ""))
