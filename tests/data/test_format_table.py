@@ -147,11 +147,14 @@ def test_enough_are_written() -> None:
     assert len({each.name for each in FORMATS if each.writers}) >= 12
 
 
-def test_matrix_market_has_no_ids(tmp_path: Path) -> None:
+def test_matrix_market_has_no_names(tmp_path: Path) -> None:
     from unseen.data.write import write_part
 
     with pytest.raises(unseen.UnsupportedError, match="Matrix Market has no ids but the row numbers"):
         write_part(unseen.Graph.from_edges(["a"], ["b"]), "edges", tmp_path / "g.mtx")
+    named = unseen.Graph(np.zeros((1, 1)), [[1.0]], feature_names=["height"])
+    with pytest.raises(unseen.UnsupportedError, match="Matrix Market has no names of columns"):
+        write_part(named, "features", tmp_path / "x.mtx")
 
 
 @pytest.mark.skipif(not TOOL.exists(), reason="needs the source tree, this is an installed copy")

@@ -151,10 +151,12 @@ def as_mtx(graph: Graph, role: Role, path: Path) -> Files:
     from scipy.io import mmwrite
 
     require_unpacked(path, ".mtx")
-    if graph.node_ids.tolist() != list(range(graph.n_nodes)):
-        msg = (
-            f"{path}: Matrix Market has no ids but the row numbers from 0; use .npz, .csv or .parquet instead"
-        )
+    lost = {
+        "ids but the row numbers from 0": graph.node_ids.tolist() != list(range(graph.n_nodes)),
+        "names of columns": role == "features" and graph.feature_names is not None,
+    }
+    for what in [each for each, is_there in lost.items() if is_there]:
+        msg = f"{path}: Matrix Market has no {what}; use .npz, .csv or .parquet instead"
         raise UnsupportedError(msg)
 
     def fill(temporary: Path) -> None:
