@@ -108,8 +108,12 @@ def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:
     --------
     >>> str(unknown_name("method", "recct", ["rect", "rect-l", "line"]))
     "unknown method 'recct'; did you mean 'rect' or 'rect-l'? Known: rect, rect-l, line"
+    >>> str(unknown_name("group", "new-1", []))
+    "unknown group 'new-1'; there is none here"
     """
     names = list(names)
+    if not names:
+        return InputError(f"unknown {kind} {name!r}; there is none here")
     near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in names], n=3, cutoff=0.6)
     by_lower = {k.lower(): k for k in names}
     hint = f"did you mean {' or '.join(repr(by_lower[n]) for n in near)}? " if near else ""
