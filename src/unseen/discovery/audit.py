@@ -21,7 +21,7 @@ from unseen.discovery.discover import check_graph, estimator_of, id_array, vecto
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.space import Floats, principal_axes, unit_vectors
 from unseen.engine.run import libraries_on_one_thread
-from unseen.errors import InputError
+from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import id_order
 from unseen.labels import Labels, measure_homophily
@@ -62,7 +62,8 @@ def audit(
     -------
     pyarrow.Table
         ``node``, ``label`` (as given), ``likely_class`` (what the other labels say) and ``probability`` (that the
-        label is wrong, above 0.5). A node with several labels has a row for each that is doubtful.
+        label is wrong, above 0.5). A node with several labels has a row for each that is doubtful. The label of a class
+        that has no other is not judged.
 
     Examples
     --------
@@ -94,9 +95,13 @@ def audit(
     rows = np.flatnonzero(indicator.any(axis=1))
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
     node, given, likely, wrong = _doubts(*_predict(scores, around, indicator[rows]), indicator[rows])
-    doubtful = np.flatnonzero(wrong > DOUBTFUL)
+    alone = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
+    doubtful = np.flatnonzero((wrong > DOUBTFUL) & ~alone[given])
     doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
     names = [labels.classes[k] for k in columns]
+    if alone.any():
+        listed = ", ".join(names[k] for k in np.flatnonzero(alone))
+        logger.info("not judged, because these classes have one label each: %s", listed)
     return pa.table(
         {
             "node": id_array(graph.node_ids[rows[node[doubtful]]]),
