@@ -185,9 +185,9 @@ def smoothing_filter(
 
 
 def smoothed(
-    ahat: Matrix, Z: Dense, filters: Mapping[Any, npt.NDArray[np.float32]]
+    ahat: Matrix, Z: Dense, filters: Mapping[Any, npt.NDArray[np.float32]], rows: Any = slice(None)
 ) -> dict[Any, npt.NDArray[np.float32]]:
-    """Return for every filter the sum of its Chebyshev polynomials in Ahat, times Z.
+    """Return for every filter some rows of the sum of its Chebyshev polynomials in Ahat, times Z.
 
     All filters share the products: as many as the longest of them has coefficients, less one.
 
@@ -199,6 +199,8 @@ def smoothed(
         Where to start.
     filters : mapping to ndarray
         Coefficients, see :func:`smoothing_filter`.
+    rows : slice or ndarray of int
+        Which rows of the sums are wanted; all by default.
 
     Examples
     --------
@@ -209,7 +211,7 @@ def smoothed(
     >>> smooth["near"].tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
-    sums = {name: c[0] * Z for name, c in filters.items()}
+    sums = {name: c[0] * Z[rows] for name, c in filters.items()}
     before = now = Z
     for step in range(1, max(map(len, filters.values()))):
         after = ahat @ now
@@ -219,5 +221,5 @@ def smoothed(
         before, now = now, after
         for name, c in filters.items():
             if step < len(c):
-                sums[name] += c[step] * now
+                sums[name] += c[step] * now[rows]
     return sums

@@ -258,11 +258,17 @@ def _exactly(
         sides = np.ascontiguousarray(sides[:, order])
         if not tall:
             sides = rows.T @ sides * _inverse(np.sqrt(np.maximum(squares[order], 0.0)))
+    axes = _signed(sides, sides, sides, run.alone)[1]
     # X V: a row of zeros stays one, as U S would only nearly
-    scores, axes = _signed(rows @ sides, sides, sides, run.alone)
+    scores = np.empty((rows.shape[0], k), dtype=np.float32)
+
+    def fill(start: int, stop: int) -> None:
+        scores[start:stop] = rows[start:stop] @ axes
+
+    run.each(fill, len(scores))
     if isinstance(X, Matrix) and X.halo is not None:
         axes = axes[X.layout.first : X.layout.first + len(scores)]
-    return scores.astype(np.float32), np.ascontiguousarray(axes.T, dtype=np.float32)
+    return scores, np.ascontiguousarray(axes.T, dtype=np.float32)
 
 
 def _signed(left: Dense, right: Dense, judge: Dense, run: Run) -> tuple[Dense, Dense]:

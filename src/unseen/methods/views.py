@@ -182,7 +182,7 @@ def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
 
 
 def _unit(vectors: npt.NDArray[Any]) -> Vectors:
-    return l2_rows(vectors).astype(np.float32)
+    return l2_rows(vectors).astype(np.float32, copy=False)
 
 
 def operators_of(base: str) -> tuple[str, ...]:
@@ -298,20 +298,20 @@ class Pool:
         averaged = any(names[0] in ("neighbours", "second", "difference") for names in operators.values())
         for first in range(0, Z.shape[1], BLOCK):
             part = np.ascontiguousarray(Z[:, first : first + BLOCK])
-            smooth = smoothed(self.ahat, part, filters) if filters else {}
+            smooth = smoothed(self.ahat, part, filters, rows) if filters else {}
             neighbours = self.mean @ part if averaged else part
             for key, (operator, *_) in operators.items():
                 if key in smooth:
-                    made = smooth[key]
+                    view = smooth[key]
                 elif operator == "neighbours":
-                    made = neighbours
+                    view = neighbours[rows]
                 elif operator == "second":
-                    made = self.mean @ neighbours
+                    view = (self.mean @ neighbours)[rows]
                 elif operator == "difference":
-                    made = part - neighbours
+                    view = part[rows] - neighbours[rows]
                 else:
-                    made = part[:, : max(out[key].shape[1] - first, 0)]
-                out[key][:, first : first + BLOCK] = made[rows]
+                    view = part[rows, : max(out[key].shape[1] - first, 0)]
+                out[key][:, first : first + BLOCK] = view
         for vectors in out.values():
             self.run.each(partial(_to_unit_rows, vectors), len(vectors))
 
