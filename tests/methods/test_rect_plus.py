@@ -88,7 +88,20 @@ def test_where_nothing_tells_classes_apart_the_features_stay_in() -> None:
     rng = np.random.default_rng(1)
     labels = unseen.Labels.from_values(list(rng.choice(["often", "rare"], 600, p=[0.9, 0.1])), graph.node_ids)
     method = unseen.RECTPlus(random_state=0).fit(graph, labels)
-    assert method.views_ == ["weighted/raw", "weighted/middle"]
+    assert method.views_ == ["weighted/raw", "weighted/middle", "weighted/second"]
+
+
+@pytest.mark.parametrize("across", [True, False])
+def test_features_stay_beside_the_structure_where_neighbours_differ(across: bool) -> None:
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 4, 300)
+    partner = (classes + 2 * across) % 4  # edges join a class with one other, or with itself
+    upper = np.triu(rng.random((300, 300)) < np.where(classes[:, None] == partner, 0.1, 0.004), 1)
+    graph = unseen.Graph(sp.csr_array((upper | upper.T).astype(float)), rng.standard_normal((300, 8)))
+    labels = unseen.Labels.from_values([f"c{i}" for i in classes], graph.node_ids)
+    views = unseen.RECTPlus(random_state=0).fit(graph, labels.keep(np.arange(100))).views_
+    assert any(needs_structure(name) for name in views)
+    assert ({"weighted/raw", "weighted/second"} <= set(views)) == across
 
 
 def halves_known_to_one_kind_each() -> tuple[unseen.Graph, unseen.Labels]:

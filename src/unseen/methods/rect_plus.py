@@ -7,7 +7,8 @@ RECT's idea, what the seen classes say about features beside the structure of th
 2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. Smoothed
    views and walks come first: those of the kind of their best that are within a standard error of it are put side by
    side. Where another view finds more labels by over a standard error, all views compete instead. Then up to three
-   more join, one at a time, each by over two standard errors. The columns are reduced to `n_components`.
+   more join, one at a time, each by over two standard errors. Where labels say that neighbours differ, the features as
+   they are and the mean over second neighbours stay in. The columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
@@ -23,7 +24,7 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, logger, unknown_name
 from unseen.graph import Graph, Need
-from unseen.labels import Labels, measure_homophily
+from unseen.labels import Homophily, Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.logwalk import LANDMARKS
@@ -67,6 +68,8 @@ TAKEN = 700
 """Columns that are held beside the bases, roughly: views side by side, and their strongest directions."""
 ROW_SECONDS, CHOICE_SECONDS = 1.3e-4, 8e-9
 """Of SVDs, eigenvectors and passes over the bases, for a row; of the choice, for the cube of the labelled rows."""
+WHERE_NEIGHBOURS_DIFFER = ("weighted/raw", "weighted/second")
+"""Views that stand beside the chosen ones there: a choice by few labels misses them too often."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -190,11 +193,15 @@ class RECTPlus(Method):
         hits = {name: leave_one_out_hits(vectors, truth) for name, vectors in at.items()}
         best = max(hits, key=lambda name: float(hits[name].mean()))
         frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
+        homophily = measure_homophily(pool.graph, labels)
         if more(hits[best], frequent, ALIKE):
             names = _side_by_side(at, hits, truth, pool)
         else:
-            names = list(dict.fromkeys([n for n in ("weighted/raw", *default) if n in hits]))
-        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, labels), ", ".join(names))
+            names = [name for name in ("weighted/raw", *default) if name in hits]
+        if not homophily.holds:
+            names += [name for name in WHERE_NEIGHBOURS_DIFFER if name in hits]
+        names = list(dict.fromkeys(names))
+        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, homophily), ", ".join(names))
         return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
@@ -308,11 +315,10 @@ def _scaled(
     return joined
 
 
-def _in_words(best: str, pool: Pool | PathPool, labels: Labels) -> str:
+def _in_words(best: str, pool: Pool | PathPool, homophily: Homophily) -> str:
     """Return in plain words what the graph is like, by its labels and the view that finds most of them."""
     if best in pool.parts:
         return "paths of relations tell most here"
-    homophily = measure_homophily(pool.graph, labels)
     if pool.graph.features is None:
         return "there are no features, so the structure is used"
     if needs_structure(best):

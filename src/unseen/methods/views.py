@@ -42,7 +42,7 @@ WALKS = {"walk": 0.2, "sharp-walk": 1.0}
 """Views of the walk matrix, and their negatives: the fewer, the more of the small entries is kept."""
 FEATURES = ("weighted", "narrow", "plain")
 """Bases that new nodes have too."""
-LARGE = 20_000
+LARGE = 30_000
 """Above this many nodes the structure gets fewer columns, the choice looks at the first columns of each base, and the
 walk is left out: through a fixed number of landmarks it fades as a graph grows."""
 BLOCK = 64
