@@ -14,8 +14,12 @@ from unseen.errors import InputError
 
 IdArray = npt.NDArray[Any]
 """One-dimensional array of ids, dtype ``int64`` or ``object`` (holding ``str``)."""
+Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+Keys = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
 Place = Callable[[int], str]
 """From the number of an entry to where it stands: ``'edges.csv', line 3``."""
 Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.data.files import atomic_path, make_folder
 from unseen.engine.comm import Comm
 from unseen.engine.steps import Arrays
 from unseen.errors import InputError, OutputError, UnseenError, logger
+from unseen.ids import Array
 
 COMMIT = "COMMIT"
 
@@ -44,7 +44,7 @@ class Checkpoints:
         self.folder, self.comm, self.job, self.every = folder, comm, job, every
         self.resumed: dict[str, Any] | None = None  # the last stage and step that was read back
 
-    def resume(self, stage: str) -> tuple[int, dict[str, npt.NDArray[Any]]] | None:
+    def resume(self, stage: str) -> tuple[int, dict[str, Array]] | None:
         """Return the newest committed step of a stage and its arrays, None where there is none."""
         if not self.every:
             return None

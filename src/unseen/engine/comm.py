@@ -15,15 +15,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import UnseenError, logger
+from unseen.ids import Array, Ints
 
 if TYPE_CHECKING:
     import torch
 
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
 AnyArray = TypeVar("AnyArray")
 
 TIMEOUT = 300.0

@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from unseen.data.files import atomic_path
-from unseen.engine.comm import Array, Comm, Layout
+from unseen.engine.comm import Comm, Layout
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart, spread_matrix
 from unseen.errors import InputError, counted
 from unseen.graph import Features, Graph
-from unseen.ids import IdArray, as_ids
+from unseen.ids import Array, IdArray, as_ids
 from unseen.labels import Labels
 
 META = "META.json"

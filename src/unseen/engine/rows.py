@@ -11,12 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.comm import Array, Ints
 from unseen.engine.run import row_cuts
 from unseen.errors import InputError
 from unseen.graph import Features
-
-Floats = npt.NDArray[np.float64]
+from unseen.ids import Array, Floats, Ints
 
 ROW_COST = 4
 """What a row costs beside its entries, in entries: dense work and the optimiser, measured at d = 200."""

@@ -24,9 +24,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from unseen.engine.comm import SOLO, Array, Comm
+from unseen.engine.comm import SOLO, Comm
+from unseen.ids import Array, Singles
 from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Run:
             return matrix.bound(self)
         return Matrix(matrix, self, symmetric=symmetric)
 
-    def zeros(self, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
+    def zeros(self, shape: tuple[int, ...]) -> Singles:
         """Return float32 zeros: on disk where there is a scratch folder and they are large, else in memory."""
         if self.on_disk(shape):
             from unseen.engine.scratch import disk_zeros

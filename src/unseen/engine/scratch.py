@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import OutputError
+from unseen.ids import Array, Singles
 
 
-def disk_zeros(shape: tuple[int, ...], folder: Path) -> npt.NDArray[np.float32]:
+def disk_zeros(shape: tuple[int, ...], folder: Path) -> Singles:
     """Return float32 zeros in a file of `folder`.
 
     Examples
@@ -42,7 +42,7 @@ def disk_zeros(shape: tuple[int, ...], folder: Path) -> npt.NDArray[np.float32]:
     return np.frombuffer(memory, dtype=np.float32).reshape(shape)
 
 
-def on_disk(array: npt.NDArray[Any]) -> bool:
+def on_disk(array: Array) -> bool:
     """Whether an array is mapped from a file.
 
     Examples
@@ -53,7 +53,7 @@ def on_disk(array: npt.NDArray[Any]) -> bool:
     return _mapped(array) is not None
 
 
-def rest(array: npt.NDArray[Any], start: int = 0, stop: int | None = None) -> None:
+def rest(array: Array, start: int = 0, stop: int | None = None) -> None:
     """Give back the memory of numbers from `start` to `stop` of an array on disk; the file keeps them."""
     memory = _mapped(array)
     if memory is None or not hasattr(memory, "madvise"):

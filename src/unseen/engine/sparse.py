@@ -15,13 +15,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.engine.comm import SOLO, Array, Comm, Halo, Ints, Layout
+from unseen.engine.comm import SOLO, Comm, Halo, Layout
 from unseen.engine.run import Cut, Run
 from unseen.graph import Features
-from unseen.ids import IdArray
+from unseen.ids import Array, Floats, IdArray, Ints
 
 BLOCK_WORK = 16_384
 """Entries and rows of a block, together: enough to be worth a call, few enough to stay in the cache."""
@@ -187,7 +186,7 @@ class Matrix:
         local = sp.csr_array((data, self.local.indices, self.local.indptr), shape=self.local.shape)
         return Matrix(local, self.run, self.halo, symmetric=symmetric)
 
-    def row_sums(self) -> npt.NDArray[np.float64]:
+    def row_sums(self) -> Floats:
         """Return the sums of the own rows."""
         return np.asarray(self.local.sum(axis=1), dtype=np.float64)
 
@@ -311,7 +310,7 @@ def spread_matrix(layout: Layout, run: Run, indptr: Array, columns: Ints, data: 
     return Matrix(_csr(data, local, indptr, layout.own + len(ids)), run, halo, symmetric=True)
 
 
-def work_cuts(indptr: npt.NDArray[Any]) -> list[Cut]:
+def work_cuts(indptr: Array) -> list[Cut]:
     """Return blocks of rows of equal work: so many entries and rows together.
 
     Examples
@@ -325,7 +324,7 @@ def work_cuts(indptr: npt.NDArray[Any]) -> list[Cut]:
     return list(pairwise(np.unique(np.concatenate(([0], ends, [n]))).tolist()))
 
 
-def inverse(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def inverse(values: Array) -> Array:
     """Return 1 / values, 0 where they are 0.
 
     Examples

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.errors import InputError, UnseenError, counted, logger
+from unseen.ids import Array, Singles
 
 if TYPE_CHECKING:
     from unseen.engine.checkpoints import Checkpoints
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays = Mapping[str, Array]
 
 WINDOW = 10
 """Steps over which the loss must fall by `tol` for training to go on."""
@@ -56,7 +56,7 @@ class Epoch:
     total: int
     loss: float
     seconds: float
-    vectors: Callable[[], npt.NDArray[np.float32]] = field(repr=False)
+    vectors: Callable[[], Singles] = field(repr=False)
 
     @property
     def seconds_left(self) -> float:
@@ -105,7 +105,7 @@ class Training:
 
     evaluate: Callable[[], float]
     update: Callable[[], object] = lambda: None
-    vectors: Callable[[], npt.NDArray[np.float32]] = lambda: np.zeros((0, 0), dtype=np.float32)
+    vectors: Callable[[], Singles] = lambda: np.zeros((0, 0), dtype=np.float32)
     state: Callable[[], Arrays] | None = None
     restore: Callable[[int, Arrays], object] = lambda done, arrays: None  # noqa: ARG005
     improved: Callable[[], object] = lambda: None

@@ -24,12 +24,12 @@ from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
 from unseen.data.strangers import missing_features
 from unseen.data.tables import Table
-from unseen.engine.comm import Ints
 from unseen.engine.database import Database
 from unseen.engine.parts import Meta, PartMeta
-from unseen.engine.rows import FeatureFile, Floats, RowFiles
+from unseen.engine.rows import FeatureFile, RowFiles
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Symmetrize
+from unseen.ids import Floats, Ints
 from unseen.labels import tell_missing_words
 
 ROLES: tuple[Role, ...] = ("nodes", "edges", "features", "labels")

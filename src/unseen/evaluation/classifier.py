@@ -16,16 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError
 from unseen.evaluation.metrics import best_labels, macro_f1, micro_f1
 from unseen.evaluation.solver import Design, Problem, prepare
+from unseen.ids import Array, Ints, Mask
 from unseen.randomness import RandomState, as_generator
-
-Floats = npt.NDArray[np.floating[Any]]
-Mask = npt.NDArray[np.bool_]
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Candidates for C times the mean squared length of the training vectors."""
@@ -49,13 +46,13 @@ class LinearClassifier:
         The C that was given or chosen.
     """
 
-    weights: Floats
+    weights: Array
     in_training: Mask
     C: float
 
-    def scores(self, vectors: Any) -> Floats:
+    def scores(self, vectors: Any) -> Array:
         """Return the decision values of every row and class."""
-        scores: Floats = np.asarray(vectors @ self.weights[:-1]) + self.weights[-1]
+        scores: Array = np.asarray(vectors @ self.weights[:-1]) + self.weights[-1]
         scores[:, ~self.in_training] = -np.inf
         return scores
 
@@ -103,8 +100,8 @@ def _check_c(C: float | None) -> None:
 
 
 def _best_candidate(
-    design: Design, signs: Floats, unit: float, rng: np.random.Generator
-) -> tuple[float, Floats | None]:
+    design: Design, signs: Array, unit: float, rng: np.random.Generator
+) -> tuple[float, Array | None]:
     """Return the C of the best figure on held-out folds, the smallest of equals, and a start for the final fit.
 
     The folds are further columns of one problem, solved along growing C, each from the one before.
@@ -150,7 +147,7 @@ def figure_of_merit(truth: Mask, predicted: Mask) -> float:
     return (micro_f1(truth, predicted) + macro_f1(truth, predicted)) / 2
 
 
-def scores_along_path(train: Any, truth: Mask, test: Any) -> Iterator[Floats]:
+def scores_along_path(train: Any, truth: Mask, test: Any) -> Iterator[Array]:
     """Yield the scores of the `test` rows for one candidate of `GRID` after another, trained on other rows.
 
     For choices in which every fold has vectors of its own, so that the folds cannot share a problem.
@@ -175,7 +172,7 @@ def candidate_unit(vectors: Any) -> float:
     return 1 / mean if mean > 0 else 1.0
 
 
-def stratified_folds(truth: Mask, n_folds: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def stratified_folds(truth: Mask, n_folds: int, rng: np.random.Generator) -> Ints:
     """Return a fold number for every row, each class spread over the folds as evenly as its size allows.
 
     A row with several classes is dealt out with its rarest one. Classes smaller than the number of
@@ -206,7 +203,7 @@ class RBFClassifier:
     machines: tuple[Any, ...]
     C: float
 
-    def scores(self, vectors: Any) -> Floats:
+    def scores(self, vectors: Any) -> Array:
         """Return the decision values of every row and class."""
         columns = [
             machine.decision_function(vectors)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.embedding import Embedding
 from unseen.engine.run import Run, Shared, libraries_on_one_thread
@@ -24,6 +23,7 @@ from unseen.evaluation.metrics import best_labels
 from unseen.evaluation.protocol import check_known, evaluate, joined_vectors
 from unseen.evaluation.scores import Score
 from unseen.graph import Graph
+from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.methods.base import Method, unfitted
 from unseen.randomness import RandomState, as_generator
@@ -261,9 +261,7 @@ def _embed(
     return unfitted(method, **setting).fit_run(graph, labels, run or Run()).embedding_
 
 
-def _folds(
-    labels: Labels, seen: Labels, rows: npt.NDArray[np.int64], n_folds: int, random_state: RandomState
-) -> list[Split]:
+def _folds(labels: Labels, seen: Labels, rows: Ints, n_folds: int, random_state: RandomState) -> list[Split]:
     """Cut `rows` into folds; the `seen_labels` of each lack the fold's labels, and classes that only it has."""
     if not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
         msg = f"`n_folds` must be an integer of at least 2, got {n_folds!r}"

@@ -7,16 +7,12 @@ that no test node has and that nobody predicts counts with F1 0, as in scikit-le
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Mask = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.floating[Any]]
+from unseen.ids import Array, Floats, Mask
 
 
-def f1_per_class(truth: Mask, predicted: Mask) -> npt.NDArray[np.float64]:
+def f1_per_class(truth: Mask, predicted: Mask) -> Floats:
     """Return 2 tp / (2 tp + fp + fn) of each class, 0 where a class neither occurs nor is predicted.
 
     Examples
@@ -57,7 +53,7 @@ def macro_f1(truth: Mask, predicted: Mask) -> float:
     return float(f1_per_class(truth, predicted).mean())
 
 
-def best_labels(scores: Floats, counts: npt.NDArray[np.integer[Any]]) -> Mask:
+def best_labels(scores: Array, counts: Array) -> Mask:
     """Give each node as many labels as it is known to have, those with the best scores.
 
     With one label per node this is the class of the best score. With several, the number is an oracle:
@@ -80,7 +76,7 @@ def best_labels(scores: Floats, counts: npt.NDArray[np.integer[Any]]) -> Mask:
     return labels
 
 
-def positive_labels(scores: Floats) -> Mask:
+def positive_labels(scores: Array) -> Mask:
     """Give each node the classes whose score is above 0, and at least the best one: no oracle.
 
     Examples

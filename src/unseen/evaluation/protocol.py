@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
@@ -20,7 +19,7 @@ from unseen.errors import InputError, UnsupportedError, unknown_name
 from unseen.evaluation.classifier import train_linear, train_rbf
 from unseen.evaluation.metrics import best_labels, f1_per_class, macro_f1, micro_f1, positive_labels
 from unseen.evaluation.scores import ClusteringScore, Score, ScoreSummary
-from unseen.ids import match_ids
+from unseen.ids import Floats, Ints, match_ids
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.randomness import RandomState, as_generator, child_seed
@@ -219,9 +218,7 @@ def check_known(labels: Labels, split: Split) -> None:
         raise InputError(msg)
 
 
-def joined_vectors(
-    embedding: Embedding, labels: Labels, rows: npt.NDArray[np.int64], *, scale: bool = False
-) -> Any:
+def joined_vectors(embedding: Embedding, labels: Labels, rows: Ints, *, scale: bool = False) -> Any:
     """Return the vectors of the nodes in the given rows of `labels`, found by id; of length 1 if `scale`."""
     ids = labels.node_ids[rows]
     places = match_ids(ids, embedding.node_ids)
@@ -236,5 +233,5 @@ def joined_vectors(
     return l2_rows(vectors) if scale else vectors
 
 
-def _mean(values: npt.NDArray[np.float64]) -> float | None:
+def _mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None

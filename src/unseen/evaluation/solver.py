@@ -22,14 +22,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg as sla
 import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-Floats = npt.NDArray[np.floating[Any]]
-Mask = npt.NDArray[np.bool_]
-Columns = npt.NDArray[np.intp]
+from unseen.ids import Array, Mask
 
 MAX_ROTATED = 1500
 """Widest dense input whose Gram matrix is decomposed; the cost grows with the cube of the width."""
@@ -55,11 +52,11 @@ class Design:
 
     rows: Any
     columns: Any
-    curvature: Floats
-    rotation: Floats | None
+    curvature: Array
+    rotation: Array | None
 
     @functools.cached_property
-    def kernel(self) -> Floats | None:
+    def kernel(self) -> Array | None:
         """Products of all rows with each other, where a step is better solved in rows than in columns."""
         if self.rotation is not None or self.rows.shape[0] > min(MAX_KERNEL, self.width):
             return None
@@ -78,11 +75,11 @@ class Design:
         columns = self.columns.astype(dtype) if sp.issparse(rows) else rows.T
         return replace(self, rows=rows, columns=columns, curvature=self.curvature.astype(dtype))
 
-    def scores(self, solution: Floats) -> Floats:
+    def scores(self, solution: Array) -> Array:
         """Return x w for every row and every column of `solution`."""
         return _product(self.rows, solution)
 
-    def weights(self, solution: Floats) -> Floats:
+    def weights(self, solution: Array) -> Array:
         """Return the solution in the input's columns, the intercept in the last row."""
         return solution if self.rotation is None else np.asarray(self.rotation @ solution)
 
@@ -122,12 +119,12 @@ class Problem:
     """
 
     design: Design
-    signs: Floats
+    signs: Array
     used: Mask | None = None
-    groups: Columns | None = None
-    grams: dict[int, Floats] = field(default_factory=dict)
+    groups: Array | None = None
+    grams: dict[int, Array] = field(default_factory=dict)
 
-    def solve(self, C: float, *, start: Floats | None = None, tol: float = 1e-8) -> Floats:
+    def solve(self, C: float, *, start: Array | None = None, tol: float = 1e-8) -> Array:
         """Return one solution per column.
 
         Parameters
@@ -173,11 +170,11 @@ def _one_thread(work: int) -> Any:
     return _blas().limit(limits=1 if work < THREADED else None, user_api="blas")
 
 
-def _product(matrix: Any, vectors: Floats) -> Floats:
+def _product(matrix: Any, vectors: Array) -> Array:
     return np.asarray(matrix @ vectors)
 
 
-def _dots(a: Floats, b: Floats) -> Floats:
+def _dots(a: Array, b: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->j", a, b))
 
 
@@ -185,15 +182,15 @@ def _dots(a: Floats, b: Floats) -> Floats:
 class _State:
     """Where the columns stand: point w, scores x'w, violation of the margins, objective."""
 
-    signs: Floats
+    signs: Array
     used: Mask | None
-    point: Floats
-    scores: Floats
-    residual: Floats
-    value: Floats
+    point: Array
+    scores: Array
+    residual: Array
+    value: Array
 
     @classmethod
-    def at(cls, design: Design, signs: Floats, C: float, used: Mask | None, point: Floats) -> _State:
+    def at(cls, design: Design, signs: Array, C: float, used: Mask | None, point: Array) -> _State:
         scores = design.scores(point)
         residual = _residual(signs, used, scores)
         return cls(signs, used, point, scores, residual, _value(point, residual, C))
@@ -204,7 +201,7 @@ class _State:
         return _State(self.signs[:, mask], used, point, scores, residual, self.value[mask])
 
 
-def _residual(signs: Floats, used: Mask | None, scores: Floats) -> Floats:
+def _residual(signs: Array, used: Mask | None, scores: Array) -> Array:
     """Return y - x'w where the margin is violated, else 0."""
     residual = signs - scores
     residual *= (residual * signs) > 0
@@ -213,14 +210,14 @@ def _residual(signs: Floats, used: Mask | None, scores: Floats) -> Floats:
     return residual
 
 
-def _value(point: Floats, residual: Floats, C: float) -> Floats:
+def _value(point: Array, residual: Array, C: float) -> Array:
     return np.asarray(0.5 * _dots(point, point) + C * _dots(residual, residual))
 
 
 class _Preconditioner:
     """An approximate inverse of each column's Hessian, I + 2 C x' x over its active rows."""
 
-    def __init__(self, design: Design, C: float, grams: dict[int, Floats]) -> None:
+    def __init__(self, design: Design, C: float, grams: dict[int, Array]) -> None:
         self.design, self.C, self.grams = design, C, grams
         self.factors: dict[int, Any] = {}
         self.stiff: set[int] = set()
@@ -230,10 +227,10 @@ class _Preconditioner:
         """Steps after which :meth:`refresh` makes the rest shorter, if it can."""
         return MAX_CG if self.design.rotation is None and self.design.kernel is None else PATIENCE
 
-    def diagonal(self, active: Floats) -> Floats:
+    def diagonal(self, active: Array) -> Array:
         return np.asarray(1 / (1 + (2 * self.C) * self.design.curvature[:, None] * active.mean(axis=0)))
 
-    def apply(self, left: Floats, diagonal: Floats, groups: Columns) -> Floats:
+    def apply(self, left: Array, diagonal: Array, groups: Array) -> Array:
         scaled = diagonal * left
         for group in np.unique(groups) if self.grams else ():
             if group in self.grams:
@@ -241,7 +238,7 @@ class _Preconditioner:
                 scaled[:, columns] = sla.cho_solve(self._factor(group), left[:, columns], check_finite=False)
         return scaled
 
-    def refresh(self, groups: Columns, active: Floats) -> None:
+    def refresh(self, groups: Array, active: Array) -> None:
         """Prepare a shorter way for groups whose iterations took too long: a Hessian, or steps solved in rows."""
         if self.design.rotation is None:
             if self.design.kernel is not None:
@@ -262,8 +259,8 @@ class _Preconditioner:
 
 
 def _newton_step(
-    design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Columns
-) -> tuple[Floats, Floats]:
+    design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Array
+) -> tuple[Array, Array]:
     """Return the step of each column and the decrease of the objective that it promises."""
     stiff = np.array([group in preconditioner.stiff for group in groups])
     if not stiff.any():
@@ -277,9 +274,9 @@ def _newton_step(
     return step, decrease
 
 
-def _by_rows(design: Design, state: _State, C: float) -> tuple[Floats, Floats]:
+def _by_rows(design: Design, state: _State, C: float) -> tuple[Array, Array]:
     """Solve for the steps exactly: H^-1 g = g - x'(I / 2C + x x')^-1 x g over the active rows x."""
-    descent: Floats = (2 * C) * _product(design.columns, state.residual) - state.point
+    descent: Array = (2 * C) * _product(design.columns, state.residual) - state.point
     inner = design.scores(descent)
     outer = np.zeros_like(inner)
     if design.kernel is not None:
@@ -294,18 +291,18 @@ def _by_rows(design: Design, state: _State, C: float) -> tuple[Floats, Floats]:
 
 
 def _by_gradients(
-    design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Columns
-) -> tuple[Floats, Floats]:
+    design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Array
+) -> tuple[Array, Array]:
     """Solve for the steps by preconditioned conjugate gradients, all columns side by side."""
     active = (state.residual != 0).astype(state.scores.dtype)
-    left: Floats = (2 * C) * _product(design.columns, state.residual) - state.point
+    left: Array = (2 * C) * _product(design.columns, state.residual) - state.point
     diagonal = preconditioner.diagonal(active)
     scaled = preconditioner.apply(left, diagonal, groups)
-    size: Floats = _dots(left, scaled)
+    size: Array = _dots(left, scaled)
     # the closer a column is to its optimum, the more exact its step has to be
-    goal: Floats = size * np.clip(size / np.maximum(state.value, np.finfo(size.dtype).tiny), 1e-6, 1e-2)
+    goal: Array = size * np.clip(size / np.maximum(state.value, np.finfo(size.dtype).tiny), 1e-6, 1e-2)
     steps, decreases = np.zeros_like(left), np.zeros_like(size)
-    direction: Floats = scaled
+    direction: Array = scaled
     step, decrease = np.zeros_like(left), np.zeros_like(size)
     live = np.arange(len(size))
     for _ in range(preconditioner.patience):
@@ -335,7 +332,7 @@ def _by_gradients(
     return steps, decreases
 
 
-def _moved(design: Design, state: _State, step: Floats, C: float) -> _State:
+def _moved(design: Design, state: _State, step: Array, C: float) -> _State:
     """Return the state after the step, or after the best part of it where the whole does not lower the objective."""
     change = design.scores(step)
     length = np.ones(step.shape[1], step.dtype)
@@ -348,14 +345,14 @@ def _moved(design: Design, state: _State, step: Floats, C: float) -> _State:
     return new
 
 
-def _advanced(state: _State, step: Floats, change: Floats, length: Floats, C: float) -> _State:
+def _advanced(state: _State, step: Array, change: Array, length: Array, C: float) -> _State:
     point = state.point + length * step
     scores = state.scores + length * change
     residual = _residual(state.signs, state.used, scores)
     return _State(state.signs, state.used, point, scores, residual, _value(point, residual, C))
 
 
-def _best_length(state: _State, step: Floats, change: Floats, C: float) -> Floats:
+def _best_length(state: _State, step: Array, change: Array, C: float) -> Array:
     """Return where the objective is least along the step: Newton's method, kept inside a bracket."""
     linear, square = _dots(state.point, step), _dots(step, step)
     length, best = np.zeros(step.shape[1], step.dtype), np.zeros(step.shape[1], step.dtype)

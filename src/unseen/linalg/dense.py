@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.errors import UnseenError
-
-Dense = npt.NDArray[Any]
-Small = npt.NDArray[np.float64]
+from unseen.ids import Array, Floats
 
 CACHED_ROWS = 512
 """Rows multiplied at a time: with some hundred columns they stay in the cache, which is a fifth faster."""
 
 
-def gram(V: Dense, run: Run, other: Dense | None = None) -> Small:
+def gram(V: Array, run: Run, other: Array | None = None) -> Floats:
     """Return V'V, or V' times another tall matrix: blocks of rows are added in float64, and over the processes.
 
     Examples
@@ -29,16 +25,16 @@ def gram(V: Dense, run: Run, other: Dense | None = None) -> Small:
     """
     right = V if other is None else other
 
-    def product(start: int, stop: int) -> Dense:
+    def product(start: int, stop: int) -> Array:
         v = V[start:stop]  # of v'v numpy computes one half only
         return np.asarray(v.T @ (v if other is None else right[start:stop]))
 
     nothing = np.zeros((V.shape[1], right.shape[1]))
-    total: Small = run.total([nothing, *run.each(product, len(V))])
+    total: Floats = run.total([nothing, *run.each(product, len(V))])
     return total
 
 
-def times(V: Dense, small: Dense, run: Run, *, out: Dense | None = None) -> Dense:
+def times(V: Array, small: Array, run: Run, *, out: Array | None = None) -> Array:
     """Return V times a small matrix, in the floating type of V; `out` may be V itself.
 
     Examples
@@ -58,7 +54,7 @@ def times(V: Dense, small: Dense, run: Run, *, out: Dense | None = None) -> Dens
     return result
 
 
-def eigh(matrix: Small) -> tuple[Small, Small]:
+def eigh(matrix: Floats) -> tuple[Floats, Floats]:
     """Return eigenvalues, rising, and eigenvectors of a small symmetric matrix.
 
     Examples
@@ -81,7 +77,7 @@ OUT_OF_RANGE = (
 )
 
 
-def dot(a: Dense, b: Dense, run: Run) -> float:
+def dot(a: Array, b: Array, run: Run) -> float:
     """Return the sum of the products of the entries; blocks are added in float64, and so are processes.
 
     Examples
@@ -103,10 +99,10 @@ class Operator:
     [[2.0]]
     """
 
-    forward: Callable[[Dense], Dense]
-    backward: Callable[[Dense], Dense]
+    forward: Callable[[Array], Array]
+    backward: Callable[[Array], Array]
 
-    def __matmul__(self, V: Dense) -> Dense:
+    def __matmul__(self, V: Array) -> Array:
         return self.forward(V)
 
     @property

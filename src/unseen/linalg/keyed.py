@@ -5,15 +5,14 @@ So a permuted graph starts from permuted vectors, and a row can be drawn where i
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from unseen.ids import Array, Floats, Keys
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def node_keys(node_ids: npt.NDArray[Any], seed: int) -> npt.NDArray[np.uint64]:
+def node_keys(node_ids: Array, seed: int) -> Keys:
     """Return a 64-bit key of every id, which depends on the id and `seed` alone.
 
     Examples
@@ -42,7 +41,7 @@ def node_keys(node_ids: npt.NDArray[Any], seed: int) -> npt.NDArray[np.uint64]:
     return scattered
 
 
-def keyed_uniform(keys: npt.NDArray[np.uint64], columns: int, *, stream: int = 0) -> npt.NDArray[np.float64]:
+def keyed_uniform(keys: Keys, columns: int, *, stream: int = 0) -> Floats:
     """Return numbers in [0, 1), one row per key; different streams are independent.
 
     Examples
@@ -54,13 +53,13 @@ def keyed_uniform(keys: npt.NDArray[np.uint64], columns: int, *, stream: int = 0
     return np.asarray((bits >> np.uint64(11)) * (1.0 / (1 << 53)), dtype=np.float64)
 
 
-def keyed_bits(keys: npt.NDArray[np.uint64], columns: int, *, stream: int = 0) -> npt.NDArray[np.uint64]:
+def keyed_bits(keys: Keys, columns: int, *, stream: int = 0) -> Keys:
     """Return 64 random bits in each of `columns` columns, one row per key; different streams are independent."""
     counters = np.arange(stream << 32, (stream << 32) + columns, dtype=np.uint64) * _GOLDEN
     return mixed(keys[:, None] + counters[None, :])
 
 
-def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mixed(values: Keys) -> Keys:
     """Scramble 64-bit numbers one to one (the finalizer of the splitmix64 generator)."""
     z = values + _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -13,18 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.errors import UnsupportedError
-
-Dense = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
+from unseen.ids import Array, Floats, Ints, Mask
 
 EXPLICIT_FACTOR = 12
 """W is stored where it cannot have more than this many entries per edge or node: as expensive as the operator."""
@@ -129,7 +125,7 @@ class LabelledWalk:
         self._bags = [tuple(alone.matrix(part) for part in bag) for bag in _batches(F, K, n)]
         self.degree = self.symmetric(np.ones((n, 1)))[:, 0]
 
-    def symmetric(self, V: Dense) -> Dense:
+    def symmetric(self, V: Array) -> Array:
         """Return (W + W') V / 2."""
         if self.explicit is not None:
             return self.explicit @ V
@@ -143,7 +139,7 @@ class LabelledWalk:
         result *= 0.25
         return np.ascontiguousarray(result)
 
-    def _core(self, V: Dense) -> Dense:
+    def _core(self, V: Array) -> Array:
         V = self._adjacency.extended(V)
         result = np.zeros_like(V)
         self._first.times(V, out=result[: self.shape[0]])
@@ -168,7 +164,7 @@ class Smoothing:
     ) -> None:
         self.alpha, self.run, self.inter, self.S = alpha, run, inter, S
         self.empty = inter is None and S is None
-        degree: npt.NDArray[np.float64] = np.zeros(1)
+        degree: Floats = np.zeros(1)
         if inter is not None:
             degree = degree + inter.degree
         if S is not None:
@@ -187,7 +183,7 @@ class Smoothing:
         laplacian.sort_indices()
         return self.run.matrix(laplacian, symmetric=True)
 
-    def apply(self, V: Dense, out: Dense | None = None) -> Dense:
+    def apply(self, V: Array, out: Array | None = None) -> Array:
         """Return alpha (L_s + L_w) V; `out` is memory that may be used for it."""
         if self.empty:
             return np.zeros_like(V)
@@ -206,9 +202,9 @@ class Smoothing:
         return joined
 
 
-def allowed(groups: Groups, left: Ints, right: Ints) -> npt.NDArray[np.bool_]:
+def allowed(groups: Groups, left: Ints, right: Ints) -> Mask:
     """Whether nodes of group `left` keep their links to nodes of group `right`; -1 is unlabelled."""
-    keep: npt.NDArray[np.bool_] = (left < 0) | (right < 0) | (left == right)
+    keep: Mask = (left < 0) | (right < 0) | (left == right)
     if groups.related is not None:
         open_pairs = np.flatnonzero(~keep)
         keep[open_pairs] = np.asarray(groups.related[left[open_pairs], right[open_pairs]]).ravel()
@@ -224,7 +220,7 @@ def _without(matrix: sp.csr_array, groups: Groups) -> sp.csr_array:
 
 
 def _middle_factors(
-    adjacency: sp.csr_array, root: npt.NDArray[np.float64], groups: Groups
+    adjacency: sp.csr_array, root: Floats, groups: Groups
 ) -> tuple[sp.csr_array, sp.csr_array]:
     """Return F and K of C_W = F' K F; the rows of F are sorted by middle node, then group."""
     n = adjacency.shape[0]

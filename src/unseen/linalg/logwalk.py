@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
+from unseen.ids import Array, Floats, Ints, Keys, Singles
 from unseen.linalg.keyed import keyed_uniform
 from unseen.linalg.svd import truncated_svd
 
@@ -31,13 +30,13 @@ ROUNDS = 4
 def log_walk_vectors(
     adjacency: Matrix,
     k: int,
-    keys: npt.NDArray[np.uint64],
+    keys: Keys,
     rng: np.random.Generator,
     *,
     window: int = 10,
     negatives: Sequence[float] = (0.2,),
     landmarks: int | None = None,
-) -> list[npt.NDArray[np.float32]]:
+) -> list[Singles]:
     """Return U S of the `k` largest singular values of log-walk matrices, from the columns of the landmarks.
 
     Parameters
@@ -83,7 +82,7 @@ def log_walk_vectors(
     return vectors
 
 
-def _raise_floor(logs: npt.NDArray[np.float32], by: float, run: Run) -> None:
+def _raise_floor(logs: Singles, by: float, run: Run) -> None:
     """Turn log max(1, x) into log max(1, x / e^by), in place."""
 
     def lower(start: int, stop: int) -> None:
@@ -94,9 +93,7 @@ def _raise_floor(logs: npt.NDArray[np.float32], by: float, run: Run) -> None:
     run.each(lower, len(logs))
 
 
-def draw_landmarks(
-    degree: npt.NDArray[np.float64], count: int, keys: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.int64]:
+def draw_landmarks(degree: Floats, count: int, keys: Keys) -> Ints:
     """Draw nodes without replacement, in proportion to their degrees, in the order of their draws.
 
     The smallest of exponential waiting times, one per node at the rate of its degree, are such a draw.
@@ -109,8 +106,8 @@ def draw_landmarks(
 
 
 def log_walk_columns(
-    adjacency: Matrix, columns: npt.NDArray[np.int64], *, window: int = 10, negatives: float = 0.2
-) -> npt.NDArray[np.float32]:
+    adjacency: Matrix, columns: Ints, *, window: int = 10, negatives: float = 0.2
+) -> Singles:
     """Return some columns of log max(1, vol / (b T) (P + ... + P^T) D^-1)."""
     degree, walk = adjacency.row_sums(), adjacency.row_normalized()
     logs = np.empty((adjacency.shape[0], len(columns)), dtype=np.float32)
@@ -122,9 +119,7 @@ def log_walk_columns(
     return logs
 
 
-def _logs(
-    walk: Matrix, columns: npt.NDArray[np.int64], window: int, scale: npt.NDArray[np.float32]
-) -> npt.NDArray[Any]:
+def _logs(walk: Matrix, columns: Ints, window: int, scale: Singles) -> Array:
     at = np.zeros((walk.shape[0], len(columns)), dtype=np.float32)
     at[columns, np.arange(len(columns))] = 1
     total, after = np.zeros_like(at), np.empty_like(at)

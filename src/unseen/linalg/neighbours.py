@@ -8,7 +8,6 @@ in the graph.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +16,8 @@ import scipy.sparse as sp
 from unseen.engine.comm import Halo, Layout
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, spread_matrix
+from unseen.ids import Array, Floats, Ints, Keys, Mask
 from unseen.linalg.labelled import Groups
-
-Dense = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
 
 ROWS, DISTANCES = 1024, 1 << 23
 """Nodes, and distances, of a block: one that is in memory at a time."""
@@ -71,7 +68,7 @@ def pools(groups: Groups) -> list[tuple[Ints, Ints]]:
     return pairs
 
 
-def nearest_in_class(U: Dense, groups: Groups, k: int, run: Run) -> Neighbours:
+def nearest_in_class(U: Array, groups: Groups, k: int, run: Run) -> Neighbours:
     """Return the `k` nearest nodes of the same class for every labelled node, or as many as there are.
 
     Ties go to the lower row number.
@@ -92,7 +89,7 @@ def nearest_in_class(U: Dense, groups: Groups, k: int, run: Run) -> Neighbours:
     return _joined(run.every(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
 
 
-def nearest_of_candidates(U: Dense, candidates: sp.csr_array, k: int, run: Run) -> Neighbours:
+def nearest_of_candidates(U: Array, candidates: sp.csr_array, k: int, run: Run) -> Neighbours:
     """Return the `k` nearest of each node's own candidates, which are the columns of its row."""
     sizes = np.diff(candidates.indptr)
     blocks = []
@@ -128,9 +125,7 @@ class Candidates:
         Does the work.
     """
 
-    def __init__(
-        self, layout: Layout, groups: Groups, keys: npt.NDArray[np.uint64], count: int, run: Run
-    ) -> None:
+    def __init__(self, layout: Layout, groups: Groups, keys: Keys, count: int, run: Run) -> None:
         self.layout, self.run = layout, run
         own = np.flatnonzero(groups.of_node >= 0)
         number = run.gather(own + layout.first)
@@ -145,7 +140,7 @@ class Candidates:
         self._own = mine[needed]
         self._halo = Halo(layout, self.numbers[~self._own])
 
-    def nearest(self, U: Dense, k: int) -> Neighbours:
+    def nearest(self, U: Array, k: int) -> Neighbours:
         """Return the `k` nearest candidates of own nodes, given the own rows of U."""
         vectors = np.empty((len(self.numbers), U.shape[1]), dtype=U.dtype)
         vectors[self._own] = U[self.numbers[self._own] - self.layout.first]
@@ -159,9 +154,7 @@ class Candidates:
         return Neighbours(self.numbers[rows], self.numbers[self.candidates.indices])
 
 
-def draw_candidates(
-    groups: Groups, keys: npt.NDArray[np.uint64], count: int, *, only: npt.NDArray[np.bool_] | None = None
-) -> sp.csr_array:
+def draw_candidates(groups: Groups, keys: Keys, count: int, *, only: Mask | None = None) -> sp.csr_array:
     """Draw `count` different nodes of the same class for every labelled node, all where there are fewer.
 
     `only` leaves out the rows where it is False.
@@ -196,7 +189,7 @@ def draw_candidates(
     return drawn
 
 
-def _nearest_block(U: Dense, rows: Ints, pool: Ints, k: int) -> Ints:
+def _nearest_block(U: Array, rows: Ints, pool: Ints, k: int) -> Ints:
     k = min(k, len(pool) - 1)
     keep = min(k + SPARE, len(pool) - 1)
     right = U[pool]
@@ -214,13 +207,13 @@ def _self_pairs(rows: Ints, columns: Ints) -> tuple[Ints, Ints]:
     return inside, place[inside]
 
 
-def _exact_squared(U: Dense, rows: Ints, among: Ints) -> npt.NDArray[np.float64]:
+def _exact_squared(U: Array, rows: Ints, among: Ints) -> Floats:
     difference = U[among] - U[rows][:, None, :]
-    squared: npt.NDArray[np.float64] = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
+    squared: Floats = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
     return squared
 
 
-def _best(among: Ints, squared: npt.NDArray[np.float64], k: int) -> Ints:
+def _best(among: Ints, squared: Floats, k: int) -> Ints:
     order = np.lexsort((among, squared), axis=1)[:, :k]
     return np.take_along_axis(among, order, axis=1)
 

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Features
+from unseen.ids import Array, Floats, Mask, Singles
 
-Dense = npt.NDArray[np.floating[Any]]
-Rows = TypeVar("Rows", sp.csr_array, Dense)
+Rows = TypeVar("Rows", sp.csr_array, Array)
 NEGLIGIBLE = 0.005
 """How far an eigenvalue of a smoothing may be from its definition; they are between -1 and 1."""
 LEAST = 2.0**-40
@@ -32,7 +31,7 @@ def l2_rows(matrix: Rows) -> Rows:
     """
     if isinstance(matrix, np.ndarray):
         norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-        scaled: Dense = matrix * inverse(norms).astype(matrix.dtype)
+        scaled: Array = matrix * inverse(norms).astype(matrix.dtype)
         return scaled
     squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
     return _divided(matrix, np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)))
@@ -48,12 +47,12 @@ def l1_rows(matrix: Rows) -> Rows:
     """
     sums = np.asarray(abs(matrix).sum(axis=1), dtype=np.float64).ravel()
     if isinstance(matrix, np.ndarray):
-        scaled: Dense = matrix * inverse(sums)[:, None]
+        scaled: Array = matrix * inverse(sums)[:, None]
         return scaled
     return _divided(matrix, sums)
 
 
-def scale_exponent(values: npt.NDArray[Any], run: Run, low: float = LEAST, high: float = 1 / LEAST) -> int:
+def scale_exponent(values: Array, run: Run, low: float = LEAST, high: float = 1 / LEAST) -> int:
     """Return the power of two that brings the largest magnitude to about 1; 0 where that is between `low` and `high`.
 
     Examples
@@ -86,7 +85,7 @@ def scaled(values: Any, exponent: int) -> Any:
     return sp.csr_array((np.ldexp(values.data, exponent), values.indices, values.indptr), shape=values.shape)
 
 
-def are_measured(features: Features, run: Run | None = None) -> npt.NDArray[np.bool_]:
+def are_measured(features: Features, run: Run | None = None) -> Mask:
     """Return which columns are measurements, not counts of words: dense ones and negative ones.
 
     A column is dense where most of its entries are not zero, and not all of them 0 or 1.
@@ -100,7 +99,7 @@ def are_measured(features: Features, run: Run | None = None) -> npt.NDArray[np.b
     return full | negative
 
 
-def _kinds(features: Features, run: Run) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], int]:
+def _kinds(features: Features, run: Run) -> tuple[Mask, Mask, int]:
     """Return which columns are dense, which have a negative entry, and the number of rows."""
     stored = sp.coo_array(features)
     conditions = (stored.data != 0, stored.data < 0, (stored.data != 0) & (stored.data != 1))
@@ -110,7 +109,7 @@ def _kinds(features: Features, run: Run) -> tuple[npt.NDArray[np.bool_], npt.NDA
     return (used > n / 2) & (other > 0), negative > 0, n
 
 
-def column_scale(features: Features, run: Run) -> npt.NDArray[np.float64] | None:
+def column_scale(features: Features, run: Run) -> Floats | None:
     """Return mean and deviation of each column that is dense or negative, 0 and 1 of others; None where all have these.
 
     A negative column that is not dense deviates from 0, so that its zeros stay zeros.
@@ -136,7 +135,7 @@ def column_scale(features: Features, run: Run) -> npt.NDArray[np.float64] | None
     return None if np.allclose(scale, [[0.0], [1.0]], atol=1e-6) else scale
 
 
-def standardized(features: Any, scale: npt.NDArray[np.float64] | None) -> Any:
+def standardized(features: Any, scale: Floats | None) -> Any:
     """Return features less the means and divided by the deviations of :func:`column_scale`, sparse if they were."""
     if scale is None:
         return features
@@ -151,21 +150,19 @@ def standardized(features: Any, scale: npt.NDArray[np.float64] | None) -> Any:
     return sp.csr_array((data, less.indices, less.indptr), shape=features.shape)
 
 
-def _divided(matrix: sp.csr_array, sizes: npt.NDArray[np.float64]) -> sp.csr_array:
+def _divided(matrix: sp.csr_array, sizes: Floats) -> sp.csr_array:
     data = matrix.data * np.repeat(inverse(sizes), np.diff(matrix.indptr))
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def teleport_weights(teleport: float, steps: int) -> npt.NDArray[np.float64]:
+def teleport_weights(teleport: float, steps: int) -> Floats:
     """Return c with sum_s c_s Ahat^s Z = `steps` rounds of Z <- (1 - teleport) Ahat Z + teleport Z_0."""
-    weights: npt.NDArray[np.float64] = teleport * (1 - teleport) ** np.arange(steps + 1, dtype=np.float64)
+    weights: Floats = teleport * (1 - teleport) ** np.arange(steps + 1, dtype=np.float64)
     weights[steps] = (1 - teleport) ** steps
     return weights
 
 
-def smoothing_filter(
-    teleports: Sequence[float], steps: int, negligible: float = NEGLIGIBLE
-) -> npt.NDArray[np.float32]:
+def smoothing_filter(teleports: Sequence[float], steps: int, negligible: float = NEGLIGIBLE) -> Singles:
     """Return Chebyshev coefficients of the mean over teleport rates of `steps` rounds of smoothing.
 
     A power of twenty is nearly a polynomial of half that degree on [-1, 1]: coefficients that together change no
@@ -185,8 +182,8 @@ def smoothing_filter(
 
 
 def smoothed(
-    ahat: Matrix, Z: Dense, filters: Mapping[Any, npt.NDArray[np.float32]], rows: Any = slice(None)
-) -> dict[Any, npt.NDArray[np.float32]]:
+    ahat: Matrix, Z: Array, filters: Mapping[Any, Singles], rows: Any = slice(None)
+) -> dict[Any, Singles]:
     """Return for every filter some rows of the sum of its Chebyshev polynomials in Ahat, times Z.
 
     All filters share the products: as many as the longest of them has coefficients, less one.

@@ -8,14 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-Dense = npt.NDArray[np.floating[Any]]
-Rows = npt.NDArray[np.integer[Any]]
+from unseen.ids import Array, Ints
 
 UPDATES = 2
 """Batches per epoch."""
@@ -68,7 +65,7 @@ class EdgeSampler:
         self.total_weight = float(self.degree.sum()) / 2
         self._noise_ends = np.cumsum(np.where(self.degree > 0, self.degree**power, 0.0))
 
-    def edges(self, count: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    def edges(self, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Return the two ends of `count` edges in random order.
 
         The draws are spread evenly over the weights (systematic sampling): each edge comes as often as
@@ -79,7 +76,7 @@ class EdgeSampler:
         rng.shuffle(drawn)
         return self._src[drawn], self._dst[drawn]
 
-    def noise(self, count: int, rng: np.random.Generator) -> Rows:
+    def noise(self, count: int, rng: np.random.Generator) -> Ints:
         """Return `count` noise nodes, drawn independently."""
         places = rng.random(count) * self._noise_ends[-1]
         # rounding must not reach a node without edges
@@ -94,9 +91,9 @@ class Batch:
     epoch: int
     share: float
     """Share of the learning rate, which falls linearly from 1 to 0 over the training."""
-    src: Rows
-    dst: Rows
-    noise: Rows
+    src: Ints
+    dst: Ints
+    noise: Ints
 
 
 def batches(sampler: EdgeSampler, epochs: int, rng: np.random.Generator) -> Iterator[Batch]:
@@ -122,12 +119,12 @@ class LinkGradient:
     """Loss of a batch and its gradients, in the rows of the node table and of the context table."""
 
     loss: float
-    nodes: Dense
-    contexts: Dense
+    nodes: Array
+    contexts: Array
 
 
 def link_gradient(
-    nodes: Dense, contexts: Dense, src: Rows, dst: Rows, noise: Rows, n_negative: float
+    nodes: Array, contexts: Array, src: Ints, dst: Ints, noise: Ints, n_negative: float
 ) -> LinkGradient:
     """Return the negative-sampling loss of a batch of edges and its gradient.
 
@@ -166,14 +163,14 @@ def link_gradient(
     return LinkGradient(loss, of_nodes, of_contexts)
 
 
-def _softplus(x: Dense) -> tuple[float, Dense]:
+def _softplus(x: Array) -> tuple[float, Array]:
     """Return the sum of log(1 + e^x) and, entry by entry, its derivative s(x)."""
     grown = np.exp(np.clip(x, -60, 60))  # one exponential for both, and none that overflows
     sums = 1 + grown
     return float(np.log(sums).sum(dtype=np.float64)), grown / sums
 
 
-def add_rows(n: int, index: Rows, rows: Dense) -> Dense:
+def add_rows(n: int, index: Ints, rows: Array) -> Array:
     """Return an (n, d) array whose row i is the sum of the `rows` with index i."""
     places = (np.ones(len(index), dtype=rows.dtype), (index, np.arange(len(index))))
     return np.asarray(sp.csr_array(places, shape=(n, len(index))) @ rows)
@@ -198,12 +195,12 @@ class Adam:
     [0.9]
     """
 
-    def __init__(self, parameters: Sequence[Dense], learning_rate: float) -> None:
+    def __init__(self, parameters: Sequence[Array], learning_rate: float) -> None:
         self._learning_rate, self._steps = learning_rate, 0
         self._parameters = [parameter.reshape(-1) for parameter in parameters]  # the same memory
         self._moments = [(np.zeros_like(flat), np.zeros_like(flat)) for flat in self._parameters]
 
-    def step(self, gradients: Sequence[Dense], share: float = 1.0) -> None:
+    def step(self, gradients: Sequence[Array], share: float = 1.0) -> None:
         """Move every parameter against its gradient, by `share` of the learning rate."""
         self._steps += 1
         root = math.sqrt(1 - BETA2**self._steps)
@@ -221,7 +218,7 @@ class Adam:
 
 
 def _move(
-    x: Dense, gradient: Dense, first: Dense, second: Dense, room: Dense, length: float, epsilon: float
+    x: Array, gradient: Array, first: Array, second: Array, room: Array, length: float, epsilon: float
 ) -> None:
     """Update a block that stays in the cache, and its moments."""
     first *= x.dtype.type(BETA1)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.engine.sparse import Matrix
 from unseen.graph import Features
-from unseen.linalg.dense import Dense, Operator, Small, eigh, gram, times
+from unseen.ids import Array, Floats, Keys, Singles
+from unseen.linalg.dense import Operator, eigh, gram, times
 from unseen.linalg.keyed import keyed_uniform
 from unseen.linalg.normalize import l2_rows, scale_exponent, scaled
 
@@ -33,14 +33,14 @@ few times faster."""
 
 
 def truncated_svd(
-    matrix: sp.csr_array | Dense | Matrix,
+    matrix: sp.csr_array | Array | Matrix,
     k: int,
     rng: np.random.Generator,
     run: Run | None = None,
     *,
     n_iter: int = 7,
-    start: Dense | None = None,
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    start: Array | None = None,
+) -> tuple[Singles, Singles]:
     """Return (U S, V') of the `k` largest singular values, in float32.
 
     It starts from random directions of the columns, so the order of the rows does not matter, and every row of V' has
@@ -91,8 +91,8 @@ def truncated_svd(
 
 
 def operator_svd(
-    operator: Any, start: Dense, k: int, run: Run, *, n_iter: int = 12, tol: float = 1e-3
-) -> tuple[Dense, Small, Dense]:
+    operator: Any, start: Array, k: int, run: Run, *, n_iter: int = 12, tol: float = 1e-3
+) -> tuple[Array, Floats, Array]:
     """Return U (n, k), the k largest singular values, and V (n, k), of a square operator.
 
     Each column of U has its largest entry positive, so that the same start gives the same signs.
@@ -134,7 +134,7 @@ def operator_svd(
     return U, values, V
 
 
-def leading_eigenvectors(matrix: Matrix, k: int, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.float32]:
+def leading_eigenvectors(matrix: Matrix, k: int, keys: Keys) -> Singles:
     """Return rows of length 1 of the eigenvectors of the `k` largest eigenvalues of a symmetric matrix, largest first.
 
     Lanczos iteration (scipy's ``eigsh``) from a start that is keyed by node, so that the order of the nodes does not
@@ -172,7 +172,7 @@ def leading_eigenvectors(matrix: Matrix, k: int, keys: npt.NDArray[np.uint64]) -
     return l2_rows(_signed(axes, axes, axes, Run())[0]).astype(np.float32)
 
 
-def orthonormal(Y: Dense, run: Run, *, squares: Small | None = None, out: Dense | None = None) -> Dense:
+def orthonormal(Y: Array, run: Run, *, squares: Floats | None = None, out: Array | None = None) -> Array:
     """Return an orthonormal basis of the columns of a tall `Y`; directions that are not there become zero.
 
     It depends on Y'Y alone, so permuted rows give the permuted basis. `squares` is Y'Y where it is known already.
@@ -191,8 +191,8 @@ def orthonormal(Y: Dense, run: Run, *, squares: Small | None = None, out: Dense 
 
 
 def _leading(
-    X: Any, start: Dense, k: int, n_iter: int, tol: float, run: Run, columns: Run
-) -> tuple[Dense, Dense, Small, Small]:
+    X: Any, start: Array, k: int, n_iter: int, tol: float, run: Run, columns: Run
+) -> tuple[Array, Array, Floats, Floats]:
     """Return a basis Q that X X' hardly turns any more, X'Q = V S W', W of the k largest values, and these.
 
     `run` has the rows of X, `columns` its columns.
@@ -215,7 +215,7 @@ def _leading(
     return basis, back, W[:, order], np.sqrt(np.maximum(squares[order], 0.0))
 
 
-def _in_single(X: Dense | Matrix, exponent: int, run: Run) -> Operator | Matrix:
+def _in_single(X: Array | Matrix, exponent: int, run: Run) -> Operator | Matrix:
     """Return the operator in float32, its entries scaled by a power of two so that float32 holds their squares."""
     if isinstance(X, np.ndarray):
         single = scaled(X, exponent).astype(np.float32)
@@ -224,7 +224,7 @@ def _in_single(X: Dense | Matrix, exponent: int, run: Run) -> Operator | Matrix:
     return X.with_values(data, symmetric=X.symmetric).bound(run)
 
 
-def _inverse_triangle(squares: Small) -> Small | None:
+def _inverse_triangle(squares: Floats) -> Floats | None:
     """Return the inverse of R of Y = QR, from Y'Y = R'R; None where Y is not, or hardly, of full rank."""
     try:
         lower = np.linalg.cholesky(squares)
@@ -236,14 +236,12 @@ def _inverse_triangle(squares: Small) -> Small | None:
     return np.asarray(np.linalg.inv(lower).T)
 
 
-def _inverse(values: Small, least: float = 1e-5) -> Small:
+def _inverse(values: Floats, least: float = 1e-5) -> Floats:
     enough = values > least * max(values.max(initial=0.0), 1e-30)
     return np.divide(1.0, values, out=np.zeros_like(values), where=enough)
 
 
-def _exactly(
-    X: Dense | Matrix, k: int, n: int, run: Run
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+def _exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Singles, Singles]:
     """Decompose what is small, or has one short side; a process keeps its own rows, and of square ones its columns."""
     rows: Any = (X if isinstance(X, np.ndarray) else X.own_rows()).astype(np.float64)
     several, small = run.comm.size > 1, isinstance(X, np.ndarray) or max(n, X.shape[1]) <= SMALL
@@ -271,7 +269,7 @@ def _exactly(
     return scores, np.ascontiguousarray(axes.T, dtype=np.float32)
 
 
-def _signed(left: Dense, right: Dense, judge: Dense, run: Run) -> tuple[Dense, Dense]:
+def _signed(left: Array, right: Array, judge: Array, run: Run) -> tuple[Array, Array]:
     """Turn the signs of columns so that the largest entry of each column of `judge` is positive."""
     if not judge.shape[1]:
         return left, right
@@ -279,14 +277,12 @@ def _signed(left: Dense, right: Dense, judge: Dense, run: Run) -> tuple[Dense, D
     return (left * signs).astype(left.dtype, copy=False), (right * signs).astype(right.dtype, copy=False)
 
 
-def _largest(U: Dense) -> Dense:
+def _largest(U: Array) -> Array:
     """Return the entry of largest magnitude of every column, as a row."""
     return np.take_along_axis(U, np.argmax(np.abs(U), axis=0)[None, :], axis=0)
 
 
-def project(
-    features: Features, axes: npt.NDArray[np.float32], run: Run, *, unit_rows: bool = False
-) -> npt.NDArray[np.float32]:
+def project(features: Features, axes: Singles, run: Run, *, unit_rows: bool = False) -> Singles:
     """Return the features of new nodes in the space of the SVD."""
     if unit_rows:
         features = l2_rows(features)

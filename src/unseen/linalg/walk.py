@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.sparse import Matrix
+from unseen.ids import Array
 from unseen.linalg.dense import Operator
-
-Dense = npt.NDArray[Any]
 
 CHEAP_FACTOR = 200
 """||M||_F^2 counts as cheap up to this many operations per edge: about one product with 200 columns."""
@@ -66,23 +63,23 @@ class WalkMatrix:
     def __repr__(self) -> str:
         return f"WalkMatrix({self.shape[0]} nodes)"
 
-    def matmat(self, V: Dense, *, out: Dense | None = None, scratch: Dense | None = None) -> Dense:
+    def matmat(self, V: Array, *, out: Array | None = None, scratch: Array | None = None) -> Array:
         """Return M V, in `out`; getting memory for it, and for a step between, is expensive where V is large."""
         return self._apply(self._forward, V, out, scratch)
 
-    def rmatmat(self, V: Dense, *, out: Dense | None = None, scratch: Dense | None = None) -> Dense:
+    def rmatmat(self, V: Array, *, out: Array | None = None, scratch: Array | None = None) -> Array:
         """Return M' V, in `out`, like :meth:`matmat`."""
         return self._apply(self._backward, V, out, scratch)
 
-    def alternating(self, V: Dense) -> Operator:
+    def alternating(self, V: Array) -> Operator:
         """Return M with products that write into V and a second array in turn, for iterations from V on.
 
         What a product returned is gone after the next but one.
         """
         second, between = np.empty_like(V), np.empty_like(V)
 
-        def in_turn(product: Callable[..., Dense]) -> Callable[[Dense], Dense]:
-            def multiply(X: Dense) -> Dense:
+        def in_turn(product: Callable[..., Array]) -> Callable[[Array], Array]:
+            def multiply(X: Array) -> Array:
                 if (X.shape, X.dtype) != (V.shape, V.dtype):
                     return product(X)
                 return product(X, out=second if X is V else V, scratch=between)
@@ -91,7 +88,7 @@ class WalkMatrix:
 
         return Operator(in_turn(self.matmat), in_turn(self.rmatmat))
 
-    def symmetric(self, V: Dense) -> Dense:
+    def symmetric(self, V: Array) -> Array:
         """Return (M + M') V / 2."""
         result = self.matmat(V)
         result += self.rmatmat(V)
@@ -118,7 +115,7 @@ class WalkMatrix:
             parts.append(float(block.data @ block.data))
         return float(self.run.total(parts)) / 4
 
-    def _apply(self, matrix: Matrix, V: Dense, out: Dense | None, scratch: Dense | None) -> Dense:
+    def _apply(self, matrix: Matrix, V: Array, out: Array | None, scratch: Array | None) -> Array:
         if V.dtype not in (np.float32, np.float64):
             V = V.astype(np.float64)
         between = matrix.times(V, out=scratch)

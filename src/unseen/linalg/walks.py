@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-Rows = npt.NDArray[np.int64]
+from unseen.ids import Floats, Ints, Keys
 
 BATCH = 65_536
 """Walks that are held in memory at a time."""
@@ -36,7 +35,7 @@ class WalkSampler:
     [[0, 1, 0, 1], [1, 0, 1, 0]]
     """
 
-    def __init__(self, adjacency: sp.csr_array, keys: npt.NDArray[np.uint64]) -> None:
+    def __init__(self, adjacency: sp.csr_array, keys: Keys) -> None:
         self.order = np.argsort(keys, kind="stable")
         ordered = sp.csr_array(adjacency[self.order][:, self.order])
         ordered.sort_indices()
@@ -44,10 +43,10 @@ class WalkSampler:
         self._even = bool((ordered.data == ordered.data[:1]).all())
         self._upto = np.concatenate(([0.0], np.cumsum(ordered.data)))
         degree = np.diff(self._upto[self._indptr])
-        self.starts: Rows = np.flatnonzero(degree > 0)
+        self.starts: Ints = np.flatnonzero(degree > 0)
         self._noise = np.cumsum(degree**0.75)
 
-    def walk(self, starts: Rows, length: int, rng: np.random.Generator) -> Rows:
+    def walk(self, starts: Ints, length: int, rng: np.random.Generator) -> Ints:
         """Return one walk per row, of `length` nodes; `starts` and nodes are in the order of the keys."""
         walks = np.empty((len(starts), length), dtype=np.int64)
         walks[:, 0] = starts
@@ -55,15 +54,15 @@ class WalkSampler:
             walks[:, step] = self._next(walks[:, step - 1], rng.random(len(starts)))
         return walks
 
-    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> Rows:
+    def noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> Ints:
         """Return nodes drawn by degree^0.75, as rows of the adjacency."""
         drawn = np.searchsorted(self._noise, rng.random(shape) * self._noise[-1], side="right")
-        nodes: Rows = self.order[np.minimum(drawn, len(self.order) - 1)]
+        nodes: Ints = self.order[np.minimum(drawn, len(self.order) - 1)]
         return nodes
 
     def pairs(
         self, walks: float, length: int, window: int, pairs: float, rng: np.random.Generator
-    ) -> Iterator[tuple[Rows, Rows]]:
+    ) -> Iterator[tuple[Ints, Ints]]:
         """Yield (centre, context) of `pairs` pairs per node on average, drawn evenly from `walks` walks per node.
 
         Walks are made and forgotten batch by batch. A pair of a node with itself is left out.
@@ -84,12 +83,12 @@ class WalkSampler:
             differ = centre != context
             yield self.order[centre[differ]], self.order[context[differ]]
 
-    def _next(self, nodes: Rows, uniform: npt.NDArray[np.float64]) -> Rows:
+    def _next(self, nodes: Ints, uniform: Floats) -> Ints:
         first, last = self._indptr[nodes], self._indptr[nodes + 1]
         if self._even:
             place = first + (uniform * (last - first)).astype(np.int64)
         else:
             low, high = self._upto[first], self._upto[last]
             place = np.searchsorted(self._upto, low + uniform * (high - low), side="right") - 1
-        after: Rows = self._indices[np.clip(place, first, last - 1)]
+        after: Ints = self._indices[np.clip(place, first, last - 1)]
         return after

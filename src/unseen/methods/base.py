@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.embedding import Embedding
@@ -17,6 +16,7 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Need
+from unseen.ids import Array
 from unseen.labels import Labels, measure_homophily
 from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
@@ -45,7 +45,7 @@ Examples
 Embedding(60 nodes, 8 columns, by {cls.name})"""
 """What stands in the docstring of a method that has no example of its own."""
 
-Vectors: TypeAlias = "npt.NDArray[np.floating[Any]] | sp.csr_array"
+Vectors: TypeAlias = "Array | sp.csr_array"
 SomeLabels: TypeAlias = "Labels | Iterable[Any] | Mapping[Any, Any] | None"
 
 

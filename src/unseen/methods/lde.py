@@ -15,13 +15,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import log_softmax
 
 from unseen.errors import logger
+from unseen.ids import Array, Ints
 from unseen.labels import Labels
 from unseen.linalg.sampling import Batch, EdgeSampler, link_gradient
-from unseen.methods.line import LINE, Table, start_table
+from unseen.methods.line import LINE, start_table
 from unseen.methods.vocabulary import Columns, Epochs, FallingRate, LabelWeight
 
 
@@ -49,13 +49,8 @@ class LDE(LINE):
     learning_rate: FallingRate = 0.01
 
     def _ordered(
-        self,
-        sampler: EdgeSampler,
-        labels: Labels,
-        order: npt.NDArray[np.int64],
-        columns: int,
-        rng: np.random.Generator,
-    ) -> Table:
+        self, sampler: EdgeSampler, labels: Labels, order: Ints, columns: int, rng: np.random.Generator
+    ) -> Array:
         codes = labels.codes[order]
         rows = np.flatnonzero(codes >= 0)
         if not len(rows):
@@ -64,7 +59,7 @@ class LDE(LINE):
         nodes = start_table((sampler.degree > 0) | (codes >= 0), columns, rng)
         centres = np.zeros((int(classes.max(initial=-1)) + 1, columns), dtype=np.float32)
 
-        def gradient(batch: Batch) -> tuple[float, list[Table]]:
+        def gradient(batch: Batch) -> tuple[float, list[Array]]:
             link = link_gradient(nodes, nodes, batch.src, batch.dst, batch.noise, self.n_negatives)
             scale = np.float32(self.alpha * len(batch.src) / sampler.total_weight)
             loss, by_rows, by_centres = label_gradient(nodes[rows], centres, classes)
@@ -75,9 +70,7 @@ class LDE(LINE):
         return self._train(sampler, [nodes, centres], gradient, rng)
 
 
-def label_gradient(
-    vectors: Table, centres: Table, classes: npt.NDArray[np.int64]
-) -> tuple[float, Table, Table]:
+def label_gradient(vectors: Array, centres: Array, classes: Ints) -> tuple[float, Array, Array]:
     """Return minus the log-probability of the classes and its gradients by the vectors and the class vectors."""
     if not len(vectors):
         return 0.0, np.zeros_like(vectors), np.zeros_like(centres)

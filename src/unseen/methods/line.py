@@ -13,21 +13,19 @@ step falls linearly as there); self-loops are not drawn; a node without an edge 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
+from unseen.ids import Array, Ints, Mask
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.sampling import UPDATES, Adam, Batch, EdgeSampler, batches, link_gradient
 from unseen.methods.base import Method, Vectors
 from unseen.methods.vocabulary import Columns, Epochs, FallingRate, Negatives
 from unseen.params import Limits
-
-Table = npt.NDArray[np.floating[Any]]
 
 
 class LINE(Method):
@@ -66,21 +64,21 @@ class LINE(Method):
         self,
         sampler: EdgeSampler,
         labels: Labels,  # noqa: ARG002  # LDE needs them
-        order: npt.NDArray[np.int64],  # noqa: ARG002
+        order: Ints,  # noqa: ARG002
         columns: int,
         rng: np.random.Generator,
-    ) -> Table:
+    ) -> Array:
         """Return the vectors of all nodes in the order of their ids."""
         first = self._half(sampler, columns - columns // 2, rng, second_order=False)
         return np.hstack([l2_rows(first), l2_rows(self._half(sampler, columns // 2, rng, second_order=True))])
 
     def _half(
         self, sampler: EdgeSampler, columns: int, rng: np.random.Generator, *, second_order: bool
-    ) -> Table:
+    ) -> Array:
         nodes = start_table(sampler.degree > 0, columns, rng)
         contexts = np.zeros_like(nodes) if second_order else nodes
 
-        def gradient(batch: Batch) -> tuple[float, list[Table]]:
+        def gradient(batch: Batch) -> tuple[float, list[Array]]:
             link = link_gradient(nodes, contexts, batch.src, batch.dst, batch.noise, self.n_negatives)
             return link.loss, [link.nodes, link.contexts] if second_order else [link.nodes + link.contexts]
 
@@ -89,10 +87,10 @@ class LINE(Method):
     def _train(
         self,
         sampler: EdgeSampler,
-        tables: list[Table],
-        gradient: Callable[[Batch], tuple[float, list[Table]]],
+        tables: list[Array],
+        gradient: Callable[[Batch], tuple[float, list[Array]]],
         rng: np.random.Generator,
-    ) -> Table:
+    ) -> Array:
         """Train all tables with Adam, batch by batch, and return the first."""
         adam = Adam(tables, self.learning_rate)
         for batch in batches(sampler, self.epochs, rng):
@@ -102,7 +100,7 @@ class LINE(Method):
         return tables[0]
 
 
-def start_table(linked: npt.NDArray[np.bool_], columns: int, rng: np.random.Generator) -> Table:
+def start_table(linked: Mask, columns: int, rng: np.random.Generator) -> Array:
     """Return small random vectors, zeros for nodes that nothing is linked to."""
     start = (rng.random((len(linked), columns)) - 0.5) / columns
     return (start * linked[:, None]).astype(np.float32)

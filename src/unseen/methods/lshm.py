@@ -17,15 +17,15 @@ mean, each scaled to length 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
 from unseen.graph import Graph
+from unseen.ids import Array, Ints, Singles
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
@@ -33,8 +33,6 @@ from unseen.linalg.sampling import Adam
 from unseen.methods.base import Method, Vectors
 from unseen.methods.vocabulary import Columns, Epochs, FallingRate, GraphWeight
 from unseen.randomness import child_seed
-
-Dense = npt.NDArray[np.floating[Any]]
 
 
 class LSHM(Method):
@@ -99,8 +97,8 @@ class Objective:
     """
 
     laplacian: Matrix
-    rows: npt.NDArray[np.int64]
-    signs: npt.NDArray[np.float32]
+    rows: Ints
+    signs: Singles
 
     @classmethod
     def of(cls, graph: Graph, labels: Labels, lam: float, run: Run) -> Objective:
@@ -111,7 +109,7 @@ class Objective:
         has = labels.indicator[rows][:, np.flatnonzero(labels.counts)].toarray()
         return cls(run.matrix(laplacian), rows, np.where(has, 1, -1).astype(np.float32))
 
-    def gradient(self, vectors: Dense, weights: Dense, bias: Dense) -> tuple[float, list[Dense]]:
+    def gradient(self, vectors: Array, weights: Array, bias: Array) -> tuple[float, list[Array]]:
         """Return J and its gradient by the vectors, the weights and the bias of the classifier."""
         labelled = vectors[self.rows]
         slack = 1 - self.signs * (labelled @ weights + bias)

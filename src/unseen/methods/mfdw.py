@@ -12,13 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import match_ids
+from unseen.ids import Keys, Singles, match_ids
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.svd import operator_svd
@@ -40,8 +39,6 @@ from unseen.randomness import child_seed
 if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes
 
-Keys = npt.NDArray[np.uint64]
-Array = npt.NDArray[np.float32]
 
 CG_STEPS = 4
 """Conjugate-gradient steps of a U step: more of them do not lower J faster, because H follows anyway."""
@@ -119,7 +116,7 @@ class MFDW(Method):
         objective = Objective(walk, self.lam, constant=constant or 0.0, **terms)
         key = (MFDW, self.init, self.lam, columns, seed)
 
-        def begin() -> tuple[Array, Array]:
+        def begin() -> tuple[Singles, Singles]:
             U, Ht = run.once(key, lambda: self._start(walk, keys, columns))
             return U.copy(), Ht.copy()
 
@@ -138,7 +135,7 @@ class MFDW(Method):
             window=1,
             start=factors.start,
         )
-        self.context_: Array = factors.state.Ht
+        self.context_: Singles = factors.state.Ht
         self.loss_history_ = history.losses
         self.n_iter_ = len(history.losses) - 1
         self.converged_ = history.stopped_by == "tol"
@@ -155,7 +152,7 @@ class MFDW(Method):
         """Return what the objective has more, by name: nothing."""
         return {}
 
-    def _start(self, walk: WalkMatrix, keys: Keys, columns: int) -> tuple[Array, Array]:
+    def _start(self, walk: WalkMatrix, keys: Keys, columns: int) -> tuple[Singles, Singles]:
         n = walk.shape[0]
         if self.init == "uniform":
             U, Ht = (keyed_uniform(keys, columns, stream=stream) / columns for stream in (1, 2))

@@ -16,15 +16,15 @@ factorisation, so that labelled and other nodes are placed by the same rule and 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.svm import LinearSVC
 
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
+from unseen.ids import Array
 from unseen.labels import Labels
 from unseen.linalg.dense import gram
 from unseen.linalg.walk import WalkMatrix
@@ -33,8 +33,6 @@ from unseen.methods.mfdw import MFDW
 from unseen.methods.rsdne_solvers import ridge
 from unseen.methods.vocabulary import Columns, LabelWeight, Regularisation, Rounds, Slack
 from unseen.randomness import child_seed
-
-Dense = npt.NDArray[np.floating[Any]]
 
 START_ROUNDS = 5
 """Rounds of MFDW before the labels come in; its start leaves few to do."""
@@ -71,7 +69,7 @@ class MMDW(Method):
         seed = child_seed(run.rng)
         start = MFDW(n_components=columns, lam=self.lam, max_iter=START_ROUNDS, random_state=seed)
         key = (MMDW, columns, self.lam, seed)
-        U: Dense = run.once(key, lambda: start._fit(graph, labels, run.seeded(seed)))
+        U: Array = run.once(key, lambda: start._fit(graph, labels, run.seeded(seed)))
         self.loss_history_ = []
         rows, (names, classes) = labels.labelled, np.unique(labels.indicator.indices, return_inverse=True)
         if len(names) < 2:
@@ -94,7 +92,7 @@ class MMDW(Method):
         return U
 
 
-def margin_bias(vectors: Dense, signs: Dense, C: float, seed: int) -> tuple[float, Dense]:
+def margin_bias(vectors: Array, signs: Array, C: float, seed: int) -> tuple[float, Array]:
     """Fit a one-versus-rest SVM; return its mean loss and where its dual variables push every vector.
 
     Parameters

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, UnsupportedError, logger
+from unseen.ids import Keys
 from unseen.labels import Labels
 from unseen.linalg import neighbours
 from unseen.linalg.labelled import Groups, LabelledWalk, label_groups
 from unseen.linalg.neighbours import Neighbours, nearest_in_class
-from unseen.methods.mfdw import MFDW, Keys
+from unseen.methods.mfdw import MFDW
 from unseen.methods.vocabulary import Candidates, InterClass, IntraClass, LabelWeight, Neighbors
 
 if TYPE_CHECKING:

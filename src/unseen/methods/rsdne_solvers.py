@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.engine.steps import Arrays, Training
+from unseen.ids import Array, Floats
 from unseen.linalg.dense import dot, eigh, gram, times
 from unseen.linalg.labelled import LabelledWalk, Smoothing
 from unseen.linalg.neighbours import Neighbours
 from unseen.linalg.walk import WalkMatrix
 
-Dense = npt.NDArray[Any]
-Small = npt.NDArray[np.float64]
-Apply = Callable[..., Dense]
+Apply = Callable[..., Array]
 """Product with a matrix: of a V and memory for the result, which it need not use."""
 
 NEW_ROW_STEPS = 30
@@ -54,7 +52,7 @@ class Objective:
     lam: float
     alpha: float = 0.0
     inter: LabelledWalk | None = None
-    choose: Callable[[Dense], Neighbours] | None = None
+    choose: Callable[[Array], Neighbours] | None = None
     constant: float = 0.0
 
     @property
@@ -62,7 +60,7 @@ class Objective:
         """Does the work."""
         return self.walk.run
 
-    def smoothing(self, U: Dense) -> Smoothing:
+    def smoothing(self, U: Array) -> Smoothing:
         """Do the S step, and return the quadratic form that goes with it."""
         if self.alpha == 0:
             return Smoothing(0.0, self.run)
@@ -72,7 +70,7 @@ class Objective:
             S = pairs.symmetric(self.walk.layout, self.run, U.dtype)
         return Smoothing(self.alpha, self.run, self.inter, S)
 
-    def cost(self, U: Dense, Ht: Dense, MtU: Dense, smoothed: Dense, gram_u: Small, gram_h: Small) -> float:
+    def cost(self, U: Array, Ht: Array, MtU: Array, smoothed: Array, gram_u: Floats, gram_h: Floats) -> float:
         """Return J; `MtU` is M'U, `smoothed` alpha (L_s + L_w) U, and the last two are U'U and HH'."""
         fit = self.constant - 2 * dot(MtU, Ht, self.run) + float(np.sum(gram_u * gram_h))
         return fit + self.lam * float(np.trace(gram_u) + np.trace(gram_h)) + dot(U, smoothed, self.run)
@@ -82,8 +80,8 @@ class Objective:
 class State:
     """U, H' and J after a round; `moved` is False if the round was undone."""
 
-    U: Dense
-    Ht: Dense
+    U: Array
+    Ht: Array
     cost: float
     moved: bool = True
 
@@ -103,8 +101,8 @@ class Factorisation:
 
     def __init__(
         self,
-        rounds: Callable[[Dense, Dense], Iterator[State]],
-        begin: Callable[[], tuple[Dense, Dense]],
+        rounds: Callable[[Array, Array], Iterator[State]],
+        begin: Callable[[], tuple[Array, Array]],
         *,
         resumes: bool,
     ) -> None:
@@ -141,11 +139,11 @@ class Factorisation:
 class Room:
     """Three arrays of the size of U that a round needs: getting them anew would cost as much as what fills them."""
 
-    def __init__(self, U: Dense) -> None:
+    def __init__(self, U: Array) -> None:
         self.one, self.other, self.residual = (np.empty_like(U) for _ in range(3))
 
 
-def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> Iterator[State]:
+def alternating(objective: Objective, U: Array, Ht: Array, *, cg_steps: int) -> Iterator[State]:
     """Yield the start, then rounds of: conjugate gradients for U, a ridge solve for H, neighbours for S.
 
     J never rises.
@@ -164,14 +162,14 @@ def alternating(objective: Objective, U: Dense, Ht: Dense, *, cg_steps: int) -> 
 
 def u_step(
     objective: Objective,
-    U: Dense,
-    Ht: Dense,
-    gram_h: Small,
+    U: Array,
+    Ht: Array,
+    gram_h: Floats,
     smoothing: Smoothing,
-    smoothed: Dense,
+    smoothed: Array,
     cg_steps: int,
     room: Room | None = None,
-) -> Dense:
+) -> Array:
     """Solve U (HH' + lam I) + alpha (L_s + L_w) U = M H' for U, starting from U.
 
     In the eigenvectors of HH' the columns of U do not depend on each other: each has a sparse, positive definite
@@ -197,14 +195,7 @@ def u_step(
 
 
 def conjugate_gradients(
-    apply: Apply,
-    shift: Dense,
-    degree: npt.NDArray[np.float64],
-    x: Dense,
-    r: Dense,
-    steps: int,
-    room: Room,
-    run: Run,
+    apply: Apply, shift: Array, degree: Floats, x: Array, r: Array, steps: int, room: Room, run: Run
 ) -> None:
     """Improve `x` in place: each column j solves (apply + shift_j I) x_j = b_j, of which `r` is the residual."""
     degree = degree.astype(x.dtype)
@@ -212,10 +203,10 @@ def conjugate_gradients(
     p.fill(0)
     ratio = length = np.zeros(x.shape[1], dtype=x.dtype)
 
-    def preconditioned(start: int, stop: int) -> Dense:
+    def preconditioned(start: int, stop: int) -> Array:
         return r[start:stop] / (degree[start:stop, None] + shift)
 
-    def left(start: int, stop: int) -> Small:
+    def left(start: int, stop: int) -> Floats:
         return _dots(r[start:stop], preconditioned(start, stop))
 
     def turn(start: int, stop: int) -> None:
@@ -223,18 +214,18 @@ def conjugate_gradients(
         block *= ratio
         block += preconditioned(start, stop)
 
-    def bend(start: int, stop: int) -> Small:
+    def bend(start: int, stop: int) -> Floats:
         block = product[start:stop]
         block += p[start:stop] * shift
         return _dots(p[start:stop], block)
 
-    def move(start: int, stop: int) -> Small:
+    def move(start: int, stop: int) -> Floats:
         x[start:stop] += length * p[start:stop]
         r[start:stop] -= length * product[start:stop]
         return left(start, stop)
 
-    def summed(function: Callable[[int, int], Small]) -> Small:
-        total: Small = run.total([np.zeros(x.shape[1]), *run.each(function, len(x))])
+    def summed(function: Callable[[int, int], Floats]) -> Floats:
+        total: Floats = run.total([np.zeros(x.shape[1]), *run.each(function, len(x))])
         return total
 
     before, rz = np.zeros(x.shape[1]), summed(left)
@@ -246,14 +237,14 @@ def conjugate_gradients(
         before, rz = rz, summed(move)
 
 
-def ridge(product: Dense, squares: Small, lam: float, run: Run) -> Dense:
+def ridge(product: Array, squares: Floats, lam: float, run: Run) -> Array:
     """Return the best other factor: of H' that is M'U (U'U + lam I)^-1, `product` being M'U and `squares` U'U."""
     values, axes = eigh(squares)
     return times(product, (axes / (np.maximum(values, 0.0) + lam)) @ axes.T, run)
 
 
 def gradient_descent(
-    objective: Objective, U: Dense, Ht: Dense, *, step: Literal["bold", "armijo"]
+    objective: Objective, U: Array, Ht: Array, *, step: Literal["bold", "armijo"]
 ) -> Iterator[State]:
     """Yield the start, then rounds of the paper's Algorithm 1: a gradient step for U, one for H, an S step.
 
@@ -293,7 +284,7 @@ def gradient_descent(
         yield state
 
 
-def u_gradient(objective: Objective, U: Dense, Ht: Dense, smoothed: Dense, gram_h: Small) -> Dense:
+def u_gradient(objective: Objective, U: Array, Ht: Array, smoothed: Array, gram_h: Floats) -> Array:
     """Return dJ/dU = 2 (U (HH' + lam I) + alpha (L_s + L_w) U - M H')."""
     slope = times(U, gram_h + objective.lam * np.eye(len(gram_h)), objective.run)
     slope -= objective.walk.matmat(Ht)
@@ -302,7 +293,7 @@ def u_gradient(objective: Objective, U: Dense, Ht: Dense, smoothed: Dense, gram_
     return slope
 
 
-def h_gradient(objective: Objective, Ht: Dense, MtU: Dense, gram_u: Small) -> Dense:
+def h_gradient(objective: Objective, Ht: Array, MtU: Array, gram_u: Floats) -> Array:
     """Return the transposed dJ/dH = 2 (H' (U'U + lam I) - M'U)."""
     slope = times(Ht, gram_u + objective.lam * np.eye(len(gram_u)), objective.run)
     slope -= MtU
@@ -310,7 +301,7 @@ def h_gradient(objective: Objective, Ht: Dense, MtU: Dense, gram_u: Small) -> De
     return slope
 
 
-def first_rate(objective: Objective, gram_u: Small, gram_h: Small, smoothing: Smoothing) -> float:
+def first_rate(objective: Objective, gram_u: Floats, gram_h: Floats, smoothing: Smoothing) -> float:
     """Return a step length that is safe at the start: half of one over a bound of the curvature."""
     largest = max(eigh(part)[0][-1] for part in (gram_u, gram_h))
     degree = objective.run.gather(smoothing.degree.max(keepdims=True)).max()
@@ -318,8 +309,8 @@ def first_rate(objective: Objective, gram_u: Small, gram_h: Small, smoothing: Sm
 
 
 def new_rows(
-    walk: WalkMatrix, U: Dense, context: Dense, Ht: Dense, fixed_rows: Dense, *, lam: float, alpha: float
-) -> Dense:
+    walk: WalkMatrix, U: Array, context: Array, Ht: Array, fixed_rows: Array, *, lam: float, alpha: float
+) -> Array:
     """Return U with the rows that are not `fixed_rows` solved for, H and the others fixed.
 
     It is the U step of those rows: `context` has the rows of `Ht` that belong to nodes of this graph, and zeros
@@ -332,7 +323,7 @@ def new_rows(
     rotated, right = times(U, axes, run), walk.matmat(times(context, axes, run))
     degree = alpha * walk.symmetric(np.ones((len(U), 1)))[:, 0]
 
-    def pulled(P: Dense, _: Dense | None = None) -> Dense:
+    def pulled(P: Array, _: Array | None = None) -> Array:
         joined = degree.astype(P.dtype)[:, None] * P - P.dtype.type(alpha) * walk.symmetric(P)
         return np.where(fixed, 0, joined)
 
@@ -344,7 +335,7 @@ def new_rows(
     return np.where(fixed, U, times(x, axes.T, run))
 
 
-def _armijo(rate: float, slope: Dense, bend: float, lam: float, run: Run) -> float:
+def _armijo(rate: float, slope: Array, bend: float, lam: float, run: Run) -> float:
     """Halve `rate` until J falls as PROMISED; J is quadratic along the slope, so nothing is evaluated again."""
     steep = dot(slope, slope, run)
     bend += lam * steep
@@ -353,10 +344,10 @@ def _armijo(rate: float, slope: Dense, bend: float, lam: float, run: Run) -> flo
     return rate
 
 
-def _ratio(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _ratio(a: Floats, b: Floats) -> Floats:
     """Return a / b, 0 where b is 0: a column that is solved stays as it is."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
 
 
-def _dots(a: Dense, b: Dense) -> Small:
+def _dots(a: Array, b: Array) -> Floats:
     return np.asarray(np.einsum("ij,ij->j", a, b), dtype=np.float64)

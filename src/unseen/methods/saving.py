@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import unseen
 from unseen.data.arrays import ids_from_arrays, load_arrays
@@ -18,13 +17,14 @@ from unseen.data.ids import text_arrays
 from unseen.data.opened import File
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnsupportedError, logger
+from unseen.ids import Array
 from unseen.methods.base import Method
 from unseen.methods.registry import find_method
 from unseen.randomness import seed_of
 
 FORMAT = "unseen-model"
 VERSION = 1
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 def save_method(method: Method, path: str | PathLike[str]) -> None:
@@ -150,7 +150,7 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     for key, packed in about["halves"].items():
         inner = _unpacked(packed, f"{prefix}{key}/", arrays)
         setattr(method, key, inner)
-    encoders: dict[str, list[npt.NDArray[Any]]] = {}
+    encoders: dict[str, list[Array]] = {}
     for name, array in arrays.items():
         if not name.startswith(prefix) or name in ("about", "vectors", "ids", "ids_utf8", "ids_offsets"):
             continue

@@ -6,18 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.errors import InputError
 from unseen.graph import Graph
+from unseen.ids import Array, Singles
 from unseen.labels import Labels
 
-Dense = npt.NDArray[Any]
-Readout = str | Callable[[Dense], Dense]
+Readout = str | Callable[[Array], Array]
 
-READOUTS: dict[str, Callable[[Dense], Dense]] = {
+READOUTS: dict[str, Callable[[Array], Array]] = {
     "mean": lambda rows: rows.mean(axis=0, dtype=np.float64),
     "median": lambda rows: np.median(rows, axis=0),
 }
@@ -26,7 +25,7 @@ N_WORDS = 10
 """Words of a class, at most."""
 
 
-def describe_classes(features: Dense, labels: Labels, readout: Readout, run: Run) -> npt.NDArray[np.float32]:
+def describe_classes(features: Array, labels: Labels, readout: Readout, run: Run) -> Singles:
     """Return one description per class of `labels`: the readout of its labelled nodes' features.
 
     Classes without a labelled node get zeros; nothing refers to them. Where the nodes are spread over processes,
@@ -47,7 +46,7 @@ def describe_classes(features: Dense, labels: Labels, readout: Readout, run: Run
     return descriptions
 
 
-def _checked(description: Any, width: int, name: str) -> Dense:
+def _checked(description: Any, width: int, name: str) -> Array:
     vector = np.asarray(description, dtype=np.float64)
     if vector.shape != (width,) or not np.isfinite(vector).all():
         msg = (
@@ -69,7 +68,7 @@ def shares_of(labels: Labels) -> sp.csr_array:
 
 
 def words_of(
-    graph: Graph, source: str, labels: Labels, descriptions: Dense, Z: Dense, axes: Dense | None
+    graph: Graph, source: str, labels: Labels, descriptions: Array, Z: Array, axes: Array | None
 ) -> dict[str, list[tuple[str, float]]]:
     """Return the words that the description of each class has more of than the average node, strongest first.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
+from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter
 from unseen.linalg.svd import truncated_svd
@@ -51,7 +51,7 @@ class SmoothFeats(Method):
             graph, np.asarray(self._new_features(graph) @ self.axes_.T, dtype=np.float32), run
         )
 
-    def _smooth(self, graph: Graph, scores: npt.NDArray[np.float32], run: Run) -> npt.NDArray[np.float32]:
+    def _smooth(self, graph: Graph, scores: Singles, run: Run) -> Singles:
         ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
         rounds = smoothing_filter([self.teleport], self.steps, negligible=0.0)
         vectors = smoothed(ahat, l2_rows(scores).astype(np.float32), {"vectors": rounds})["vectors"]

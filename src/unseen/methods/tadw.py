@@ -13,14 +13,14 @@ in place of conjugate gradients; the start is the best factorisation without reg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
+from unseen.ids import Array
 from unseen.labels import Labels
 from unseen.linalg.dense import eigh
 from unseen.linalg.normalize import l2_rows
@@ -29,8 +29,6 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors, rows_and_columns, warn_no_edges
 from unseen.methods.vocabulary import Columns, NormalizeFeatures, Regularisation, Rounds, RoundTolerance
 from unseen.params import Limits
-
-Dense = npt.NDArray[np.floating[Any]]
 
 FEATURE_DIMENSIONS = 200
 
@@ -70,7 +68,7 @@ class TADW(Method):
         columns = self._components(self.n_components, 2 * width, why)
         if graph.isolated.all():
             warn_no_edges(self.name)
-        reduced: Dense = truncated_svd(features, width, run.rng, run)[0].astype(np.float64)
+        reduced: Array = truncated_svd(features, width, run.rng, run)[0].astype(np.float64)
         if self.normalize_features:
             reduced = l2_rows(reduced)
         problem = Problem.of(WalkMatrix(run.matrix(graph.adjacency, symmetric=True)), reduced, self.lam)
@@ -104,19 +102,19 @@ class Problem:
         As in J.
     """
 
-    features: Dense
-    lengths: Dense
-    walked: Dense
+    features: Array
+    lengths: Array
+    walked: Array
     lam: float
 
     @classmethod
-    def of(cls, walk: WalkMatrix, features: Dense, lam: float) -> Problem:
+    def of(cls, walk: WalkMatrix, features: Array, lam: float) -> Problem:
         """Turn the features and multiply them with M, the only time that M is used."""
         lengths, axes = eigh(features.T @ features)
         turned = features @ axes
         return cls(turned, np.maximum(lengths, 0.0), walk.matmat(turned), lam)
 
-    def start(self, k: int) -> Dense:
+    def start(self, k: int) -> Array:
         """Return H of the best rank-k factorisation without regularisation: an SVD of M on the span of T."""
         whole = self.lengths > 1e-10 * max(float(self.lengths.max(initial=0.0)), 1e-300)
         inverse = np.where(whole, 1 / np.sqrt(np.where(whole, self.lengths, 1)), 0)
@@ -125,18 +123,18 @@ class Problem:
         squares, axes = squares[::-1][:k], axes[:, ::-1][:, :k]
         return np.asarray((axes * np.maximum(squares, 0) ** 0.25).T * inverse)
 
-    def best_w(self, H: Dense) -> Dense:
+    def best_w(self, H: Array) -> Array:
         """Return W' that minimises J for this H: a ridge solve."""
         gram = (H * self.lengths) @ H.T + self.lam / 2 * np.eye(len(H))
         return np.asarray(scipy.linalg.solve(gram, H @ self.walked.T, assume_a="pos").T)
 
-    def best_h(self, W: Dense) -> Dense:
+    def best_h(self, W: Array) -> Array:
         """Return H that minimises J for this W': (W W') H (T T') + lam/2 H = W M T', in the axes of W W'."""
         values, axes = eigh(W.T @ W)
         right = axes.T @ (W.T @ self.walked)
         return np.asarray(axes @ (right / (np.maximum(values, 0)[:, None] * self.lengths + self.lam / 2)))
 
-    def cost(self, W: Dense, H: Dense) -> float:
+    def cost(self, W: Array, H: Array) -> float:
         """Return J without ||M||^2."""
         gram_w, gram_h = W.T @ W, (H * self.lengths) @ H.T
         fit = float(np.sum(gram_w * gram_h)) - 2 * float(np.sum(W * (self.walked @ H.T)))

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
 from unseen.engine.run import Run
 from unseen.engine.scratch import on_disk, rest
 from unseen.engine.steps import Arrays, History, Training
+from unseen.ids import Array, Singles
 from unseen.methods.base import Method
 from unseen.methods.neural import torch
 from unseen.methods.vocabulary import Callbacks, Columns, Device, Epochs, LearningRate
@@ -87,7 +85,7 @@ class Adam:
         named = (("weight", self.weights), ("first", self.first), ("second", self.second))
         return {f"{name}{k}": tensor for name, tensors in named for k, tensor in enumerate(tensors)}
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> dict[str, Array]:
         """Return weights and moments."""
         return {name: tensor.cpu().numpy() for name, tensor in self._tensors().items()}
 
@@ -137,7 +135,7 @@ class NeuralMethod(_Learnt, Method):
     def _take_steps(
         self,
         gradients: Callable[[], tuple[float, Sequence[torch.Tensor]]],
-        vectors: Callable[[], npt.NDArray[np.float32]],
+        vectors: Callable[[], Singles],
         weights: Sequence[torch.Tensor],
         run: Run,
         *,

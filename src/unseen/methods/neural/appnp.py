@@ -22,9 +22,9 @@ import itertools
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
+from unseen.ids import Keys
 from unseen.methods.neural import torch
 from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, LabelNetwork, Targets
 from unseen.methods.neural.gnn_sparse import Draws, Features, thinned_spread
@@ -96,7 +96,7 @@ class APPNP(LabelNetwork):
         return self._spread(hidden, inputs) if self.propagate else hidden
 
 
-def held_out(targets: Targets, share: float, keys: npt.NDArray[np.uint64]) -> tuple[Targets, Targets]:
+def held_out(targets: Targets, share: float, keys: Keys) -> tuple[Targets, Targets]:
     """Return training and validation nodes; the first of every class, in the order of the keys, is for training.
 
     A node of several labels counts for its first; a class that only stands beside others keeps one node as well.

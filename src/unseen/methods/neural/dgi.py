@@ -19,10 +19,10 @@ import itertools
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
+from unseen.ids import Ints, Keys
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_bits
 from unseen.methods.base import Vectors
@@ -82,7 +82,7 @@ class DGI(NetworkMethod):
         return self._layer(inputs.x @ self.network_[0], inputs)
 
 
-def shuffled(keys: npt.NDArray[np.uint64], epoch: int) -> npt.NDArray[np.int64]:
+def shuffled(keys: Keys, epoch: int) -> Ints:
     """Return whose row every node gets in an epoch: a permutation of nodes that does not depend on their order."""
     order = np.empty(len(keys), dtype=np.int64)
     order[np.argsort(keys)] = np.argsort(keyed_bits(keys, 1, stream=epoch)[:, 0])

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Cut, Run
@@ -20,6 +18,7 @@ from unseen.engine.scratch import rest
 from unseen.engine.sparse import Matrix, work_cuts
 from unseen.errors import InputError
 from unseen.graph import Graph
+from unseen.ids import Array, Keys, Singles
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.methods.neural import torch
 from unseen.randomness import child_seed
@@ -36,7 +35,7 @@ def pick_device(device: str) -> torch.device:
     return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def to_tensor(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
+def to_tensor(array: Array, device: torch.device) -> torch.Tensor:
     """Return a float32 copy of `array` on `device`."""
     return torch.from_numpy(np.array(array, dtype=np.float32, order="C")).to(device)
 
@@ -78,12 +77,12 @@ class SparseProduct(Matrix):
             return product
         return out.add_(product) if add else out.copy_(product)
 
-    def _direct(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _direct(self, V: Array) -> Array:
         out = np.empty((self.local.shape[0], V.shape[1]), dtype=V.dtype)
         self._multiply(V, out, add=False)
         return out
 
-    def _multiply(self, V: npt.NDArray[Any], out: npt.NDArray[Any], add: bool) -> None:
+    def _multiply(self, V: Array, out: Array, add: bool) -> None:
         if not self.nnz:
             super()._multiply(V, out, add)
             return
@@ -122,7 +121,7 @@ class Input:
 
     def __init__(
         self,
-        features: Matrix | npt.NDArray[Any] | None,
+        features: Matrix | Array | None,
         device: torch.device,
         run: Run,
         transposed: Matrix | None = None,
@@ -211,7 +210,7 @@ class Layer:
     def forget(self) -> None:
         """Forget everything but the weights."""
         self.P = self.U = self.Q = torch.empty(0)
-        self._on_disk: dict[str, npt.NDArray[np.float32]] = {}
+        self._on_disk: dict[str, Singles] = {}
 
     def activate(self, run: Run) -> None:
         """Add the bias to P, and set U = PReLU(P)."""
@@ -253,7 +252,7 @@ class Encoder:
         Where to compute.
     """
 
-    def __init__(self, weights: Sequence[npt.NDArray[Any]], device: torch.device) -> None:
+    def __init__(self, weights: Sequence[Array], device: torch.device) -> None:
         self.device = device
         # at a million nodes a copy of the weights would be felt, so an array is taken over as it is
         self.layers = [
@@ -315,16 +314,14 @@ class Encoder:
         return gradients
 
 
-def xavier(rows: int, columns: int, rng: np.random.Generator) -> npt.NDArray[np.float32]:
+def xavier(rows: int, columns: int, rng: np.random.Generator) -> Singles:
     """Return Glorot's uniform starting weights."""
     bound = math.sqrt(6.0 / (rows + columns))
-    drawn: npt.NDArray[np.float32] = rng.random((rows, columns), dtype=np.float32)
+    drawn: Singles = rng.random((rows, columns), dtype=np.float32)
     return (drawn * 2 - 1) * np.float32(bound)
 
 
-def keyed_xavier(
-    keys: npt.NDArray[np.uint64], columns: int, run: Run, rows: int | None = None
-) -> npt.NDArray[np.float32]:
+def keyed_xavier(keys: Keys, columns: int, run: Run, rows: int | None = None) -> Singles:
     """Return the same for rows that stand for nodes: each row depends on its node's key, not on its place.
 
     `rows` says how many there are of which these are some.
@@ -333,9 +330,7 @@ def keyed_xavier(
     return keyed_numbers(keys, columns, bound, run)
 
 
-def keyed_numbers(
-    keys: npt.NDArray[np.uint64], columns: int, bound: float, run: Run
-) -> npt.NDArray[np.float32]:
+def keyed_numbers(keys: Keys, columns: int, bound: float, run: Run) -> Singles:
     """Return random numbers between -`bound` and `bound`, one row per key, which depends on that key alone."""
     numbers = np.empty((len(keys), columns), dtype=np.float32)
 
@@ -346,7 +341,7 @@ def keyed_numbers(
     return numbers
 
 
-def input_weights(graph: Graph, columns: int | None, width: int, run: Run) -> npt.NDArray[np.float32]:
+def input_weights(graph: Graph, columns: int | None, width: int, run: Run) -> Singles:
     """Return starting weights of a first layer over `columns` features, or, if None, over one column per node."""
     seed = child_seed(run.rng)
     if columns is not None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
+from unseen.ids import Array, Keys, Singles
 from unseen.labels import Labels
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l1_rows
@@ -52,9 +52,9 @@ class Inputs:
     x: Features
     ahat: SparseMatrix
     last: SparseMatrix
-    keys: npt.NDArray[np.uint64]
-    hidden_keys: npt.NDArray[np.uint64]
-    column_keys: npt.NDArray[np.uint64]
+    keys: Keys
+    hidden_keys: Keys
+    column_keys: Keys
 
     @classmethod
     def of(cls, graph: Graph, *, row_normalize: bool, seed: int, device: torch.device) -> Inputs:
@@ -120,9 +120,9 @@ class NetworkMethod(NeuralMethod):
         """Return the vectors of all nodes, without dropout."""
         raise NotImplementedError
 
-    def _embed(self, inputs: Inputs) -> npt.NDArray[np.float32]:
+    def _embed(self, inputs: Inputs) -> Singles:
         with torch.no_grad():
-            vectors: npt.NDArray[np.float32] = self._vectors(inputs).cpu().numpy()
+            vectors: Singles = self._vectors(inputs).cpu().numpy()
         return vectors
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
@@ -212,7 +212,7 @@ class LabelNetwork(NetworkMethod):
         raise NotImplementedError
 
 
-def learnable(array: npt.NDArray[Any], inputs: Inputs) -> Tensor:
+def learnable(array: Array, inputs: Inputs) -> Tensor:
     """Return weights to learn, where the inputs are."""
     device = inputs.ahat.matrix.device
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(device).requires_grad_()

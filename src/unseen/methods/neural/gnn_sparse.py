@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from unseen.ids import Ints, Keys
 from unseen.linalg.keyed import keyed_bits, mixed
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import weighted_bags
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Features: TypeAlias = "SparseMatrix | Tensor"
-Keys: TypeAlias = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,7 @@ class SparseMatrix:
         places = self.matrix.col_indices().cpu().numpy()
         return mixed(np.repeat(rows, lengths) + mixed(columns)[places])
 
-    def rows(
-        self, chosen: npt.NDArray[np.int64], *, squeezed: bool = True
-    ) -> tuple[SparseMatrix, npt.NDArray[np.int64]]:
+    def rows(self, chosen: Ints, *, squeezed: bool = True) -> tuple[SparseMatrix, Ints]:
         """Return some rows, and the columns that are left of them: those with entries if `squeezed`, else all."""
         parts = (self.matrix.values(), self.matrix.col_indices(), self.matrix.crow_indices())
         some = sp.csr_array(tuple(part.cpu().numpy() for part in parts), shape=self.shape)[chosen]

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
+from unseen.ids import Singles
 from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
@@ -61,13 +61,13 @@ class RectMethod(_Learnt, NeuralMethod):
         columns = None if given is None else given.shape[1]
         self._encode(lambda width: input_weights(graph, columns, width, run), run)
 
-    def _encode(self, first: Callable[[int], npt.NDArray[np.float32]], run: Run) -> None:
+    def _encode(self, first: Callable[[int], Singles], run: Run) -> None:
         """Make the encoder; `first` gives the starting weights of its first layer for a width."""
         widths = [*(int(size) for size in self.hidden), self.n_components or self.default_components]
         weights = [first(widths[0]), *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
         self.encoder_ = Encoder(weights, pick_device(self.device))
 
-    def _train_on_graph(self, features: Input, graph: Graph, loss: Any, run: Run) -> npt.NDArray[np.float32]:
+    def _train_on_graph(self, features: Input, graph: Graph, loss: Any, run: Run) -> Singles:
         """Train the encoder on all nodes, and what the loss learns."""
         return self._train_on(features, propagation(graph, self.encoder_.device, run), loss, run)
 
@@ -78,7 +78,7 @@ class RectMethod(_Learnt, NeuralMethod):
         loss: Any,
         run: Run,
         everything: Input | None = None,
-    ) -> npt.NDArray[np.float32]:
+    ) -> Singles:
         """Train on features, and return the vectors of these or of `everything`.
 
         The loss gives its value, its gradient by U and those by its own `weights`.
@@ -89,8 +89,8 @@ class RectMethod(_Learnt, NeuralMethod):
             value, dU, others = loss(encoder.forward(features, ahat, run))
             return value, [*encoder.backward(dU, features, ahat, run), *others]
 
-        def vectors() -> npt.NDArray[np.float32]:
-            rows: npt.NDArray[np.float32] = encoder.forward(everything or features, ahat, run).cpu().numpy()
+        def vectors() -> Singles:
+            rows: Singles = encoder.forward(everything or features, ahat, run).cpu().numpy()
             return rows
 
         weights = [*encoder.weights, *loss.weights]

@@ -15,12 +15,12 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.graph import Graph
+from unseen.ids import Ints, Singles
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.walks import WalkSampler
 from unseen.methods.neural import torch
@@ -112,11 +112,7 @@ class DeepWalkLoss:
         return self.of_pairs(U, centre, other, sign)
 
     def of_pairs(
-        self,
-        U: torch.Tensor,
-        centre: npt.NDArray[np.int64],
-        other: npt.NDArray[np.int64],
-        sign: npt.NDArray[np.float32],
+        self, U: torch.Tensor, centre: Ints, other: Ints, sign: Singles
     ) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Return the same for given pairs: sum of log(1 + exp(-sign u_i u_j)), over the number of positive signs."""
         n_pairs = float((sign > 0).sum())
@@ -142,9 +138,7 @@ class DeepWalkLoss:
         gradient = forward(U)
         return loss / n_pairs, backward(U, out=gradient, add=True), []
 
-    def _with_noise(
-        self, centre: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    def _with_noise(self, centre: Ints, other: Ints) -> tuple[Ints, Ints, Singles]:
         noise = self.sampler.noise((self.n_negatives, len(centre)), self.run.rng)
         sign = np.full((1 + self.n_negatives, len(centre)), -1, dtype=np.float32)
         sign[0] = 1

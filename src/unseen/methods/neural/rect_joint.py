@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
+from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.walk import WalkMatrix
@@ -68,7 +68,7 @@ class RECTJoint(SemanticMethod):
         loss = JointLoss(head, labels.labelled, per_semantic, structure, per_structure)
         return self._train_on_graph(features, graph, loss, run)
 
-    def _rows(self, Z: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def _rows(self, Z: Singles) -> Singles:
         return l2_rows(Z)
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.engine import estimate
 from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
+from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l2_rows
@@ -51,7 +51,7 @@ class SemanticMethod(RectMethod):
     unit_rows: UnitRows = "auto"
     readout: Readout = "mean"
 
-    def _reduced(self, graph: Graph, seed: int, run: Run) -> npt.NDArray[np.float32]:
+    def _reduced(self, graph: Graph, seed: int, run: Run) -> Singles:
         """Return the features after SVD, and keep what carries new nodes into the same space."""
         self.source_ = source = self._source(graph)
         self.unit_rows_ = unit = scales_rows(self.unit_rows, graph, source, run)
@@ -62,7 +62,7 @@ class SemanticMethod(RectMethod):
         )
         return Z
 
-    def _describe(self, graph: Graph, labels: Labels, Z: npt.NDArray[np.float32], run: Run) -> None:
+    def _describe(self, graph: Graph, labels: Labels, Z: Singles, run: Run) -> None:
         self.class_vectors_ = describe_classes(Z, labels, self.readout, run)
         self.class_descriptions_ = words_of(graph, self.source_, labels, self.class_vectors_, Z, self.axes_)
 
@@ -77,13 +77,13 @@ class SemanticMethod(RectMethod):
         F = xavier(self.encoder_.layers[-1].W.shape[1], self.class_vectors_.shape[1], run.rng)
         return SemanticLoss(shares_of(labels), self.class_vectors_, F, self.encoder_.device, run)
 
-    def _layer_input(self, graph: Graph, Z: npt.NDArray[np.float32], run: Run) -> Input:
+    def _layer_input(self, graph: Graph, Z: Singles, run: Run) -> Input:
         """Return what the first layer reads."""
         if self.input == "raw":
             return layer_input(graph, self.source_, self.encoder_.device, run)
         return Input(self._rows(Z), self.encoder_.device, run)
 
-    def _rows(self, Z: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def _rows(self, Z: Singles) -> Singles:
         return Z
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
@@ -180,7 +180,7 @@ def _are_weights(features: Features | None, run: Run) -> bool:
 
 def reduced_features(
     graph: Graph, source: str, wanted: int | None, method: str, run: Run, *, unit_rows: bool = False
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+) -> tuple[Singles, Singles | None]:
     """Return the features after SVD (U S) and the axes V', which identity features do not have."""
     seed = child_seed(run.rng)
     columns = run.matrix(graph.adjacency, symmetric=True) if source == "adjacency" else graph.features

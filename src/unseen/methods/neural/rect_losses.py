@@ -9,11 +9,11 @@ epsilon stops the training.)
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
+from unseen.ids import Array, Ints
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, gram, sum_in_order, to_tensor
@@ -98,14 +98,7 @@ class SemanticLoss:
         The tall matrix; its first columns are filled in for every H.
     """
 
-    def __init__(
-        self,
-        R: sp.csr_array,
-        C: npt.NDArray[np.floating],
-        F: npt.NDArray[np.floating],
-        device: torch.device,
-        run: Run,
-    ) -> None:
+    def __init__(self, R: sp.csr_array, C: Array, F: Array, device: torch.device, run: Run) -> None:
         n = R.shape[0]
         self.run = run
         if R.shape[1] > C.shape[1]:  # more classes than dimensions: the descriptions of the nodes are shorter
@@ -150,7 +143,7 @@ class JointLoss:
     def __init__(
         self,
         head: SemanticLoss | None,
-        rows: npt.NDArray[np.int64],
+        rows: Ints,
         per_semantic: float = 1.0,
         structure: StructureLoss | None = None,
         per_structure: float = 0.0,
