@@ -12,8 +12,6 @@ Without labels only the link term is left, which is LINE's first order.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.special import log_softmax
 
@@ -37,11 +35,11 @@ class LDE(LINE):
         Mean of J in every epoch, as estimated from its batches, divided by the weight of all edges.
     """
 
-    name: ClassVar[str] = "lde"
-    summary: ClassVar[str] = "links and class vectors by negative sampling"
-    reference: ClassVar[str] = "Wang et al., Linked Document Embedding for Classification, CIKM 2016"
-    uses_labels: ClassVar[bool] = True
-    multilabel: ClassVar[bool] = False
+    name = "lde"
+    summary = "links and class vectors by negative sampling"
+    reference = "Wang et al., Linked Document Embedding for Classification, CIKM 2016"
+    uses_labels = True
+    multilabel = False
 
     n_components: Columns = None
     alpha: LabelWeight = 0.01

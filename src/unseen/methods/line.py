@@ -13,7 +13,7 @@ step falls linearly as there); self-loops are not drawn; a node without an edge 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -40,9 +40,9 @@ class LINE(Method):
         Mean loss of an edge in every epoch, first order and second order added.
     """
 
-    name: ClassVar[str] = "line"
-    summary: ClassVar[str] = "first-order and second-order proximity by negative sampling"
-    reference: ClassVar[str] = "Tang et al., LINE: Large-scale Information Network Embedding, WWW 2015"
+    name = "line"
+    summary = "first-order and second-order proximity by negative sampling"
+    reference = "Tang et al., LINE: Large-scale Information Network Embedding, WWW 2015"
 
     n_components: Annotated[Columns, Limits(2)] = None
     epochs: Epochs = 400

@@ -17,7 +17,6 @@ mean, each scaled to length 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,14 +49,14 @@ class LSHM(Method):
     A node with neither edge nor label keeps its start, a random direction: no term of J speaks of it.
     """
 
-    name: ClassVar[str] = "lshm"
-    summary: ClassVar[str] = "smooth vectors learned together with a linear classifier"
-    reference: ClassVar[str] = (
+    name = "lshm"
+    summary = "smooth vectors learned together with a linear classifier"
+    reference = (
         "Jacob et al., Learning Latent Representations of Nodes for Classifying in Heterogeneous Social Networks, "
         "WSDM 2014"
     )
-    uses_labels: ClassVar[bool] = True
-    needs_labels: ClassVar[bool] = True
+    uses_labels = True
+    needs_labels = True
 
     n_components: Columns = None
     lam: GraphWeight = 1.0

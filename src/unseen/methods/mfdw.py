@@ -9,7 +9,7 @@ The released code starts from uniform(0, 1) / d instead: ``init="uniform"``.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,13 +67,11 @@ class MFDW(Method):
     an approximation: a refit would move H and the known nodes too.
     """
 
-    name: ClassVar[str] = "mfdw"
-    summary: ClassVar[str] = "DeepWalk as a matrix factorisation, no labels"
-    reference: ClassVar[str] = (
-        "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
-    )
+    name = "mfdw"
+    summary = "DeepWalk as a matrix factorisation, no labels"
+    reference = "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
 
-    trains_on_parts: ClassVar[bool] = True
+    trains_on_parts = True
 
     n_components: Columns = None
     lam: Regularisation = 0.1

@@ -16,8 +16,6 @@ factorisation, so that labelled and other nodes are placed by the same rule and 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.svm import LinearSVC
 
@@ -50,13 +48,13 @@ class MMDW(Method):
         Mean loss of the SVM on a labelled node (sum over classes of the squared hinge) in every round.
     """
 
-    name: ClassVar[str] = "mmdw"
-    summary: ClassVar[str] = "the walk matrix factorised under a max-margin pull"
-    reference: ClassVar[str] = (
+    name = "mmdw"
+    summary = "the walk matrix factorised under a max-margin pull"
+    reference = (
         "Tu et al., Max-Margin DeepWalk: Discriminative Learning of Network Representation, IJCAI 2016"
     )
-    uses_labels: ClassVar[bool] = True
-    multilabel: ClassVar[bool] = False
+    uses_labels = True
+    multilabel = False
 
     n_components: Columns = None
     alpha: LabelWeight = 0.1

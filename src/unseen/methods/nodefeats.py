@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -21,13 +19,11 @@ class NodeFeats(Method):
     True
     """
 
-    name: ClassVar[str] = "nodefeats"
-    summary: ClassVar[str] = "the node features as they are"
-    uses_features: ClassVar[bool] = True
-    keeps_scale: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
-    )
+    name = "nodefeats"
+    summary = "the node features as they are"
+    uses_features = True
+    keeps_scale = True
+    reference = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         return graph.adjacency if graph.features is None else graph.features

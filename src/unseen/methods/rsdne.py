@@ -64,11 +64,11 @@ class RSDNE(MFDW):
     True
     """
 
-    name: ClassVar[str] = "rsdne"
-    summary: ClassVar[str] = "factorisation with label terms that cope with missing classes"
-    reference: ClassVar[str] = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020"
-    uses_labels: ClassVar[bool] = True
-    trains_on_parts: ClassVar[bool] = False
+    name = "rsdne"
+    summary = "factorisation with label terms that cope with missing classes"
+    reference = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020"
+    uses_labels = True
+    trains_on_parts = False
     labelled_bytes: ClassVar[int] = 25_000
     """Memory for a labelled row, to choose among its whole class."""
 
@@ -146,11 +146,11 @@ class RSDNELight(RSDNE):
     distances from it: each set of candidates is as likely as any other, and drawing takes linear time.
     """
 
-    name: ClassVar[str] = "rsdne-light"
-    summary: ClassVar[str] = "RSDNE with candidates drawn once, for large graphs"
+    name = "rsdne-light"
+    summary = "RSDNE with candidates drawn once, for large graphs"
 
-    trains_on_parts: ClassVar[bool] = True
-    labelled_bytes: ClassVar[int] = 14_000
+    trains_on_parts = True
+    labelled_bytes = 14_000
     """Memory for a labelled row, to choose among a hundred candidates."""
 
     n_candidates: Candidates = None

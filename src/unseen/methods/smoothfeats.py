@@ -6,8 +6,6 @@ This is the personalised propagation of APPNP (Klicpera et al., ICLR 2019) appli
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from unseen.engine.run import Run
@@ -29,12 +27,10 @@ class SmoothFeats(Method):
         The right singular vectors, which carry new nodes into the same space.
     """
 
-    name: ClassVar[str] = "smoothfeats"
-    summary: ClassVar[str] = "features smoothed over the graph, no training"
-    uses_features: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
-    )
+    name = "smoothfeats"
+    summary = "features smoothed over the graph, no training"
+    uses_features = True
+    reference = "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
 
     n_components: Columns = None
     steps: Steps = 10

@@ -13,7 +13,7 @@ in place of conjugate gradients; the start is the best factorisation without reg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import scipy.linalg
@@ -44,12 +44,10 @@ class TADW(Method):
         J after every round, without the constant ||M||^2.
     """
 
-    name: ClassVar[str] = "tadw"
-    summary: ClassVar[str] = "the walk matrix factorised through the features"
-    uses_features: ClassVar[bool] = True
-    reference: ClassVar[str] = (
-        "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
-    )
+    name = "tadw"
+    summary = "the walk matrix factorised through the features"
+    uses_features = True
+    reference = "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
 
     n_components: Annotated[Columns, Limits(2)] = None
     lam: Regularisation = 0.2

@@ -6,7 +6,7 @@ It works in blocks, with its moments on disk where the run says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from unseen.engine.run import Run
 from unseen.engine.scratch import on_disk, rest
@@ -122,9 +122,9 @@ class _Learnt:
 class NeuralMethod(_Learnt, Method):
     """Base of methods whose weights Adam trains."""
 
-    extra: ClassVar[str] = "neural"
-    uses_features: ClassVar[bool] = True
-    averages_neighbours: ClassVar[bool] = True
+    extra = "neural"
+    uses_features = True
+    averages_neighbours = True
 
     n_components: Columns = None
     epochs: Epochs = 100

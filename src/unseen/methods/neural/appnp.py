@@ -19,7 +19,7 @@ Ahat, as in the authors' code (PyTorch Geometric's layer drops what is left agai
 from __future__ import annotations
 
 import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -49,9 +49,9 @@ class APPNP(LabelNetwork):
     Without features, and with a single seen class, as for :class:`~unseen.methods.neural.gcn.GCN`.
     """
 
-    name: ClassVar[str] = "appnp"
-    summary: ClassVar[str] = "hidden layer of a network whose predictions are spread over the graph"
-    reference: ClassVar[str] = "Klicpera et al., Predict then Propagate, ICLR 2019"
+    name = "appnp"
+    summary = "hidden layer of a network whose predictions are spread over the graph"
+    reference = "Klicpera et al., Predict then Propagate, ICLR 2019"
 
     steps: Steps = 10
     teleport: Teleport = 0.1

@@ -16,7 +16,6 @@ rows. Who gets whose row is drawn by node id.
 from __future__ import annotations
 
 import itertools
-from typing import ClassVar
 
 import numpy as np
 
@@ -45,9 +44,9 @@ class DGI(NetworkMethod):
     Without features as for :class:`~unseen.methods.neural.gcn.GCN`.
     """
 
-    name: ClassVar[str] = "dgi"
-    summary: ClassVar[str] = "graph convolution that tells the graph from a shuffled one, no labels"
-    reference: ClassVar[str] = "Velickovic et al., Deep Graph Infomax, ICLR 2019"
+    name = "dgi"
+    summary = "graph convolution that tells the graph from a shuffled one, no labels"
+    reference = "Velickovic et al., Deep Graph Infomax, ICLR 2019"
 
     patience: Patience = 20
     learning_rate: LearningRate = 0.001

@@ -14,8 +14,6 @@ epochs instead of a stop on 500 validation nodes, and the binary loss for severa
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from unseen.methods.neural import torch
 from unseen.methods.neural.gnn_common import Inputs, LabelNetwork, Targets
 from unseen.methods.neural.gnn_sparse import Draws, Features
@@ -37,9 +35,9 @@ class GCN(LabelNetwork):
     are those of the untrained network, and a warning says so.
     """
 
-    name: ClassVar[str] = "gcn"
-    summary: ClassVar[str] = "hidden layer of a graph convolutional network trained on the seen classes"
-    reference: ClassVar[str] = (
+    name = "gcn"
+    summary = "hidden layer of a graph convolutional network trained on the seen classes"
+    reference = (
         "Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017"
     )
     epochs: Epochs = 200

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -166,8 +166,8 @@ class LabelNetwork(NetworkMethod):
     A subclass says in ``_scores`` what they make of its inputs; ``_learn`` may keep some labelled nodes back.
     """
 
-    uses_labels: ClassVar[bool] = True
-    needs_labels: ClassVar[bool] = True
+    uses_labels = True
+    needs_labels = True
 
     dropout: Dropout = 0.5
     weight_decay: WeightDecay = 5e-4

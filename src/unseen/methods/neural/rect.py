@@ -43,10 +43,10 @@ class RECT(SemanticMethod):
         Losses of the epochs of "rect-l" and of "rect-n".
     """
 
-    name: ClassVar[str] = "rect"
-    summary: ClassVar[str] = "rect-l and rect-n side by side, the paper's neural method"
-    trains_on_parts: ClassVar[bool] = True
-    default_components: ClassVar[int] = 400
+    name = "rect"
+    summary = "rect-l and rect-n side by side, the paper's neural method"
+    trains_on_parts = True
+    default_components = 400
     structure_class: ClassVar[type[RECTN]] = RECTN
     """The half that learns the structure of the graph."""
 

@@ -40,8 +40,8 @@ class _Learnt:
 class RectMethod(_Learnt, NeuralMethod):
     """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
-    reference: ClassVar[str] = REFERENCE
-    can_be_saved: ClassVar[bool] = True
+    reference = REFERENCE
+    can_be_saved = True
     renamed: ClassVar[dict[str, str]] = {"keep_best": "keep_on_interrupt"}
 
     features: FeatureSource = "auto"

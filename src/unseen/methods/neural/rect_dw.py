@@ -12,7 +12,7 @@ from them. How many are enough was measured, see the parameter.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,7 +49,7 @@ class WalkMethod(Declared):
 class RECTNDW(WalkMethod, RECTN):
     """The structure half of :class:`RECTDW`."""
 
-    name: ClassVar[str] = "rect-n-dw"
+    name = "rect-n-dw"
 
     def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> DeepWalkLoss:
         keys = node_keys(graph.node_ids, child_seed(run.rng))
@@ -69,11 +69,11 @@ class RECTDW(WalkMethod, RECT):
         As for :class:`RECT`; the structure half is called "rect-n-dw".
     """
 
-    name: ClassVar[str] = "rect-dw"
-    summary: ClassVar[str] = "rect with DeepWalk's objective for the structure of the graph"
+    name = "rect-dw"
+    summary = "rect with DeepWalk's objective for the structure of the graph"
 
-    trains_on_parts: ClassVar[bool] = False
-    structure_class: ClassVar[type[RECTN]] = RECTNDW
+    trains_on_parts = False
+    structure_class = RECTNDW
 
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003

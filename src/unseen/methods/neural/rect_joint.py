@@ -7,8 +7,6 @@ from U, as a share of their mean squared length: so the balance means the same o
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from unseen.engine.run import Run
@@ -44,8 +42,8 @@ class RECTJoint(SemanticMethod):
         The weighted sum of the two losses in every epoch.
     """
 
-    name: ClassVar[str] = "rect-joint"
-    summary: ClassVar[str] = "one encoder trained on both losses of rect at once"
+    name = "rect-joint"
+    summary = "one encoder trained on both losses of rect at once"
 
     balance: Balance = 0.01
     input: LayerInput = "raw"

@@ -12,7 +12,7 @@ these rows, without any work on the graph.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +44,7 @@ SVD_ROUNDS = 4
 class SemanticMethod(RectMethod):
     """Base of those that learn from class-semantic descriptions: features after SVD, descriptions, input."""
 
-    uses_labels: ClassVar[bool] = True
+    uses_labels = True
 
     input: LayerInput = "svd"
     svd_components: DescriptionColumns = None
@@ -128,10 +128,10 @@ class RECTL(SemanticMethod):
     ['game', ...]
     """
 
-    name: ClassVar[str] = "rect-l"
-    summary: ClassVar[str] = "graph convolution that predicts class-semantic descriptions"
-    trains_on_parts: ClassVar[bool] = True
-    needs_labels: ClassVar[bool] = True
+    name = "rect-l"
+    summary = "graph convolution that predicts class-semantic descriptions"
+    trains_on_parts = True
+    needs_labels = True
 
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources:

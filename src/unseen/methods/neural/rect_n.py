@@ -7,7 +7,7 @@ exact: see :mod:`unseen.methods.neural.rect_losses`. The released code trains 50
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from unseen.engine import estimate
 from unseen.engine.estimate import Resources, Sizes
@@ -35,9 +35,9 @@ class RECTN(RectMethod):
         What ended the training before its last epoch: "", "callback", "tol" or "interrupt".
     """
 
-    name: ClassVar[str] = "rect-n"
-    summary: ClassVar[str] = "graph convolution that rebuilds the walk matrix, no labels"
-    trains_on_parts: ClassVar[bool] = True
+    name = "rect-n"
+    summary = "graph convolution that rebuilds the walk matrix, no labels"
+    trains_on_parts = True
 
     @classmethod
     def resources(cls, sizes: Sizes) -> Resources:
