@@ -13,12 +13,12 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.engine.checkpoints import Checkpoints
 from unseen.engine.comm import Comm
 from unseen.engine.partition import partition
 from unseen.engine.parts import load_parts
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart, Matrix
+from unseen.engine.steps import Checkpoints
 from unseen.errors import UnsupportedError
 from unseen.linalg.walk import WalkMatrix
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unseen.engine.checkpoints import Checkpoints
 from unseen.engine.comm import SOLO, Comm
 from unseen.engine.parts import load_parts
+from unseen.engine.steps import Checkpoints
 from unseen.engine.train import read_vectors, train
 from unseen.errors import InputError, OutputError, UnseenError
 from unseen_paper.bench.processes import finished, free_port, group, worker_ids, write_parts
@@ -129,7 +129,7 @@ def test_a_full_disk_ends_with_a_sentence_and_no_half_output(
     def work(comm: Comm) -> None:
         train(parts, output, comm, method="rect-n", params=params, seed=1)
 
-    for writer in ("unseen.engine.checkpoints.np.savez", "unseen.engine.train.fill_vectors"):
+    for writer in ("unseen.engine.steps.np.savez", "unseen.engine.train.fill_vectors"):
         with monkeypatch.context() as patch:
             patch.setattr(writer, full)
             with pytest.raises(OutputError, match="the disk is full"):

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import unseen
 from unseen.engine.run import Run
 from unseen.linalg.keyed import node_keys
-from unseen.linalg.logwalk import draw_landmarks, log_walk_columns, log_walk_vectors
+from unseen.linalg.walk import draw_landmarks, log_walk_columns, log_walk_vectors
 
 
 def a_graph(n: int = 60) -> sp.csr_array:

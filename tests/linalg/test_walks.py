@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from unseen.linalg import walks
-from unseen.linalg.walks import WalkSampler
+from unseen.linalg.sampling import WalkSampler
 
 
 def triangle_with_tail() -> sp.csr_array:

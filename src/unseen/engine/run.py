@@ -32,9 +32,8 @@ from unseen.randomness import RandomState, as_generator
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from unseen.engine.checkpoints import Checkpoints
     from unseen.engine.sparse import Matrix
-    from unseen.engine.steps import History, Training
+    from unseen.engine.steps import Checkpoints, History, Training
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -87,7 +86,7 @@ class Run:
     scratch : Path, optional
         Folder for large arrays that are read and written in order; without it they are in memory.
     keeper : Checkpoints, optional
-        Stores the states of a training, see :mod:`unseen.engine.checkpoints`.
+        Stores the states of a training, see :mod:`unseen.engine.steps`.
     shared : Shared, optional
         Where label-free work is kept for other fits on the same graph.
     random_state : None, int or Generator

@@ -25,11 +25,11 @@ from unseen.data.opened import shown_bytes
 from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
-from unseen.engine.checkpoints import Checkpoints, together
 from unseen.engine.comm import Comm
 from unseen.engine.estimate import check_fits, free_memory, peak_bytes, sizes_of
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
+from unseen.engine.steps import Checkpoints, together
 from unseen.errors import InputError, OutputError, UnseenError, counted, logger, tell_written
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from unseen.graph import Graph, Need
 from unseen.labels import Homophily, Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
-from unseen.linalg.logwalk import LANDMARKS
+from unseen.linalg.walk import LANDMARKS
 from unseen.methods.base import Method, Vectors
 from unseen.methods.selection import ALIKE, as_good_as_the_best, joined, kernel_hits, leave_one_out_hits, more
 from unseen.methods.views import (

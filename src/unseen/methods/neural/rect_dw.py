@@ -22,7 +22,7 @@ from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.ids import Ints, Singles
 from unseen.linalg.keyed import node_keys
-from unseen.linalg.walks import WalkSampler
+from unseen.linalg.sampling import WalkSampler
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
 from unseen.methods.neural.rect import RECT
