@@ -40,10 +40,10 @@ from unseen.methods.neural.appnp import APPNP as APPNP
 from unseen.methods.neural.dgi import DGI as DGI
 from unseen.methods.neural.gcn import GCN as GCN
 from unseen.methods.neural.rect import RECT as RECT
+from unseen.methods.neural.rect import RECTN as RECTN
+from unseen.methods.neural.rect import RECTJoint as RECTJoint
 from unseen.methods.neural.rect_dw import RECTDW as RECTDW
-from unseen.methods.neural.rect_joint import RECTJoint as RECTJoint
 from unseen.methods.neural.rect_l import RECTL as RECTL
-from unseen.methods.neural.rect_n import RECTN as RECTN
 from unseen.methods.nodefeats import NodeFeats as NodeFeats
 from unseen.methods.rect_plus import RECTPlus as RECTPlus
 from unseen.methods.registry import make_method as make_method

@@ -54,7 +54,7 @@ def test_shared_work_gives_the_same_bits(name: str) -> None:
 
 
 def test_the_structure_half_is_trained_once_for_one_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    from unseen.methods.neural.rect_n import RECTN
+    from unseen.methods.neural.rect import RECTN
 
     data = unseen.planted_partition(80, 4, random_state=0)
     trained = []

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 import unseen
 from unseen.engine.run import Run
 from unseen.methods.neural.appnp import held_out
-from unseen.methods.neural.gnn_common import Inputs, Targets
+from unseen.methods.neural.gcn import Inputs, Targets
 from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix, thinned_spread
 
 CPU = torch.device("cpu")

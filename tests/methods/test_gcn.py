@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, Targets
+from unseen.methods.neural.gcn import EarlyStopping, Inputs, Targets
 from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix, dropout
 
 CPU = torch.device("cpu")

@@ -94,7 +94,7 @@ def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
     from torch_geometric.nn.models import RECT_L
 
     from unseen.methods.neural.gcn_encoder import Encoder, Input, xavier
-    from unseen.methods.neural.rect_base import propagation
+    from unseen.methods.neural.rect_l import propagation
     from unseen.methods.neural.rect_losses import SemanticLoss
 
     cpu, rng = torch.device("cpu"), np.random.default_rng(0)

@@ -11,8 +11,8 @@ import torch
 import unseen
 from unseen.engine.run import Run
 from unseen.linalg.sampling import WalkSampler
+from unseen.methods.neural.rect import walk_size
 from unseen.methods.neural.rect_dw import RECTNDW, DeepWalkLoss
-from unseen.methods.neural.rect_joint import walk_size
 from unseen.methods.neural.rect_losses import StructureLoss
 
 CPU = torch.device("cpu")

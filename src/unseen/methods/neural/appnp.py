@@ -26,7 +26,7 @@ import numpy as np
 from unseen.engine.run import Run
 from unseen.ids import Keys
 from unseen.methods.neural import torch
-from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, LabelNetwork, Targets
+from unseen.methods.neural.gcn import EarlyStopping, Inputs, LabelNetwork, Targets
 from unseen.methods.neural.gnn_sparse import Draws, Features, thinned_spread
 from unseen.methods.vocabulary import Patience, Propagate, Steps, Teleport, ValidationShare, WeightDecay
 

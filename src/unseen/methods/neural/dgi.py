@@ -26,8 +26,8 @@ from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_bits
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
+from unseen.methods.neural.gcn import EarlyStopping, Inputs, NetworkMethod, learnable
 from unseen.methods.neural.gcn_encoder import FLAT
-from unseen.methods.neural.gnn_common import EarlyStopping, Inputs, NetworkMethod, learnable
 from unseen.methods.vocabulary import LearningRate, Patience
 
 

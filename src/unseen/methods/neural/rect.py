@@ -1,6 +1,16 @@
 """RECT: what the labels say and how the graph is built, side by side (Wang et al., TKDE 2020, Algorithm 2).
 
 The hidden layer of RECT-L and that of RECT-N, trained apart, each l2-normalised, one behind the other.
+
+RECT-N, the structure half, is one graph convolution whose outputs rebuild the walk matrix: U = PReLU(Ahat X W + b),
+minimising ||M - UU'||^2 / n with M = (Abar + Abar^2) / 2 (Section 4 of the paper). X is row-normalised; without
+features it is the adjacency. The paper's loss costs O(d n^2), here it is O(nnz d + n d^2) and exact: see
+:mod:`unseen.methods.neural.rect_losses`. The released code trains 50 epochs; this takes the paper's 100.
+
+Joint RECT is one encoder trained on both losses at once, which the paper leaves as future work: it minimises
+(1 - balance) * structure + balance * semantic, where structure is ||M - UU'||^2 as a share of ||M||^2, and semantic the
+squared error of the class-semantic descriptions that a linear layer predicts from U, as a share of their mean squared
+length: so the balance means the same on every graph.
 """
 
 from __future__ import annotations
@@ -11,18 +21,79 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from unseen.engine import estimate
 from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
+from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
+from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
-from unseen.methods.neural.rect_l import RECTL, SemanticMethod
-from unseen.methods.neural.rect_n import RECTN
-from unseen.methods.vocabulary import Columns
+from unseen.methods.neural import torch
+from unseen.methods.neural.rect_l import RECTL, RectMethod, SemanticMethod, layer_input
+from unseen.methods.neural.rect_losses import JointLoss, StructureLoss
+from unseen.methods.semantics import shares_of
+from unseen.methods.vocabulary import Balance, Columns, LayerInput
 from unseen.params import Limits
 from unseen.randomness import child_seed
+
+PROBES = 32
+"""Random vectors that estimate ||M||^2 where it is expensive to compute."""
+
+
+class RECTN(RectMethod):
+    """Vectors that keep the structure of the graph, and the features where there are any; no labels needed.
+
+    Attributes
+    ----------
+    encoder_ : Encoder
+        The trained layers.
+    loss_history_ : list of float
+        Loss of every epoch. Where ||M||^2 is expensive to compute (see `loss_is_relative_`) it is left out.
+    loss_is_relative_ : bool
+        Whether the constant ||M||^2 is missing from the losses, which can then be negative.
+    stopped_by_ : str
+        What ended the training before its last epoch: "", "callback", "tol" or "interrupt".
+    """
+
+    name = "rect-n"
+    summary = "graph convolution that rebuilds the walk matrix, no labels"
+    trains_on_parts = True
+
+    @classmethod
+    def resources(cls, sizes: Sizes) -> Resources:
+        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
+        s = sizes
+        tall, weights = 4.0 * s.nodes * s.columns, 4.0 * s.feature_columns * s.columns
+        step, pass_over = estimate.product_seconds(s, s.columns), estimate.dense_seconds(s, s.columns)
+        if s.source == "features":
+            products = 2 * s.feature_entries * s.columns * estimate.PRODUCT_SECONDS
+            epoch = 6 * step + pass_over + products
+            return Resources(6 * tall + 4 * weights, tall + 2 * weights, s.rounds * epoch, 6 * s.rounds + 1)
+        # identity: weights, gradient, two moments, values before and after activation, two for the walk
+        arrays, movable, count = (8, 4, 6) if s.source == "identity" else (10, 3, 8)
+        work = s.nodes * s.columns * estimate.DRAW_SECONDS + s.rounds * (count * step + pass_over)
+        return Resources(arrays * tall, movable * tall, work, count * s.rounds + 1)
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
+        self.source_ = self._source(graph)
+        self._start_layers(graph, run)
+        device = self.encoder_.device
+        features = layer_input(graph, self.source_, device, run)
+        structure = self._structure_loss(graph, device, run)
+        self.loss_is_relative_ = not structure.has_constant
+        return self._train_on_graph(features, graph, structure, run)
+
+    def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> Any:
+        """Return a function from U to the loss, its gradient by U, and those by its own `weights`."""
+        return StructureLoss(run.matrix(graph.adjacency, symmetric=True), device)
+
+    def _transform(self, graph: Graph, run: Run) -> Vectors:
+        self._new_features(graph)
+        return self._embedded(layer_input(graph, "features", self.encoder_.device, run), graph, run)
+
 
 Half = TypeVar("Half", RECTL, RECTN)
 
@@ -113,3 +184,56 @@ class RECT(SemanticMethod):
     @staticmethod
     def _joined(parts: Sequence[Vectors]) -> Vectors:
         return np.hstack([l2_rows(np.asarray(part)) for part in parts])
+
+
+class RECTJoint(SemanticMethod):
+    """One encoder for what the labels say and how the graph is built.
+
+    It is shorter than RECT's vectors and one training instead of two; where it is better is in
+    ``paper/docs/notes/performance.md``.
+    Without any label it is RECT-N, and a warning says so.
+
+    Attributes
+    ----------
+    class_descriptions_ : dict of str to list of (str, float)
+        Strongest words of each seen class, see :class:`RECTL`.
+    loss_history_ : list of float
+        The weighted sum of the two losses in every epoch.
+    """
+
+    name = "rect-joint"
+    summary = "one encoder trained on both losses of rect at once"
+
+    balance: Balance = 0.01
+    input: LayerInput = "raw"
+
+    def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
+        # a seed of its own, so that the encoder starts like RECT-N's
+        Z = self._reduced(graph, child_seed(run.rng.spawn(1)[0]), run)
+        self._start_layers(graph, run, Z.shape[1])
+        features = self._layer_input(graph, Z, run)
+        structure = StructureLoss(run.matrix(graph.adjacency, symmetric=True), self.encoder_.device)
+        per_structure = (1 - self.balance) / (walk_size(graph, structure, run) / graph.n_nodes)
+        head, per_semantic = None, 0.0
+        self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
+        if len(labels.labelled):
+            self._describe(graph, labels, Z, run)
+            size = float(((shares_of(labels) @ self.class_vectors_) ** 2).sum(axis=1).mean())
+            head, per_semantic = self._head(labels, run), self.balance / size if size else 0.0
+        else:
+            logger.warning("rect-joint: there are no labels, so only the structure of the graph is learned")
+        loss = JointLoss(head, labels.labelled, per_semantic, structure, per_structure)
+        return self._train_on_graph(features, graph, loss, run)
+
+    def _rows(self, Z: Singles) -> Singles:
+        return l2_rows(Z)
+
+
+def walk_size(graph: Graph, structure: StructureLoss, run: Run) -> float:
+    """Return ||M||^2, or an estimate where it is expensive: the mean of ||Mv||^2 over random signs v."""
+    seed = child_seed(run.rng)
+    if structure.has_constant:
+        return structure.constant or 1.0
+    signs = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), size=(graph.n_nodes, PROBES))
+    walked = WalkMatrix(run.matrix(graph.adjacency, symmetric=True)).matmat(signs)
+    return float((walked**2).sum() / PROBES) or 1.0

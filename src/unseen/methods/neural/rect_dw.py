@@ -25,8 +25,7 @@ from unseen.linalg.keyed import node_keys
 from unseen.linalg.sampling import WalkSampler
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
-from unseen.methods.neural.rect import RECT
-from unseen.methods.neural.rect_n import RECTN
+from unseen.methods.neural.rect import RECT, RECTN
 from unseen.methods.vocabulary import Negatives, OwnContext, PairsPerNode, WalkLength, Walks, Window
 from unseen.params import Declared, Limits
 from unseen.randomness import child_seed
