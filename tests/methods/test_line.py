@@ -35,7 +35,7 @@ def test_a_pass_over_equal_weights_leaves_no_edge_out() -> None:
 
 
 def test_noise_follows_the_power_of_the_degree_and_never_hits_a_lonely_node() -> None:
-    drawn = EdgeSampler(weighted_triangle(), power=0.75).noise(100_000, np.random.default_rng(0))
+    drawn = EdgeSampler(weighted_triangle()).noise(100_000, np.random.default_rng(0))
     wanted = np.array([7.0, 9.0, 4.0, 0.0]) ** 0.75
     assert np.abs(np.bincount(drawn, minlength=4) / 100_000 - wanted / wanted.sum()).max() < 0.01
     assert (drawn != 3).all()

@@ -39,6 +39,8 @@ S = TypeVar("S")
 T = TypeVar("T")
 Cut = tuple[int, int]
 
+BLOCK_ROWS = 4096
+"""Rows of a block, at most."""
 LARGE = 1 << 26
 """Bytes from which on an array may lie on disk."""
 _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
@@ -227,8 +229,8 @@ class Run:
         return take_steps(stage, n, training, keeper=self.keeper, **options)
 
 
-def row_cuts(n: int, *, rows: int = 4096, of: int | None = None) -> list[Cut]:
-    """Return (start, stop) of blocks of equal size: at most `rows` rows, and up to eight blocks of some hundred rows.
+def row_cuts(n: int, *, of: int | None = None) -> list[Cut]:
+    """Return (start, stop) of blocks of equal size: at most 4,096 rows, and up to eight blocks of some hundred rows.
 
     Where these rows are some of `of` rows, the blocks are as large as those of all: then a sum over blocks has the
     same terms wherever they are computed.
@@ -243,7 +245,7 @@ def row_cuts(n: int, *, rows: int = 4096, of: int | None = None) -> list[Cut]:
     if n == 0:
         return []
     total = n if of is None else of
-    size = -(-total // max(-(-total // rows), min(8, max(1, total // 192))))
+    size = -(-total // max(-(-total // BLOCK_ROWS), min(8, max(1, total // 192))))
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 

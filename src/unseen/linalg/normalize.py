@@ -85,7 +85,7 @@ def scaled(values: Any, exponent: int) -> Any:
     return sp.csr_array((np.ldexp(values.data, exponent), values.indices, values.indptr), shape=values.shape)
 
 
-def are_measured(features: Features, run: Run | None = None) -> Mask:
+def are_measured(features: Features) -> Mask:
     """Return which columns are measurements, not counts of words: dense ones and negative ones.
 
     A column is dense where most of its entries are not zero, and not all of them 0 or 1.
@@ -95,7 +95,7 @@ def are_measured(features: Features, run: Run | None = None) -> Mask:
     >>> are_measured(np.array([[1e4, 0.0, 0.0], [3e4, 0.0, -1.0], [2e4, 1.0, 0.0]])).tolist()
     [True, False, True]
     """
-    full, negative, _ = _kinds(features, Run() if run is None else run)
+    full, negative, _ = _kinds(features, Run())
     return full | negative
 
 

@@ -21,6 +21,8 @@ SMALLEST_BATCH = 256
 """On small graphs larger batches cost nothing and make the gradient quieter."""
 NOISE_NODES = 64
 """Noise nodes that the edges of a batch share."""
+NOISE_POWER = 0.75
+"""A node is drawn as noise in proportion to its weighted degree to this power."""
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 """Adam's decay rates, and what keeps it from dividing by zero."""
 ADAM_BLOCK = 65_536
@@ -30,14 +32,12 @@ WALK_BATCH = 65_536
 
 
 class EdgeSampler:
-    """Draws edges by weight and noise nodes by a power of the degree; self-loops are left out.
+    """Draws edges by weight and noise nodes by degree^0.75; self-loops are left out.
 
     Parameters
     ----------
     adjacency : scipy CSR array, shape (n, n)
         Symmetric, not negative: an edge is drawn in either direction.
-    power : float
-        A node is drawn as noise in proportion to its weighted degree to this power.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class EdgeSampler:
     [(0, 1), (0, 1), (0, 1), (1, 0), (1, 0), (1, 0), (1, 2), (2, 1)]
     """
 
-    def __init__(self, adjacency: sp.csr_array, *, power: float = 0.75) -> None:
+    def __init__(self, adjacency: sp.csr_array) -> None:
         # sorted, because the draws must not depend on how entries happen to be stored
         pairs = adjacency.sorted_indices().tocoo()
         other = pairs.row != pairs.col
@@ -66,7 +66,7 @@ class EdgeSampler:
         self.n_pairs = len(weights)
         self.degree = np.bincount(self._src, weights, minlength=adjacency.shape[0])
         self.total_weight = float(self.degree.sum()) / 2
-        self._noise_ends = np.cumsum(np.where(self.degree > 0, self.degree**power, 0.0))
+        self._noise_ends = np.cumsum(np.where(self.degree > 0, self.degree**NOISE_POWER, 0.0))
 
     def edges(self, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Return the two ends of `count` edges in random order.
@@ -263,7 +263,7 @@ class WalkSampler:
         self._upto = np.concatenate(([0.0], np.cumsum(ordered.data)))
         degree = np.diff(self._upto[self._indptr])
         self.starts: Ints = np.flatnonzero(degree > 0)
-        self._noise = np.cumsum(degree**0.75)
+        self._noise = np.cumsum(degree**NOISE_POWER)
 
     def walk(self, starts: Ints, length: int, rng: np.random.Generator) -> Ints:
         """Return one walk per row, of `length` nodes; `starts` and nodes are in the order of the keys."""

@@ -23,6 +23,8 @@ SMALL = 300
 """Matrices of at most this many rows and columns are decomposed in full, which is exact."""
 SMALL_OPERATOR = 512
 """The same for operators."""
+OPERATOR_ROUNDS, OPERATOR_TOL = 12, 1e-3
+"""Rounds of iteration at most; it ends when one adds less than this share to the sum of the squared values."""
 OVERSAMPLING = 10
 """Random directions of a start beyond the singular values that are wanted."""
 EIGEN_TOL = 1e-2
@@ -90,9 +92,7 @@ def truncated_svd(
     return scaled(scores, -exponent), np.ascontiguousarray(axes.T)
 
 
-def operator_svd(
-    operator: Any, start: Array, k: int, run: Run, *, n_iter: int = 12, tol: float = 1e-3
-) -> tuple[Array, Floats, Array]:
+def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, Floats, Array]:
     """Return U (n, k), the k largest singular values, and V (n, k), of a square operator.
 
     Each column of U has its largest entry positive, so that the same start gives the same signs.
@@ -107,10 +107,6 @@ def operator_svd(
         At most n.
     run : Run
         Does the work.
-    n_iter : int
-        Rounds of iteration at most: more of them sharpen the smallest of the k values.
-    tol : float
-        Stop when a round adds less than this share to the sum of the k squared singular values.
 
     Examples
     --------
@@ -128,7 +124,7 @@ def operator_svd(
         U, V = left[own, :k].astype(start.dtype), right[:k].T[own].astype(start.dtype)
         U, V = _signed(U, V, U, run)
         return U, values[:k], V
-    basis, back, W, values = _leading(operator, start, k, n_iter, tol, run, run)
+    basis, back, W, values = _leading(operator, start, k, OPERATOR_ROUNDS, OPERATOR_TOL, run, run)
     U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
     U, V = _signed(U, V, U, run)
     return U, values, V
