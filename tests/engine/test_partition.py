@@ -281,7 +281,7 @@ def test_an_interrupted_partition_leaves_nothing(tmp_path: Path, monkeypatch: py
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("unseen.engine.rows.RowFiles.write", interrupt)
+    monkeypatch.setattr("unseen.engine.parts.RowFiles.write", interrupt)
     with pytest.raises(KeyboardInterrupt):
         partition(tmp_path / "edges.csv", tmp_path / "new" / "parts", parts=1)
     assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unseen.linalg import walks
+from unseen.linalg import sampling
 from unseen.linalg.sampling import WalkSampler
 
 
@@ -50,7 +50,7 @@ def test_noise_is_drawn_by_degree_to_three_quarters():
 def test_pairs_come_from_the_window_and_are_as_many_as_asked_for(monkeypatch):
     ring = sp.csr_array(sp.diags_array([1.0, 1.0], offsets=[1, -1], shape=(200, 200)))
     sampler = WalkSampler(ring, identity_keys(200))
-    monkeypatch.setattr(walks, "BATCH", 64)
+    monkeypatch.setattr(sampling, "WALK_BATCH", 64)
     batches = list(sampler.pairs(1.5, 40, 3, 6.0, np.random.default_rng(0)))
     assert len(batches) == pytest.approx(1.5 * 200 / 64, abs=1.5)
     centre, context = (np.concatenate(parts) for parts in zip(*batches, strict=True))

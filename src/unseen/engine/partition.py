@@ -17,8 +17,7 @@ from unseen.data.opened import shown_bytes
 from unseen.data.options import OptionNames, Options
 from unseen.data.read import Intake, several
 from unseen.engine.database import Database
-from unseen.engine.parts import META, Meta, PartMeta, checksum, part_folder, write_meta
-from unseen.engine.rows import BYTES_PER_NODE
+from unseen.engine.parts import BYTES_PER_NODE, META, Meta, PartMeta, checksum, part_folder, write_meta
 from unseen.engine.run import default_threads
 from unseen.engine.tables import Tables, not_plain
 from unseen.errors import InputError, OutputError, counted, logger

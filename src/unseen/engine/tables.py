@@ -25,8 +25,7 @@ from unseen.data.sources import Role
 from unseen.data.strangers import missing_features
 from unseen.data.tables import Table
 from unseen.engine.database import Database
-from unseen.engine.parts import Meta, PartMeta
-from unseen.engine.rows import FeatureFile, RowFiles
+from unseen.engine.parts import FeatureFile, Meta, PartMeta, RowFiles
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Symmetrize
 from unseen.ids import Floats, Ints
