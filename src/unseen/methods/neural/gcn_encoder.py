@@ -56,6 +56,12 @@ class SparseProduct(Matrix):
         A = matrix.local
         parts = (A.data.astype(np.float32), A.indices.copy(), A.indptr.copy())
         super().__init__(sp.csr_array(parts, shape=A.shape), matrix.run, matrix.halo)
+        indptr, indices = self.local.indptr, self.local.indices
+        if indices.dtype != indptr.dtype:  # the kernel wants one type for both
+            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+        columns, ends, weights = (torch.from_numpy(part) for part in (indices, indptr, self.local.data))
+        self._tensors = columns, ends, weights
+        self._cuts = work_cuts(indptr)
         self.on_gpu = None
         if device.type != "cpu":
             data, indices, indptr = (torch.from_numpy(part).to(device) for part in parts)
@@ -78,30 +84,24 @@ class SparseProduct(Matrix):
         return out.add_(product) if add else out.copy_(product)
 
     def _direct(self, V: Array) -> Array:
-        out = np.empty((self.local.shape[0], V.shape[1]), dtype=V.dtype)
-        self._multiply(V, out, add=False)
-        return out
+        product: Array = weighted_bags(*self._tensors, torch.from_numpy(V)).numpy()
+        return product
 
     def _multiply(self, V: Array, out: Array, add: bool) -> None:
-        if not self.nnz:
-            super()._multiply(V, out, add)
-            return
-        indptr, indices = self.local.indptr, self.local.indices
-        if indices.dtype != indptr.dtype:  # the kernel wants one type for both
-            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-        columns, weights = torch.from_numpy(indices), torch.from_numpy(self.local.data)
+        columns, ends, weights = self._tensors
         table, result = torch.from_numpy(V), torch.from_numpy(out)
 
         def multiply(start: int, stop: int) -> None:
-            first, last = int(indptr[start]), int(indptr[stop])
-            offsets = torch.from_numpy(indptr[start : stop + 1] - first)
-            rows = weighted_bags(columns[first:last], offsets, weights[first:last], table)
+            first, last = int(ends[start]), int(ends[stop])
+            rows = weighted_bags(
+                columns[first:last], ends[start : stop + 1] - first, weights[first:last], table
+            )
             if add:
                 result[start:stop] += rows
             else:
                 result[start:stop] = rows
 
-        self.run.each(multiply, work_cuts(indptr))
+        self.run.each(multiply, self._cuts)
 
 
 class Input:
@@ -353,6 +353,8 @@ def weighted_bags(
     columns: torch.Tensor, offsets: torch.Tensor, values: torch.Tensor, dense: torch.Tensor
 ) -> torch.Tensor:
     """Return a CSR matrix times a dense one on the processor; every row is summed in order."""
+    if not len(values):
+        return dense.new_zeros(len(offsets) - 1, dense.shape[1])
     return torch.nn.functional.embedding_bag(
         columns, dense, offsets, mode="sum", per_sample_weights=values, include_last_offset=True
     )

@@ -140,8 +140,6 @@ def bags(matrix: Tensor, values: Tensor, dense: Tensor) -> Tensor:
 
     Every row is summed in order, so the bits do not depend on the number of threads.
     """
-    if values.numel() == 0:
-        return dense.new_zeros(matrix.shape[0], dense.shape[1])
     columns, rows = matrix.col_indices(), matrix.crow_indices()
     if matrix.is_cuda:
         product: Tensor = torch.sparse.mm(_csr(rows, columns, values, matrix.shape), dense)

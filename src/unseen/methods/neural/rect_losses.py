@@ -16,7 +16,7 @@ from unseen.engine.sparse import Matrix
 from unseen.ids import Array, Ints
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, gram, sum_in_order, to_tensor
+from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, sum_in_order, to_tensor, total
 
 
 class StructureLoss:
@@ -56,18 +56,18 @@ class StructureLoss:
 
     def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
         """Return the loss, its gradient by U, which the next call overwrites, and those by `weights`."""
-        squared = gram(U, U, self.run)
+        blocks, n = blocks_of(U, self.run), self.n
+        gram = total(self.run.each(lambda start, stop: squared(U[start:stop]), blocks), self.run)
         walked = self.symmetric(U)
-        n = self.n
 
         def work(start: int, stop: int) -> float:
             u, w = U[start:stop], walked[start:stop].mul_(0.25)
             inner = float(torch.dot(u.reshape(-1), w.reshape(-1)))
-            w.neg_().addmm_(u, squared).mul_(4.0 / n)
+            w.neg_().addmm_(u, gram).mul_(4.0 / n)
             return inner
 
-        trace = float(self.run.total(self.run.each(work, blocks_of(U, self.run))))
-        quartic = float((squared.double() ** 2).sum())
+        trace = float(self.run.total(self.run.each(work, blocks)))
+        quartic = float((gram.double() ** 2).sum())
         return (self.constant - 2 * trace + quartic) / n, walked, []
 
 
