@@ -150,10 +150,8 @@ def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch:
 def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -> None:
     from unseen.engine.estimate import check_fits, sizes_of
 
-    features = None
-    if data.graph.features is not None:
-        entries = getattr(data.graph.features, "nnz", data.graph.features.size)
-        features = {"columns": int(data.graph.features.shape[1]), "entries": int(entries)}
+    given = data.graph.features
+    features = (0, 0) if given is None else (int(given.shape[1]), int(getattr(given, "nnz", given.size)))
     sizes = sizes_of(estimator, data.graph.n_nodes, int(data.graph.adjacency.nnz), features)
     check_fits(estimator, sizes, scratch=scratch, force=force)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -311,17 +310,19 @@ def sizes_of(
     method: Any,
     nodes: int,
     entries: int,
-    features: Mapping[str, int] | None = None,
+    features: tuple[int, int] = (0, 0),
     *,
     labelled: int | None = None,
     halo: int = 0,
 ) -> Sizes:
-    """Return the sizes of a job: a method (an estimator), and what one process has of the graph."""
+    """Return the sizes of a job: a method (an estimator), and what one process has of the graph.
+
+    `features` are their columns and entries.
+    """
     params = method.get_params(deep=False)
     source = params.get("features", "auto")
     if source == "auto":
-        source = "features" if features else "adjacency"
+        source = "features" if features[0] else "adjacency"
     rounds = params.get("epochs", params.get("max_iter", 1))
     columns = params.get("n_components") or method.default_components
-    width, filled = ((features or {}).get(key, 0) for key in ("columns", "entries"))
-    return Sizes(nodes, entries, int(columns), int(rounds), width, filled, str(source), labelled, halo)
+    return Sizes(nodes, entries, int(columns), int(rounds), *features, str(source), labelled, halo)

@@ -126,18 +126,13 @@ class Run:
     @contextmanager
     def of(self, graph: Any, random_state: RandomState) -> Iterator[Run]:
         """Give the run of one fit on `graph`: libraries keep to one thread, because threads are for blocks."""
-        fit = copy.copy(self)
-        fit.graph, fit.rng = graph, as_generator(random_state)
-        fit.comm = getattr(graph, "comm", SOLO)
-        fit._rows = (len(graph.node_ids), graph.n_nodes)
+        rows, comm = (len(graph.node_ids), graph.n_nodes), getattr(graph, "comm", SOLO)
         with libraries_on_one_thread():
-            yield fit
+            yield self._changed(graph=graph, rng=as_generator(random_state), comm=comm, _rows=rows)
 
     def seeded(self, seed: int) -> Run:
         """Return the same for a part of the fit that has a seed of its own."""
-        other = copy.copy(self)
-        other.rng = as_generator(seed)
-        return other
+        return self._changed(rng=as_generator(seed))
 
     @property
     def n_threads(self) -> int:
@@ -152,8 +147,11 @@ class Run:
     @property
     def alone(self) -> Run:
         """The same for what every process holds as a whole: nothing is added up over processes."""
+        return self._changed(comm=SOLO)
+
+    def _changed(self, **changes: Any) -> Run:
         other = copy.copy(self)
-        other.comm = SOLO
+        vars(other).update(changes)
         return other
 
     def cuts(self, n: int) -> list[Cut]:

@@ -62,9 +62,6 @@ class Matrix:
         self._blocks: dict[Any, list[tuple[int, int, sp.csr_array]]] = {}
         self._transposed: Matrix | None = None
 
-    def __repr__(self) -> str:
-        return f"Matrix({self.shape[0]} x {self.shape[1]}, {self.nnz} entries)"
-
     def bound(self, run: Run) -> Matrix:
         """Return the same matrix with products made by another run."""
         return Matrix(self.local, run, self.halo, symmetric=self.symmetric)

@@ -188,10 +188,11 @@ def _check_fits(
             sum(getattr(part, name) for part in parts) for name in ("n_rows", "entries", "labelled", "halo")
         )
         columns = 0 if meta.features is None else int(meta.features["columns"])
-        features = {"columns": columns, "entries": columns * rows} if meta.features else None
         # parts of one process may need the same rows, or each other's: it is this much at most
         halo = min(halo, meta.n_nodes - rows)
-        sizes.append(sizes_of(estimator, rows, entries, features, labelled=labelled, halo=halo))
+        sizes.append(
+            sizes_of(estimator, rows, entries, (columns, columns * rows), labelled=labelled, halo=halo)
+        )
     largest = max(sizes, key=lambda s: s.entries + 4 * s.nodes)
     free = free_memory(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     check_fits(estimator, largest, scratch=scratch, force=force, free=free)

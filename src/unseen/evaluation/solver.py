@@ -77,7 +77,8 @@ class Design:
 
     def scores(self, solution: Array) -> Array:
         """Return x w for every row and every column of `solution`."""
-        return _product(self.rows, solution)
+        scores: Array = self.rows @ solution
+        return scores
 
     def weights(self, solution: Array) -> Array:
         """Return the solution in the input's columns, the intercept in the last row."""
@@ -168,10 +169,6 @@ def _blas() -> Any:
 def _one_thread(work: int) -> Any:
     """Return a context in which BLAS keeps to one thread, if `work` is too little for several."""
     return _blas().limit(limits=1 if work < THREADED else None, user_api="blas")
-
-
-def _product(matrix: Any, vectors: Array) -> Array:
-    return np.asarray(matrix @ vectors)
 
 
 def _dots(a: Array, b: Array) -> Array:
@@ -276,7 +273,7 @@ def _newton_step(
 
 def _by_rows(design: Design, state: _State, C: float) -> tuple[Array, Array]:
     """Solve for the steps exactly: H^-1 g = g - x'(I / 2C + x x')^-1 x g over the active rows x."""
-    descent: Array = (2 * C) * _product(design.columns, state.residual) - state.point
+    descent: Array = (2 * C) * (design.columns @ state.residual) - state.point
     inner = design.scores(descent)
     outer = np.zeros_like(inner)
     if design.kernel is not None:
@@ -286,7 +283,7 @@ def _by_rows(design: Design, state: _State, C: float) -> tuple[Array, Array]:
             system[np.diag_indices_from(system)] += 1 / (2 * C)
             factor = sla.cho_factor(system, overwrite_a=True, check_finite=False)
             outer[active, k] = sla.cho_solve(factor, inner[active, k], check_finite=False)
-    step = descent - _product(design.columns, outer)
+    step = descent - (design.columns @ outer)
     return step, 0.5 * _dots(step, descent)
 
 
@@ -295,7 +292,7 @@ def _by_gradients(
 ) -> tuple[Array, Array]:
     """Solve for the steps by preconditioned conjugate gradients, all columns side by side."""
     active = (state.residual != 0).astype(state.scores.dtype)
-    left: Array = (2 * C) * _product(design.columns, state.residual) - state.point
+    left: Array = (2 * C) * (design.columns @ state.residual) - state.point
     diagonal = preconditioner.diagonal(active)
     scaled = preconditioner.apply(left, diagonal, groups)
     size: Array = _dots(left, scaled)
@@ -306,9 +303,9 @@ def _by_gradients(
     step, decrease = np.zeros_like(left), np.zeros_like(size)
     live = np.arange(len(size))
     for _ in range(preconditioner.patience):
-        bent = _product(design.rows, direction)
+        bent = design.rows @ direction
         bent *= active
-        bent = direction + (2 * C) * _product(design.columns, bent)
+        bent = direction + (2 * C) * (design.columns @ bent)
         curvature = _dots(direction, bent)
         length = np.where(curvature > 0, size / np.where(curvature > 0, curvature, 1), 0)
         step += length * direction

@@ -73,9 +73,6 @@ class WalkMatrix:
         self._entries, self._squared_degrees = self.run.total([[adjacency.nnz, float(counts @ counts)]])
         self._forward, self._backward = adjacency.row_normalized(), adjacency.column_normalized()
 
-    def __repr__(self) -> str:
-        return f"WalkMatrix({self.shape[0]} nodes)"
-
     def matmat(self, V: Array, *, out: Array | None = None, scratch: Array | None = None) -> Array:
         """Return M V, in `out`; getting memory for it, and for a step between, is expensive where V is large."""
         return self._apply(self._forward, V, out, scratch)

@@ -140,8 +140,7 @@ class Method(Declared):
 
     def fit_run(self, graph: Graph, labels: SomeLabels, run: Run) -> Self:
         """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
-        whole = self._view(graph)
-        graph = whole.plain if isinstance(whole, Graph) else whole
+        whole, graph = self._views(graph)
         self.check_params()
         with run.of(whole, self.random_state) as this:
             allowed = self._checked_labels(graph, labels, this)
@@ -170,8 +169,7 @@ class Method(Declared):
 
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
-        whole = self._view(graph)
-        graph = whole.plain if isinstance(whole, Graph) else whole
+        graph = self._views(graph)[1]
         columns, fitted = _feature_columns(graph), self.n_features_in_
         if fitted is not None and columns != fitted and (columns is not None or self.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
@@ -256,10 +254,13 @@ class Method(Declared):
             raise UnsupportedError(msg)
         return graph.features
 
-    def _view(self, graph: Graph) -> Graph:
-        """Return the graph that this method works on; what is left out is said in one sentence."""
+    def _views(self, graph: Graph) -> tuple[Graph, Graph]:
+        """Return the graph that this method works on, where one sentence says what is left out, and its plain view."""
         graph = _checked_graph(graph)
-        return graph.view(self.needs) if isinstance(graph, Graph) else graph  # a part is plain
+        if not isinstance(graph, Graph):
+            return graph, graph  # a part is plain
+        whole = graph.view(self.needs)
+        return whole, whole.plain
 
     def _checked_labels(self, graph: Graph, labels: SomeLabels, run: Run) -> Labels:
         if labels is None:

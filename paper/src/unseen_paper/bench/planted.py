@@ -71,7 +71,7 @@ def fit(name: str, n: int) -> Callable[[], Callable[[], list[float | None]]]:
     data, split = planted(n)
     method = make_method(name, random_state=0)
     features = data.graph.features
-    shape = {} if features is None else {"columns": features.shape[1], "entries": sp.csr_array(features).nnz}
+    shape = (0, 0) if features is None else (features.shape[1], sp.csr_array(features).nnz)
     sizes = sizes_of(method, n, data.graph.adjacency.nnz, shape, labelled=len(split.seen_labels.labelled))
     before = estimate(method, sizes, threads=1)
 
