@@ -50,7 +50,12 @@ def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
         inside = set(archive.namelist())
         metadata = next(name for name in inside if name.endswith("METADATA"))
         text = archive.read(metadata).decode()
-    assert {"unseen/py.typed", "unseen/data/debian.npz", "unseen/data/DEBIAN.md"} <= inside
+    assert {
+        "unseen/py.typed",
+        "unseen/data/debian.npz",
+        "unseen/data/DEBIAN.md",
+        "unseen/data/published.json",
+    } <= inside
     assert {"unseen/explorer/page/page.html", "unseen/explorer/page/style.css"} <= inside
     others = ("tests/", "tools/", "docs/", "paper/", "unseen_paper/")
     assert not any(name.startswith(others) for name in inside)

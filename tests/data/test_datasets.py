@@ -18,11 +18,11 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.data import download
-from unseen.data.benchmarks import BENCHMARKS
 from unseen.data.datasets import Counts, dataset_counts, find_dataset
-from unseen.data.published import PAPER_GRAPHS, Entry, cache_folder
+from unseen.data.published import ENTRIES, PUBLISHED, Entry, cache_folder
 from unseen.data.write import write_graph
 
+PAPER_GRAPHS = {name: ENTRIES[name] for name in ("citeseer", "cora", "wiki", "ppi", "blogcatalog")}
 from_paper = pytest.mark.parametrize("name", PAPER_GRAPHS)
 
 
@@ -329,7 +329,7 @@ def own(tmp_path, monkeypatch) -> Path:
 
 
 def test_folder_with_names_isolated_nodes_and_an_empty_class(own):
-    assert unseen.dataset_names() == ("debian", *PAPER_GRAPHS, *BENCHMARKS, "mine")
+    assert unseen.dataset_names() == ("debian", *PUBLISHED, "mine")
     assert dataset_counts("mine") == {"nodes": 4, "edges": 2, "classes": 3, "features": 2}
     data = unseen.load_dataset("mine")
     assert data.graph.feature_names == ("long nose", "node")

@@ -71,10 +71,13 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a data set has to count: nodes, edges as listed in its source, classes, feature columns."""
+    """What a data set has to count: nodes, edges as listed in its source, classes, feature columns.
+
+    Edges are None where a data set has another number every year.
+    """
 
     nodes: int
-    edges: int
+    edges: int | None
     classes: int
     features: int
 
@@ -88,7 +91,7 @@ class Counts:
         wrong = [
             f"{getattr(counted, f.name)} {f.name} in place of {getattr(self, f.name)}"
             for f in fields(self)
-            if getattr(counted, f.name) != getattr(self, f.name)
+            if getattr(self, f.name) not in (None, getattr(counted, f.name))
         ]
         if wrong:
             msg = (
@@ -106,8 +109,8 @@ DEBIAN_COUNTS = Counts(nodes=4852, edges=6928, classes=12, features=1659)
 def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...]:
     """Return the names `load_dataset` takes.
 
-    ``debian`` is part of the package, then come the five graphs of the paper and five others
-    (:mod:`unseen.data.benchmarks`), then the other folders in the authors' format below `data_dir` or ``UNSEEN_DATA``.
+    ``debian`` is part of the package, then come the published ones (:mod:`unseen.data.published`), the paper's first,
+    then the other folders in the authors' format below `data_dir` or ``UNSEEN_DATA``.
 
     Examples
     --------
@@ -115,10 +118,9 @@ def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...
     >>> unseen.dataset_names()[:6]
     ('debian', 'citeseer', 'cora', 'wiki', 'ppi', 'blogcatalog')
     """
-    from unseen.data.benchmarks import BENCHMARKS
-    from unseen.data.published import PAPER_GRAPHS
+    from unseen.data.published import PUBLISHED
 
-    listed = ("debian", *PAPER_GRAPHS, *BENCHMARKS)
+    listed = ("debian", *PUBLISHED)
     parent = _user_folder(data_dir)
     if parent is None:
         return listed
@@ -138,16 +140,13 @@ def dataset_counts(name: str) -> dict[str, int | None]:
     >>> dataset_counts("cora")
     {'nodes': 2708, 'edges': 5429, 'classes': 7, 'features': 1433}
     """
-    from unseen.data.benchmarks import BENCHMARKS
-    from unseen.data.published import PAPER_GRAPHS
+    from unseen.data.published import ENTRIES
 
     if name == "debian":
         return asdict(DEBIAN_COUNTS)
-    if name.partition(":")[0] in BENCHMARKS:
-        counts: dict[str, int | None] = asdict(BENCHMARKS[name.partition(":")[0]])
-        return counts | {"edges": None} if name.startswith("fin-ynet") else counts  # other numbers every year
-    if name in PAPER_GRAPHS:
-        return asdict(PAPER_GRAPHS[name].counts)
+    for entry in ENTRIES.values():
+        if name in (entry.name, entry.name.partition(":")[0]):
+            return asdict(entry.counts)
     parent = _user_folder(None)
     return dict.fromkeys(asdict(DEBIAN_COUNTS)) if parent is None else stated_counts(parent / name)
 
@@ -157,12 +156,11 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
 
     ``debian`` comes with the package. Any other name is looked up as a folder in the authors' format
     (``graph.txt``, ``group.txt`` and, where there are any, ``features.npz``, ``feature_names.txt`` and
-    ``meta.json``) in `data_dir` or the folder that the environment variable ``UNSEEN_DATA`` names. The
-    five graphs of the paper are else taken from the cache (``UNSEEN_CACHE``, or ``unseen`` in the user's
-    cache folder) or downloaded from their public sources, checked, and kept in the cache. Node ids are
-    package names for ``debian``, the numbers 0 ... n - 1 for the paper's graphs, and those of the files for others.
-    ``hgb-dblp``, ``hgb-acm``, ``fin-ynet:2008`` (a year), ``photo`` and ``coauthor-cs`` are looked up in that
-    order, too.
+    ``meta.json``) in `data_dir` or the folder that the environment variable ``UNSEEN_DATA`` names. The published
+    ones are else made of their publishers' files, which are looked for there, too, then in the cache
+    (``UNSEEN_CACHE``, or ``unseen`` in the user's cache folder), and else downloaded, checked, and kept in the cache.
+    Node ids are package names for ``debian``, the numbers 0 ... n - 1 for the paper's graphs, and those of the files
+    for others. A data set with a graph for each year is called ``fin-ynet:2008``.
 
     Parameters
     ----------
@@ -188,29 +186,26 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
     """
     if name == "debian":
         return load_debian()
-    base, colon, _ = name.partition(":")
-    if base not in dataset_names(data_dir) or (colon and base != "fin-ynet"):
-        raise unknown_name("data set", name, dataset_names(data_dir))
-    from unseen.data.benchmarks import BENCHMARKS, load_benchmark
-    from unseen.data.published import PAPER_GRAPHS
+    from unseen.data.published import published_entry
 
-    parent = _user_folder(data_dir)
-    if base in BENCHMARKS:
-        if parent is not None and (parent / name / GRAPH_FILE).is_file():
-            return read_folder(parent / name, BENCHMARKS[base])
-        return load_benchmark(name, parent)
-    return find_dataset(name, PAPER_GRAPHS.get(name), data_dir)
+    base, colon, _ = name.partition(":")
+    entry = published_entry(name)
+    if entry is None and (colon or base not in dataset_names(data_dir)):
+        raise unknown_name("data set", name, dataset_names(data_dir))
+    return find_dataset(name, entry, data_dir)
 
 
 def find_dataset(name: str, entry: Entry | None, data_dir: str | PathLike[str] | None = None) -> Dataset:
-    """Return a data set from the user's folder, or by the registry's `entry` from the cache or the network."""
+    """Return a data set from the user's folder, or by the registry's `entry` from its publisher's files."""
     parent = _user_folder(data_dir)
-    if entry is not None and (parent is None or not (parent / name).is_dir()):
-        from unseen.data.published import fetch_graph
-
-        return fetch_graph(entry)
     place = Path(name) if parent is None else parent / name
-    return read_folder(place, None if entry is None else entry.counts)
+    if entry is None or (parent is not None and any((place / f).is_file() for f in (GRAPH_FILE, GROUP_FILE))):
+        return read_folder(place, None if entry is None else entry.counts)
+    from unseen.data.published import contents
+    from unseen.data.publishers import converted
+
+    folders = () if parent is None else (parent / name.partition(":")[0], parent / "sources")
+    return converted(entry, contents(entry, folders))
 
 
 def load_debian(path: Path = DEBIAN_FILE) -> Dataset:

@@ -1,0 +1,135 @@
+"""What publishers' files hold: from their bytes to a graph and its labels, a function for each way of publishing."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from unseen.data.datasets import Dataset, unweighted_adjacency
+from unseen.data.published import Entry
+from unseen.data.sources import GRAPH_FILE, GROUP_FILE
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.relations import Relation
+
+Contents = Mapping[str, bytes]
+"""Content of each published file by its name, in the order of the entry; checksums have been compared before."""
+Pairs = npt.NDArray[np.int64]
+
+
+def converted(entry: Entry, contents: Contents) -> Dataset:
+    """Return the data set of published files."""
+    graph, labels = _CONVERTERS[entry.name.partition(":")[0]](entry, contents)
+    return Dataset(entry.name, graph, labels)
+
+
+Parts = tuple[Graph, Labels]
+
+
+def _listed(entry: Entry, edges: Pairs, labels: Pairs, features: sp.csr_array | None = None) -> Parts:
+    """Return the graph of pairs of nodes, and the labels of pairs of a node and one of its classes."""
+    n, c = entry.counts.nodes, entry.counts.classes
+    graph = Graph(unweighted_adjacency(edges[:, 0], edges[:, 1], n), features)
+    indicator = sp.coo_array((np.ones(len(labels), dtype=bool), labels.T), shape=(n, c))
+    classes = entry.class_names or tuple(str(k) for k in range(c))
+    return graph, Labels(indicator.tocsr(), classes, graph.node_ids)
+
+
+def _linked_pages(entry: Entry, contents: Contents, key: str = "attributes") -> Parts:
+    archive, features = contents.values()
+    # The checksum of the archive was compared: it is the published one, whose members are known.
+    with zipfile.ZipFile(io.BytesIO(archive)) as members:
+        edges, groups = (members.read(f"{entry.name}/{file}") for file in (GRAPH_FILE, GROUP_FILE))
+    return _listed(entry, _pairs(edges), _members(groups), _matrices(features, key)[0].astype(np.float32))
+
+
+def _ppi(entry: Entry, contents: Contents) -> Parts:
+    """Line c of the second file lists the nodes of class c."""
+    edges, listed = contents.values()
+    groups = _members(b"".join(b"%d %s\n" % (c, line) for c, line in enumerate(listed.splitlines())))
+    return _listed(entry, _pairs(edges), groups[:, ::-1])
+
+
+def _pairs(content: bytes) -> Pairs:
+    return np.loadtxt(io.BytesIO(content), dtype=np.int64, ndmin=2)
+
+
+def _members(content: bytes) -> Pairs:
+    """Return a pair for each further number of each line: its first number, and that one."""
+    lines = filter(None, (line.split() for line in content.splitlines()))
+    pairs = [(int(first), int(other)) for first, *others in lines for other in others]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _blogcatalog(entry: Entry, contents: Contents) -> Parts:
+    (content,) = contents.values()
+    network, group = _matrices(content, "network", "group")
+    edges, groups = (np.column_stack(matrix.nonzero()) for matrix in (sp.triu(network), group))
+    return _listed(entry, edges, groups)
+
+
+def _matrices(content: bytes, *keys: str) -> list[sp.csr_array]:
+    from scipy.io import loadmat
+
+    variables = loadmat(io.BytesIO(content), variable_names=keys)
+    return [sp.csr_array(variables[key]) for key in keys]
+
+
+def _benchmark(entry: Entry, contents: Contents) -> Parts:
+    """Three arrays for each sparse matrix, and one of class numbers."""
+    with np.load(io.BytesIO(*contents.values()), allow_pickle=False) as arrays:
+        edges, features = (
+            sp.csr_array(
+                tuple(arrays[f"{key}_{part}"] for part in ("data", "indices", "indptr")),
+                arrays[f"{key}_shape"],
+            )
+            for key in ("adj", "attr")
+        )
+        names = tuple(arrays["attr_names"].tolist()) if "attr_names" in arrays else None
+        numbers, own = arrays["labels"].tolist(), entry.class_names or ()
+    src, dst = edges.nonzero()
+    adjacency = unweighted_adjacency(src, dst, entry.counts.nodes)
+    graph = Graph(adjacency, features.astype(np.float32), feature_names=names)
+    return graph, Labels.from_values([own[k] for k in numbers], graph.node_ids, classes=own)
+
+
+def _signed(entry: Entry, contents: Contents) -> Parts:
+    """Correlations of both signs, and the numbers of sectors."""
+    adjacency, labels = (io.BytesIO(content) for content in contents.values())
+    graph = Graph.from_relations([Relation("correlation", None, None, sp.load_npz(adjacency))])
+    sectors = np.load(labels, allow_pickle=False).astype(np.int64).astype(str).tolist()
+    classes = [str(k) for k in range(entry.counts.classes)]
+    return graph, Labels.from_values(sectors, graph.node_ids, classes=classes)
+
+
+def _of_several_types(entry: Entry, contents: Contents) -> Parts:  # noqa: ARG001
+    from unseen.data.hgb import read_hgb
+
+    with tempfile.TemporaryDirectory() as folder:
+        for file, content in contents.items():
+            (Path(folder) / file).write_bytes(content)
+        data = read_hgb(Path(folder))
+    return data.graph, cast(Labels, data.labels)
+
+
+_CONVERTERS: dict[str, Callable[[Entry, Contents], Any]] = {
+    "citeseer": _linked_pages,
+    "cora": _linked_pages,
+    "wiki": partial(_linked_pages, key="feature"),
+    "ppi": _ppi,
+    "blogcatalog": _blogcatalog,
+    "photo": _benchmark,
+    "coauthor-cs": _benchmark,
+    "hgb-dblp": _of_several_types,
+    "hgb-acm": _of_several_types,
+    "fin-ynet": _signed,
+}
