@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, logger
+from unseen.errors import counted
 from unseen.ids import Features as Features
-from unseen.ids import (
-    IdArray,
-    as_html,
-    checked_features,
-    checked_names,
-    checked_weights,
-    lock,
-    row_ids,
-    same,
-    square,
+from unseen.ids import IdArray, Ints, as_html, checked_features, checked_names, lock, row_ids
+from unseen.ids import Symmetrize as Symmetrize
+from unseen.relations import (
+    Relation,
+    Types,
+    check_weights,
+    checked_adjacency,
+    sparse_adjacency,
+    symmetric,
+    unknown_type,
 )
 
-if TYPE_CHECKING:
-    from unseen.relations import Relation
-
-Symmetrize = Literal["max", "sum", "error"]
+Stored = dict[str | None, tuple[Features, tuple[str, ...] | None]]
+"""The features of each type that has some, and the names of their columns."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Graph:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
-        adjacency = _checked_adjacency(self.adjacency)
+        adjacency = checked_adjacency(self.adjacency)
         n = adjacency.shape[0]
         ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
         features = None if self.features is None else checked_features(self.features, n)
@@ -103,76 +102,109 @@ class Graph:
         lock(self.adjacency, self.features, self.node_ids)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
-        width = "no features" if self.features is None else f"{self.features.shape[1]} features"
-        return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {width})"
+        nodes = f"{self.n_nodes} nodes" + (f" of {len(self.types)} types" if len(self.types) > 1 else "")
+        kinds = [f"{len(self.relations)} relations"] if len(self.relations) > 1 else []
+        flags = [word for word in ("directed", "signed") if getattr(self, f"is_{word}")]
+        widths = [matrix.shape[1] for matrix, _ in self.stored_features.values()]
+        width = f"{widths[0] if widths else 'no'} features"
+        if widths and len(self.types) > 1:
+            width = f"features of {counted(len(widths), 'type')}"
+        return f"Graph({', '.join([nodes, *kinds, f'{self.n_edges} edges', *flags, width])})"
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """The kinds of edges, with direction and sign; a plain graph has one."""
+        return (Relation.of_checked(self.adjacency),)
+
+    @cached_property
+    def types(self) -> Types:
+        """The types of nodes, in the order of first appearance; None stands for the only one."""
+        return (None,)
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The number of each node's type."""
+        return np.zeros(self.n_nodes, dtype=np.int64)
+
+    @cached_property
+    def stored_features(self) -> Stored:
+        """The features of each type that has some, and the names of their columns."""
+        return {} if self.features is None else {None: (self.features, self.feature_names)}
+
+    @cached_property
+    def node_types(self) -> npt.NDArray[Any] | None:
+        """The type of each node, None where there is one."""
+        if len(self.types) == 1:
+            return None
+        names = np.array(self.types, dtype=object)[self.codes]
+        lock(names)
+        return names
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes, isolated ones included."""
-        return int(self.adjacency.shape[0])
+        return len(self.node_ids)
 
     @property
     def n_edges(self) -> int:
-        """Number of undirected edges, a self-loop counting once."""
-        return int(self.adjacency.nnz + self.n_self_loops) // 2
+        """Number of edges of all relations; an undirected one counts once, and so does a self-loop."""
+        return sum(relation.n_edges for relation in self.relations)
 
     @property
     def n_self_loops(self) -> int:
         """Number of nodes that have an edge to themselves."""
-        return int(np.count_nonzero(self.adjacency.diagonal()))
+        return int(np.any([each.matrix.diagonal() != 0 for each in self.relations], axis=0).sum())
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
         """Mask of the nodes that have no edge to another node."""
-        degree = np.diff(self.adjacency.indptr) - (self.adjacency.diagonal() != 0)
-        return np.asarray(degree == 0)
-
-    @property
-    def relations(self) -> tuple[Relation, ...]:
-        """The kinds of edges, with direction and sign; a plain graph has one."""
-        from unseen.relations import Relation
-
-        return (Relation("edge", None, None, self.adjacency, directed=False),)
-
-    @property
-    def node_types(self) -> npt.NDArray[Any] | None:
-        """The type of each node, None where there is one."""
-        return None
+        alone = np.ones(self.n_nodes, dtype=bool)
+        for relation in self.relations:
+            csr = relation.matrix
+            ends = np.diff(csr.indptr) + np.bincount(csr.indices, minlength=self.n_nodes)
+            alone &= ends == 2 * (csr.diagonal() != 0)
+        return alone
 
     @property
     def is_directed(self) -> bool:
         """Whether the edges of a relation point."""
-        return False
+        return any(relation.directed for relation in self.relations)
 
-    @property
+    @cached_property
     def is_signed(self) -> bool:
         """Whether some weights are negative."""
-        return False
+        return any(bool((relation.matrix.data < 0).any()) for relation in self.relations)
 
     @property
     def is_heterogeneous(self) -> bool:
         """Whether there are several types of nodes, or several relations."""
-        return False
-
-    @property
-    def plain(self) -> Graph:
-        """The plain view, about which nothing is said."""
-        return self
+        return len(self.types) > 1 or len(self.relations) > 1
 
     @property
     def is_plain(self) -> bool:
         """Whether there are neither directions nor signs nor types."""
         return not (self.is_directed or self.is_signed or self.is_heterogeneous)
 
+    @property
+    def plain(self) -> Graph:
+        """The plain view, about which nothing is said."""
+        return self
+
     def view(self, need: Need) -> Graph:  # noqa: ARG002
         """Return the graph without what `need` does not ask for; see :class:`unseen.Need`."""
         return self
 
+    def rows_of(self, node_type: str | None) -> Ints:
+        """Return the row numbers of the nodes of one type."""
+        if node_type not in self.types:
+            raise unknown_type(node_type, self.types)
+        return np.flatnonzero(self.codes == self.types.index(node_type))
+
     def features_of(self, node_type: str) -> Features | None:
         """Return the features of the nodes of one type, in their order; None where it has none."""
-        from unseen.relation_graph import unknown_type
-
-        raise unknown_type(node_type, ())
+        if node_type not in self.types:
+            raise unknown_type(node_type, self.types)
+        return self.stored_features.get(node_type, (None, None))[0]
 
     def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
         """Return the graph of these rows, in their order, and the edges between them; itself where that is all of it.
@@ -300,8 +332,8 @@ class Graph:
         >>> unseen.Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]])).n_edges
         1
         """
-        matrix = _as_csr(adjacency)
-        _check_weights(matrix, drop_negative=drop_negative)
+        matrix = sparse_adjacency(adjacency)
+        check_weights(matrix, drop_negative=drop_negative)
         matrix = symmetric(matrix, symmetrize)
         return Graph(matrix, features, node_ids, feature_names)  # type: ignore[arg-type]
 
@@ -371,62 +403,3 @@ class Graph:
     def to_scipy(self) -> sp.csr_array:
         """Return a copy of the adjacency matrix, which may be changed; row i belongs to ``node_ids[i]``."""
         return self.adjacency.copy()
-
-
-def check_symmetrize(symmetrize: str) -> None:
-    """Raise an `InputError` unless `symmetrize` is one of the three policies."""
-    if symmetrize not in ("max", "sum", "error"):
-        msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
-        raise InputError(msg)
-
-
-def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
-    """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
-    check_symmetrize(symmetrize)
-    transposed = matrix.T.tocsr()
-    if same(matrix, transposed):
-        return matrix
-    if symmetrize == "error":
-        msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
-        raise InputError(msg)
-    _check_weights(matrix)  # the larger of two weights, or their sum, would hide a negative one
-    if symmetrize == "max":
-        logger.info("directed edges made undirected: the larger of the two weights of a pair")
-        return matrix.maximum(transposed).tocsr()
-    logger.info("directed edges made undirected: the sum of the two weights of a pair")
-    with np.errstate(over="ignore"):  # refused in the next lines
-        total = (matrix + sp.triu(transposed, 1) + sp.tril(transposed, -1)).tocsr()
-    if not np.isfinite(total.data).all():
-        msg = "two weights of a pair add up to more than a 64-bit float holds; take symmetrize='max' or smaller weights"
-        raise InputError(msg)
-    return total
-
-
-def _as_csr(matrix: Any) -> sp.csr_array:
-    csr = sp.csr_array(square(matrix, "the adjacency")).astype(np.float64)
-    csr.sum_duplicates()
-    csr.eliminate_zeros()
-    return csr
-
-
-def _checked_adjacency(matrix: Any) -> sp.csr_array:
-    csr = _as_csr(matrix)
-    _check_weights(csr)
-    if not same(csr, csr.T.tocsr()):
-        msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
-        raise InputError(msg)
-    return csr
-
-
-def _check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
-    """Raise an `InputError` at a weight that is not finite, or negative; `drop_negative` removes these instead."""
-
-    def where(k: int) -> str:
-        row = np.searchsorted(csr.indptr, k, side="right") - 1
-        return f"the adjacency, row {row}, column {csr.indices[k]}: the weight is"
-
-    negative = int(np.count_nonzero(csr.data < 0))
-    csr.data[:] = checked_weights(csr.data, where, negative="drop" if drop_negative else "refuse")
-    if negative:
-        logger.info("%d entries of negative weight left out", negative)
-        csr.eliminate_zeros()

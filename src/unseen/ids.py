@@ -25,6 +25,8 @@ Place = Callable[[int], str]
 Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"
 Negative = Literal["refuse", "drop", "absolute", "keep"]
 """What becomes of negative weights."""
+Symmetrize = Literal["max", "sum", "error"]
+"""What becomes of a pair that is listed more than once, in either direction."""
 
 
 def as_html(value: Any) -> str:
@@ -54,9 +56,8 @@ def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
     if array.ndim != 1:
         msg = f"{what} must be one-dimensional, got an array of shape {array.shape}"
         raise InputError(msg)
-    if array.dtype == object and set(map(type, array)) <= {
-        str
-    }:  # as most come: nothing to look at one by one
+    # Most come as texts, and there is nothing to look at one by one.
+    if array.dtype == object and set(map(type, array)) <= {str}:
         ids = array.copy() if array.flags.writeable else array
     else:
         ids = array.astype(np.int64) if array.dtype.kind == "i" else _from_objects(array.tolist(), what)

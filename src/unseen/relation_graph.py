@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import FrozenInstanceError, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, counted, logger, unknown_name
+from unseen.errors import InputError, logger
 from unseen.folding import folded
-from unseen.graph import Graph, Need
+from unseen.graph import Graph, Need, Stored
 from unseen.ids import Features, Ints, checked_features, checked_names, lock, row_ids
-from unseen.relations import Relation, Types, oriented
-
-Stored = dict[str | None, tuple[Features, tuple[str, ...] | None]]
-"""The features of each type that has some, and the names of their columns."""
+from unseen.relations import Relation, Types, oriented, unknown_type
 
 
 class RelationGraph(Graph):
     """A graph of relations; what :meth:`unseen.Graph.from_relations` makes. Folded when it is asked for a view."""
 
-    types: Types
-    """The types of nodes, in the order of first appearance."""
-    codes: Ints
-    """The number of each node's type."""
-    stored_features: Stored
-    _relations: tuple[Relation, ...]
     _views: dict[Need, tuple[Graph, str]]
 
     def __init__(
@@ -57,7 +47,7 @@ class RelationGraph(Graph):
             types=types,
             codes=codes,
             stored_features=stored,
-            _relations=tuple(_with_types(each, types, codes) for each in listed),
+            relations=tuple(_with_types(each, types, codes) for each in listed),
             _views={},
         )
 
@@ -68,45 +58,6 @@ class RelationGraph(Graph):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         lock(self.node_ids, self.codes, *(matrix for matrix, _ in self.stored_features.values()))
-
-    def __repr__(self) -> str:
-        nodes = f"{self.n_nodes} nodes" + (f" of {len(self.types)} types" if len(self.types) > 1 else "")
-        kinds = [f"{len(self._relations)} relations"] if len(self._relations) > 1 else []
-        flags = [word for word in ("directed", "signed") if getattr(self, f"is_{word}")]
-        widths = [matrix.shape[1] for matrix, _ in self.stored_features.values()]
-        width = f"{widths[0] if widths else 'no'} features"
-        if widths and len(self.types) > 1:
-            width = f"features of {counted(len(widths), 'type')}"
-        return f"Graph({', '.join([nodes, *kinds, f'{self.n_edges} edges', *flags, width])})"
-
-    @property
-    def relations(self) -> tuple[Relation, ...]:
-        """The kinds of edges, with direction and sign."""
-        return self._relations
-
-    @cached_property
-    def node_types(self) -> npt.NDArray[Any] | None:  # type: ignore[override]
-        """The type of each node, None where there is one."""
-        if len(self.types) == 1:
-            return None
-        names = np.array(self.types, dtype=object)[self.codes]
-        lock(names)
-        return names
-
-    @property
-    def is_directed(self) -> bool:
-        """Whether the edges of a relation point."""
-        return any(relation.directed for relation in self._relations)
-
-    @cached_property
-    def is_signed(self) -> bool:  # type: ignore[override]
-        """Whether some weights are negative."""
-        return any(bool((relation.matrix.data < 0).any()) for relation in self._relations)
-
-    @property
-    def is_heterogeneous(self) -> bool:
-        """Whether there are several types of nodes, or several relations."""
-        return len(self.types) > 1 or len(self._relations) > 1
 
     @property
     def adjacency(self) -> sp.csr_array:  # type: ignore[override]
@@ -122,42 +73,6 @@ class RelationGraph(Graph):
     def feature_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
         """The names of the features of the plain view: ``author:word`` where there are several types."""
         return self.plain.feature_names
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, isolated ones included."""
-        return len(self.node_ids)
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges of all relations."""
-        return sum(relation.n_edges for relation in self._relations)
-
-    @property
-    def n_self_loops(self) -> int:
-        """Number of nodes that have an edge to themselves."""
-        return int(np.count_nonzero(sum(abs(each.matrix.diagonal()) for each in self._relations)))
-
-    @property
-    def isolated(self) -> npt.NDArray[np.bool_]:
-        """Mask of the nodes that have no edge to another node."""
-        alone = np.ones(self.n_nodes, dtype=bool)
-        for relation in self._relations:
-            ends = np.stack(relation.matrix.nonzero())
-            alone[ends[:, ends[0] != ends[1]]] = False
-        return alone
-
-    def rows_of(self, node_type: str | None) -> Ints:
-        """Return the row numbers of the nodes of one type."""
-        if node_type not in self.types:
-            raise unknown_type(node_type, self.types)
-        return np.flatnonzero(self.codes == self.types.index(node_type))
-
-    def features_of(self, node_type: str) -> Features | None:
-        """Return the features of the nodes of one type, in their order; None where it has none."""
-        if node_type not in self.types:
-            raise unknown_type(node_type, self.types)
-        return self.stored_features.get(node_type, (None, None))[0]
 
     def view(self, need: Need) -> Graph:
         """Return the graph without what `need` does not ask for, and say in one sentence what that was, once."""
@@ -206,20 +121,12 @@ class RelationGraph(Graph):
         types = [self.types[code] for code in np.unique(self.codes[rows])]
         relations = [
             replace(each, matrix=each.matrix[rows][:, rows])
-            for each in self._relations
+            for each in self.relations
             if each.source_type in types and each.target_type in types
         ]
         if not relations:  # of types that nothing joins
             relations = [Relation("edge", types[0], types[0], sp.csr_array((len(rows), len(rows))))]
         return self.with_relations(relations, np.asarray(rows))
-
-
-def unknown_type(node_type: object, types: Iterable[str | None]) -> InputError:
-    """Return the error for a type of nodes that a graph does not have."""
-    named = [each for each in types if each is not None]
-    if named:
-        return unknown_name("node type", node_type, named)
-    return InputError(f"the nodes have no types, so that none is called {node_type!r}; take graph.features")
 
 
 def _checked_relations(relations: Iterable[Relation]) -> tuple[Relation, ...]:

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, UnsupportedError, logger
-from unseen.graph import Features, Graph, Symmetrize, symmetric
+from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids, default_ids
 from unseen.labels import Labels
 from unseen.relation_graph import RelationGraph
+from unseen.relations import symmetric
 
 
 def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:

@@ -17,8 +17,8 @@ from unseen.data.read import feature_rows
 from unseen.errors import InputError
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, Place
-from unseen.relation_graph import RelationGraph, unknown_type
-from unseen.relations import Relation, Types, oriented, settled
+from unseen.relation_graph import RelationGraph
+from unseen.relations import Relation, Types, oriented, settled, unknown_type
 
 
 def graph_of_relations(

@@ -41,9 +41,9 @@ from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
-from unseen.graph import Features, symmetric
-from unseen.ids import checked_weights, default_ids
+from unseen.ids import Features, checked_weights, default_ids
 from unseen.labels import ANSWERS, MISSING_WORDS, UNLABELLED
+from unseen.relations import symmetric
 
 
 def start_of(table: Table) -> str:

@@ -11,7 +11,7 @@ from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import make_method
-from unseen.relation_graph import unknown_type
+from unseen.relations import unknown_type
 
 
 def searched(
