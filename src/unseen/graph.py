@@ -20,6 +20,7 @@ from unseen.relations import (
     Types,
     check_weights,
     checked_adjacency,
+    plain_relation,
     sparse_adjacency,
     symmetric,
     unknown_type,
@@ -114,7 +115,7 @@ class Graph:
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """The kinds of edges, with direction and sign; a plain graph has one."""
-        return (Relation.of_checked(self.adjacency),)
+        return (plain_relation(self.adjacency),)
 
     @cached_property
     def types(self) -> Types:

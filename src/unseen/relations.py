@@ -70,15 +70,6 @@ class Relation:
         lock(csr)
         self.__dict__.update(matrix=csr, directed=bool(self.directed))
 
-    @classmethod
-    def of_checked(cls, adjacency: sp.csr_array) -> Relation:
-        """Return the only relation of a plain graph, whose adjacency has been checked and locked."""
-        relation = cls.__new__(cls)
-        relation.__setstate__(
-            {"name": "edge", "source_type": None, "target_type": None, "matrix": adjacency, "directed": False}
-        )
-        return relation
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         lock(self.matrix)
@@ -109,6 +100,14 @@ class Relation:
     @property
     def _loops(self) -> Ints:
         return np.flatnonzero(self.matrix.diagonal())
+
+
+def plain_relation(adjacency: sp.csr_array) -> Relation:
+    """Return the only relation of a plain graph, whose adjacency has been checked and locked."""
+    relation = Relation.__new__(Relation)
+    parts = {"name": "edge", "source_type": None, "target_type": None, "matrix": adjacency, "directed": False}
+    relation.__dict__.update(parts)
+    return relation
 
 
 def oriented(

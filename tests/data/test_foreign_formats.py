@@ -114,7 +114,7 @@ def test_attributes_are_asked_for(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no column 'w' .weight=\.\.\., --weight.; it has .*'weight'"):
         unseen.read(path, weight="w")
     nx.write_graphml(nx.Graph([("a", "b", {"weight": "heavy"})]), tmp_path / "g.graphml")
-    with pytest.raises(InputError, match="row 1: the weight is 'heavy', which is not a number"):
+    with pytest.raises(InputError, match="the edge 'a' - 'b': the weight is 'heavy', which is not a number"):
         unseen.read_graph(tmp_path / "g.graphml")
 
 

@@ -111,7 +111,7 @@ def test_networkx_at_fault() -> None:
     heavy = nx.Graph()
     heavy.add_edge("a", "b", weight="heavy")
     with pytest.raises(
-        unseen.InputError, match=r"the edge 'a' - 'b' has weight 'heavy'; edge weights must be numb"
+        unseen.InputError, match=r"the edge 'a' - 'b': the weight is 'heavy', which is not a number"
     ):
         unseen.Graph.from_networkx(heavy)
     negative = nx.Graph()

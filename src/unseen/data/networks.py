@@ -1,4 +1,4 @@
-"""Networks of networkx, as objects and as the files that it reads and writes: GraphML, GEXF, GML, Pajek and others.
+"""Files that networkx reads and writes: GraphML, GEXF, GML, Pajek and others.
 
 Nodes and edges become tables with a column for each of their attributes; what these mean is said as of any table.
 """
@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from unseen.data.ids import id_array
-from unseen.data.objects import names_as_ids, to_networkx
+from unseen.data.objects import network_table, to_networkx
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import Table, as_column, foreign
+from unseen.data.tables import foreign
 from unseen.data.writers import Files, require_unpacked
 from unseen.errors import UnsupportedError, need_library
 from unseen.graph import Graph
@@ -37,28 +32,8 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     with foreign(file, file.suffix):
         graph = _parsed(networkx, data, file.suffix)
     named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
-    yield network_table(graph, role, file.name, options.weight, without=("label",) if named else ())
-
-
-def network_table(
-    graph: Any, role: Role, source: str, weight: str | None = None, without: Sequence[str] = ()
-) -> Table:
-    """Return the edges of a networkx graph, or its nodes, with their attributes; an edge without a weight has 1."""
-    names = list(graph.nodes)
-    ids = id_array(names_as_ids(names))
-    if role != "edges":
-        rows = [{key: data[key] for key in data if key not in without} for _, data in graph.nodes(data=True)]
-        return Table.of(source, {"node": ids, **_columns(rows, {"node": None})})
-    number = {name: k for k, name in enumerate(names)}
-    ends = [ids.take(pa.array([number[edge[k]] for edge in graph.edges()], pa.int64())) for k in (0, 1)]
-    attributes = _columns([data for _, _, data in graph.edges(data=True)], {weight or "weight": 1.0})
-    columns = {"src": ends[0], "dst": ends[1], **attributes}
-    return replace(Table.of(source, columns), nodes=ids)
-
-
-def _columns(rows: Sequence[Mapping[Any, Any]], defaults: Mapping[str, Any]) -> dict[str, pa.Array]:
-    keys = dict.fromkeys(key for row in rows for key in row if key not in ("node", "src", "dst"))
-    return {str(key): as_column([row.get(key, defaults.get(key)) for row in rows]) for key in keys}
+    without = ("label",) if named else ()
+    yield network_table(graph, role, file.name, weight=options.weight, without=without)
 
 
 def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:

@@ -7,7 +7,8 @@ Nothing is renumbered: row i stays row i, and ids travel with the graph. PyTorch
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import id_array
+from unseen.data.options import Options
+from unseen.data.sources import Role
+from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids, match_ids
@@ -44,40 +48,60 @@ def graph_from_networkx(
     >>> grid.node_ids.tolist()
     ['(0, 0)', '(0, 1)']
     """
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+    if not is_networkx(graph):
         msg = f"expected a networkx graph, got {type(graph).__name__}"
         raise InputError(msg)
-    names = list(graph.nodes)
-    ids = names_as_ids(names)
-    number = {name: k for k, name in enumerate(names)}
-    edges = list(graph.edges(data="" if weight is None else weight, default=1.0))
-    src = np.array([number[u] for u, _, _ in edges], dtype=np.int64)
-    dst = np.array([number[v] for _, v, _ in edges], dtype=np.int64)
-    weights = np.array([_weight(edge, weight) for edge in edges], dtype=np.float64)
-    if sign is not None:
-        signs = graph.edges(data=sign, default=1.0)
-        weights *= np.array([_weight(edge, sign) for edge in signs], dtype=np.float64)
-    kinds = [kind for _, _, kind in graph.edges(data=edge_type)] if edge_type is not None else []
-    node_types = [graph.nodes[name].get(node_type) for name in names] if node_type is not None else []
-    typed = any(kind is not None for kind in (*kinds, *node_types))
-    if (graph.is_directed() and symmetrize == "max") or (weights < 0).any() or typed:
-        from unseen.data.objects_relations import features_by_type, relations_from_networkx
+    from unseen.data.read import Intake
 
-        points = [graph.is_directed() and flag for _, _, flag in graph.edges(data="directed", default=True)]
-        ends = (src, dst)
-        relations, types = relations_from_networkx(ids, ends, weights, node_types, kinds, points, symmetrize)
-        own = ({}, {}) if features is None else features_by_type(features, names, types, graph, _features)
-        return Graph.from_relations(relations, ids, types, *own)
-    matrix, feature_names = (None, None) if features is None else _features(graph, names, features)
-    return Graph.from_edges(
-        ids[src],
-        ids[dst],
-        weights,
-        nodes=ids,
-        features=matrix,
-        feature_names=feature_names,
-        symmetrize=symmetrize,
+    if not len(graph):
+        return Graph(sp.csr_array((0, 0)))
+    of_edges = {"weight": weight, "type": edge_type, "sign": sign, "directed": "directed"}
+    edges = network_table(graph, "edges", "`graph`", of_edges)
+    nodes = network_table(graph, "nodes", "`graph`", {"type": node_type})
+    options = Options(symmetrize=symmetrize, directed=graph.is_directed() and symmetrize == "max")
+    return Intake(edges, nodes, _features(graph, features, node_type), [], options).data().graph
+
+
+def network_table(
+    graph: Any,
+    role: Role,
+    source: str,
+    attributes: Mapping[str, str | None] | None = None,
+    *,
+    weight: str | None = None,
+    without: Sequence[str] = (),
+) -> Table:
+    """Return the edges of a networkx graph with all its nodes, or its nodes, with a column for each attribute.
+
+    `attributes` are those that count, by the names of columns; without it all do, but for some. An edge that lacks the
+    attribute `weight` (or what it is called), `type`, `sign` or `directed` of others has the usual one.
+    """
+    names = list(graph.nodes)
+    ids = id_array(names_as_ids(names))
+    entries = list(graph.edges(data=True) if role == "edges" else graph.nodes(data=True))
+    *ends, data = zip(*entries, strict=True) if entries else ((), (), ())[role != "edges" :]
+    rows: Sequence[Mapping[Any, Any]] = data
+    if attributes is not None:
+        rows = [{column: row[key] for column, key in attributes.items() if key in row} for row in data]
+    taken = ("node", "src", "dst", *without)
+    usual = (
+        {weight or "weight": 1.0, "type": "edge", "sign": 1.0, "directed": True} if role == "edges" else {}
     )
+    keys = dict.fromkeys(key for row in rows for key in row if key not in taken)
+    columns = {str(key): as_column([row.get(key, usual.get(key)) for row in rows]) for key in keys}
+    if role != "edges":
+        table = Table.of(source, {"node": ids, **columns})
+        return replace(table, place=lambda row: f"{source}, the node {names[row]!r}")
+    number = {name: k for k, name in enumerate(names)}
+    src, dst = (ids.take(pa.array([number[name] for name in end], pa.int64())) for end in ends)
+    table = Table.of(source, {"src": src, "dst": dst, **columns})
+    place = lambda row: f"{source}, the edge {ends[0][row]!r} - {ends[1][row]!r}"  # noqa: E731
+    return replace(table, nodes=ids, place=place)
+
+
+def is_networkx(source: Any) -> bool:
+    """Return whether an object is a graph of networkx, which need not be there."""
+    return all(hasattr(source, name) for name in ("nodes", "edges", "is_directed", "adj"))
 
 
 def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | None = "features") -> Any:
@@ -103,33 +127,34 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     >>> list(theirs.edges(data=True))
     [('a', 'b', {'weight': 2.0})]
     """
-    from unseen.data.objects_relations import relations_to_networkx
-    from unseen.relation_graph import RelationGraph
-
     networkx = need_library("networkx", "to_networkx", "networkx")
     ids = graph.node_ids.tolist()
-    if isinstance(graph, RelationGraph):
-        theirs = relations_to_networkx(graph, features)
-    else:
-        theirs = networkx.Graph()
-        theirs.add_nodes_from(ids)
-        upper = sp.triu(graph.adjacency, format="coo")
-        theirs.add_weighted_edges_from(
-            (ids[i], ids[j], w)
-            for i, j, w in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
-        )
-        if graph.features is not None and features is not None:
-            if graph.feature_names is not None:
-                theirs.graph["feature_names"] = graph.feature_names
-            for node, row in zip(ids, _dense(graph), strict=True):
-                theirs.nodes[node][features] = row.copy()
-    if labels is not None:
-        indicator = labels.aligned(graph).indicator
-        numbers, ends = indicator.indices.tolist(), indicator.indptr.tolist()
-        for node, start, end in zip(ids, ends[:-1], ends[1:], strict=True):
-            names = [labels.classes[k] for k in numbers[start:end]]
-            if names:
-                theirs.nodes[node]["label"] = names[0] if len(names) == 1 else names
+    # An undirected graph would not keep the order of two types.
+    points = graph.is_directed or len(graph.types) > 1
+    theirs = getattr(networkx, f"{'Multi' * (len(graph.relations) > 1)}{'Di' * points}Graph")()
+    theirs.add_nodes_from(ids)
+    for key in graph.types:
+        nodes = [theirs.nodes[ids[row]] for row in graph.rows_of(key).tolist()]
+        for node in nodes if key is not None else []:
+            node["type"] = key
+        matrix, names = graph.stored_features.get(key, (None, None))
+        if matrix is None or features is None:
+            continue
+        for node, values in zip(nodes, _dense(matrix), strict=True):
+            node[features] = values.copy()
+        if names is not None:
+            by_type = {**theirs.graph.get("feature_names", {}), key: names}
+            theirs.graph["feature_names"] = names if key is None else by_type
+    for relation in graph.relations:
+        inside = relation.source_type == relation.target_type and not relation.directed
+        coo = (sp.triu(relation.matrix) if inside else relation.matrix).tocoo()
+        usual = relation.name == "edge" and len(graph.types) == 1
+        more: dict[str, Any] = {} if usual else {"type": relation.name}
+        more |= {"directed": False} if points and not relation.directed else {}
+        for i, j, weight in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
+            theirs.add_edge(ids[i], ids[j], weight=weight, **more)
+    for node, classes in ({} if labels is None else labels.aligned(graph).to_lists()).items():
+        theirs.nodes[node]["label"] = classes[0] if len(classes) == 1 else classes
     return theirs
 
 
@@ -171,7 +196,7 @@ def features_to_arrow(graph: Graph) -> pa.Table:
     names = graph.feature_names
     if names is not None and len({"node", *names}) > len(names):
         return feature_columns(graph, names)
-    dense = _dense(graph)
+    dense = _dense(graph.features)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), dense.shape[1])
     metadata = None if names is None else {"unseen.feature_names": json.dumps(names)}
     return pa.table({"node": id_array(graph.node_ids), "features": lists}, metadata=metadata)
@@ -179,7 +204,7 @@ def features_to_arrow(graph: Graph) -> pa.Table:
 
 def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
     """Return the features as an Arrow table with a column of each of these names, which all differ."""
-    dense = _dense(graph)
+    dense = _dense(graph.features)
     columns = {name: np.ascontiguousarray(dense[:, k]) for k, name in enumerate(names)}
     return pa.table({"node": id_array(graph.node_ids), **columns})
 
@@ -226,35 +251,44 @@ def names_as_ids(names: list[Any]) -> IdArray:
     return as_ids(texts)
 
 
-def _weight(edge: tuple[Any, Any, Any], attribute: str | None) -> float:
-    try:
-        return float(edge[2])
-    except (TypeError, ValueError):
-        msg = f"the edge {edge[0]!r} - {edge[1]!r} has {attribute} {edge[2]!r}; edge weights must be numbers"
-        raise InputError(msg) from None
-
-
-def _features(graph: Any, names: list[Any], features: Any) -> tuple[Features, tuple[str, ...] | None]:
+def _features(graph: Any, features: Any, node_type: str | None) -> Any:
+    """Return features as :func:`unseen.read` takes them, given by type, as a matrix or as the name of an attribute."""
+    if features is None or isinstance(features, Mapping):
+        return features
+    ids = names_as_ids(list(graph.nodes))
     if not isinstance(features, str):
-        return features, None
-    values = [graph.nodes[name].get(features) for name in names]
+        return Matrix("`features`", features if sp.issparse(features) else np.asarray(features), ids)
+    of_type: dict[str | None, list[Any]] = {}
+    for name, data in graph.nodes(data=True):
+        kind = data.get(node_type)
+        of_type.setdefault(None if kind is None else str(kind), []).append(name)
+    id_of, listed = dict(zip(graph.nodes, ids.tolist(), strict=True)), graph.graph.get("feature_names", ())
+    parts: dict[str | None, Matrix] = {}
+    for key, own in of_type.items():
+        if len(of_type) == 1 or any(features in graph.nodes[name] for name in own):
+            values = _vectors(graph, own, features)
+            names = tuple(map(str, listed.get(key, ()) if isinstance(listed, Mapping) else listed))
+            fitting = names if names and len(names) == values.shape[1] else None
+            parts[key] = Matrix("`features`", values, [id_of[name] for name in own], fitting)  # type: ignore[arg-type]
+    return parts.get(None) or parts or None
+
+
+def _vectors(graph: Any, names: list[Any], attribute: str) -> npt.NDArray[Any]:
+    """Return the attribute of these nodes, a number or a vector, as the rows of a matrix."""
+    values = [graph.nodes[name].get(attribute) for name in names]
     missing = [name for name, value in zip(names, values, strict=True) if value is None]
     if missing:
-        msg = f"{len(missing)} of {len(names)} nodes have no attribute {features!r}, the first is {missing[0]!r}"
+        msg = f"{len(missing)} of {len(names)} nodes have no attribute {attribute!r}, the first is {missing[0]!r}"
         raise InputError(msg)
     rows: list[npt.NDArray[Any]] = []
     for name, value in zip(names, values, strict=True):
         row = np.atleast_1d(np.asarray(value))
         if row.ndim != 1 or row.dtype.kind not in "fiub" or (rows and row.shape != rows[0].shape):
-            msg = f"the attribute {features!r} of node {name!r} is no number or vector like those of the other nodes"
+            msg = f"the attribute {attribute!r} of node {name!r} is no number or vector like those of the other nodes"
             raise InputError(msg)
         rows.append(row)
-    matrix = np.stack(rows) if rows else np.zeros((0, 0))
-    columns = graph.graph.get("feature_names", ())
-    return matrix, tuple(map(str, columns)) if columns and len(columns) == matrix.shape[1] else None
+    return np.stack(rows)
 
 
-def _dense(graph: Graph) -> npt.NDArray[Any]:
-    return (
-        graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features).toarray()
-    )
+def _dense(features: Features | None) -> npt.NDArray[Any]:
+    return features if isinstance(features, np.ndarray) else sp.csr_array(features).toarray()

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from unseen.data.headers import DST, SRC
 from unseen.data.ids import id_column
-from unseen.data.networks import network_table
+from unseen.data.objects import is_networkx, network_table
 from unseen.data.sources import Role
 from unseen.data.tables import Table, as_column
 from unseen.errors import InputError
@@ -37,7 +37,7 @@ def as_graph(source: Any) -> Graph:
     """
     if isinstance(source, Graph):
         return source
-    if _is_networkx(source):
+    if is_networkx(source):
         return Graph.from_networkx(source)
     if hasattr(source, "edge_index"):
         return Graph.from_pyg(source)
@@ -88,7 +88,7 @@ def as_labels(source: Any, graph: Graph) -> Labels:
 
 def read_plain(source: Any, role: Role) -> Table | None:
     """Return the batch of such an object, or None where it is something else."""
-    if _is_networkx(source):
+    if is_networkx(source):
         return network_table(source, role, f"`{role}`")
     if role == "edges":
         return _edges(source)
@@ -179,10 +179,6 @@ def collected(source: Any) -> Any:
 def _is_table(source: Any) -> bool:
     """Whether it has columns and the Arrow interface; a series of polars has only the latter."""
     return hasattr(source, "__arrow_c_stream__") and (hasattr(source, "columns") or hasattr(source, "schema"))
-
-
-def _is_networkx(source: Any) -> bool:
-    return all(hasattr(source, name) for name in ("nodes", "edges", "is_directed", "adj"))
 
 
 def _is_series(source: Any) -> bool:

@@ -1,8 +1,9 @@
-"""To and from PyTorch Geometric ``Data``: row i of every tensor is node i, ids travel as ``node_ids``."""
+"""To and from PyTorch Geometric ``Data`` and ``HeteroData``: row i is node i of its type, ids are ``node_ids``."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,24 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray, as_ids, default_ids
+from unseen.ids import IdArray, Ints, as_ids, checked_weights, default_ids, merged
 from unseen.labels import Labels
 from unseen.relation_graph import RelationGraph
-from unseen.relations import symmetric
+from unseen.relations import Relation, settled
+
+ONE_TYPE = "node"
+"""What a ``HeteroData`` calls the nodes of a graph without types."""
+Stores = dict[Any, Any]
+"""What holds the tensors of nodes, by type, or of edges, by source, name and target."""
 
 
 def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
-    """Make a graph from a PyTorch Geometric ``Data``; see :meth:`unseen.Graph.from_pyg`.
+    """Make a graph from PyTorch Geometric's ``Data`` or ``HeteroData``; see :meth:`unseen.Graph.from_pyg`.
 
-    Weights are ``edge_weight``, or ``edge_attr`` where that is one number per edge. An edge that is listed
-    in both directions is one undirected edge. Sparse ``x`` stays sparse. The attributes
-    ``node_ids`` and ``feature_names``, if there are any, become those of the graph.
+    Weights are ``edge_weight``, or ``edge_attr`` where that is one number per edge. An edge of a ``Data`` that is
+    listed in both directions is one undirected edge. Sparse ``x`` stays sparse. The attributes ``node_ids`` and
+    ``feature_names``, if there are any, become those of the graph. A store of edges of a ``HeteroData`` may say with
+    ``directed`` whether they point; :func:`unseen.relations.settled` is about the others.
 
     Examples
     --------
@@ -32,18 +39,38 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     >>> graph_from_pyg(Data(x=torch.eye(3), edge_index=edge_index))
     Graph(3 nodes, 2 edges, 3 features)
     """
-    if hasattr(data, "node_types"):
-        from unseen.data.objects_relations import graph_from_hetero
-
-        return graph_from_hetero(data, _matrix, _store_index, _weights)
-    src, dst = _edge_index(data)
-    features = None if data.get("x") is None else _matrix(data.x, "x")
-    n = _n_nodes(data, features, src, dst)
-    weights = _weights(data, len(src))
-    ids = _node_ids(data, n)
-    adjacency = _adjacency(src, dst, weights, n, symmetrize)
-    names = data.get("feature_names")
-    return Graph(adjacency, features, ids, None if names is None else tuple(names))
+    nodes, edges = _stores(data)
+    if not edges:
+        msg = "the HeteroData has no edges, so that there is no relation to make a graph of"
+        raise InputError(msg)
+    ends = {key: _edge_index(store) for key, store in edges.items()}
+    weights = {key: _weights(store, len(ends[key][0])) for key, store in edges.items()}
+    counts = {key: _n_nodes(key, store, ends.get(_PLAIN)) for key, store in nodes.items()}
+    for (source, name, target), columns in ends.items():
+        of_name = "" if source is None else f" of {name!r}"
+        for key, column in zip((source, target), columns, strict=True):
+            _require_nodes(column, counts.get(key, 0), of_name, "the data" if key is None else repr(key))
+    ids, types = _ids(nodes, counts)
+    features = {key: _matrix(store.x, "x") for key, store in nodes.items() if store.get("x") is not None}
+    names = {
+        key: store.feature_names for key, store in nodes.items() if store.get("feature_names") is not None
+    }
+    if _PLAIN in edges:
+        matrix = _adjacency(*ends[_PLAIN], weights[_PLAIN], len(ids), symmetrize)
+        own: dict[str, Any] = {"features": features.get(None), "feature_names": names.get(None)}
+        return Graph.from_scipy(matrix, symmetrize=symmetrize, node_ids=ids, **own)
+    starts, untyped = {key: types.index(key) for key in dict.fromkeys(types)}, list(counts) == [ONE_TYPE]
+    stated, others = list[Relation](), list[Relation]()
+    for (source, name, target), (src, dst) in ends.items():
+        places = src + starts.get(source, 0), dst + starts.get(target, 0)
+        matrix = sp.coo_array((weights[source, name, target], places), shape=(len(ids), len(ids)))
+        directed = edges[source, name, target].get("directed")
+        first, second = (None, None) if untyped else (source, target)
+        relation = Relation(name, first, second, matrix, directed is None or bool(directed))
+        (others if directed is None else stated).append(relation)
+    if untyped:
+        features, names = ({None: part[ONE_TYPE]} if part else {} for part in (features, names))
+    return RelationGraph([*stated, *settled(others)], ids, None if untyped else types, features, names)
 
 
 def labels_from_pyg(data: Any, **removed: object) -> Labels:
@@ -68,32 +95,19 @@ def labels_from_pyg(data: Any, **removed: object) -> Labels:
             "no label, and data.class_names to the names of the classes"
         )
         raise InputError(msg)
-    if hasattr(data, "node_types"):
-        from unseen.data.objects_relations import labels_from_hetero
-
-        return labels_from_hetero(data, labels_from_pyg)
-    if data.get("y") is None:
+    nodes, _ = _stores(data)
+    parts = {key: _class_entries(store) for key, store in nodes.items() if store.get("y") is not None}
+    if not parts:
         msg = "the data has no `y` to take labels from"
         raise InputError(msg)
-    y = _array(data.y, "y")
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim not in (1, 2):
-        msg = f"`y` has shape {y.shape}; expected a class number per node, or a nodes x classes matrix"
-        raise InputError(msg)
-    rows, columns = _class_numbers(y) if y.ndim == 1 else np.nonzero(np.nan_to_num(y) > 0)
-    names = data.get("class_names")
-    width = y.shape[1] if y.ndim == 2 else int(columns.max(initial=-1)) + 1
-    if names is None:
-        numbers = np.arange(width) if y.ndim == 2 else np.unique(columns)
-        columns = np.searchsorted(numbers, columns)
-        names = [str(number) for number in numbers.tolist()]
-    elif len(names) < width:
-        msg = f"`class_names` has {len(names)} names but `y` has the class number {width - 1}"
-        raise InputError(msg)
-    ones = np.ones(len(rows), dtype=np.int64)
-    indicator = sp.coo_array((ones, (rows, columns)), shape=(len(y), len(names))).tocsr()
-    return Labels(indicator, tuple(names), _node_ids(data, len(y)))
+    counts = {key: len(store.y) if key is None else _n_nodes(key, store) for key, store in nodes.items()}
+    ids, types = _ids(nodes, counts)
+    classes = list(dict.fromkeys(name for _, _, names in parts.values() for name in names))
+    starts = {key: types.index(key) for key in dict.fromkeys(types)}
+    rows = [starts[key] + row for key, (own, _, _) in parts.items() for row in own.tolist()]
+    columns = [classes.index(names[k]) for _, numbers, names in parts.values() for k in numbers.tolist()]
+    entries = (np.ones(len(columns), dtype=bool), (rows, columns))
+    return Labels(sp.csr_array(entries, shape=(len(ids), len(classes))), tuple(classes), ids)
 
 
 def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
@@ -113,84 +127,129 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
         import torch
 
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of its import
-            from torch_geometric.data import Data
+            from torch_geometric.data import Data, HeteroData
     except ImportError:
         msg = "to_pyg needs PyTorch Geometric; install it with: pip install torch torch-geometric"
         raise UnsupportedError(msg) from None
-    if isinstance(graph, RelationGraph):
-        from unseen.data.objects_relations import hetero_from_graph
-
-        return hetero_from_graph(graph, labels, _tensor, _float32, _put_labels)
-    coo = graph.adjacency.tocoo()
-    data = Data(
-        edge_index=torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64)), num_nodes=graph.n_nodes
-    )
-    data.node_ids = graph.node_ids.tolist()
-    if (coo.data != 1).any():
-        data.edge_weight = torch.from_numpy(_float32(coo.data, "edge weights"))
-    if graph.features is not None:
-        data.x = _tensor(graph.features)
-    if graph.feature_names is not None:
-        data.feature_names = list(graph.feature_names)
-    if labels is not None:
-        _put_labels(data, labels.aligned(graph))
+    several = isinstance(graph, RelationGraph)
+    data, place = HeteroData() if several else Data(), np.empty(graph.n_nodes, dtype=np.int64)
+    own = None if labels is None else labels.aligned(graph)
+    for key in graph.types:
+        rows, store = graph.rows_of(key), data[key or ONE_TYPE] if several else data
+        place[rows] = np.arange(len(rows))
+        store.num_nodes, store.node_ids = len(rows), graph.node_ids[rows].tolist()
+        matrix, names = graph.stored_features.get(key, (None, None))
+        if matrix is not None:
+            store.x = _tensor(matrix)
+        if names is not None:
+            store.feature_names = list(names)
+        if own is not None and (own.indicator[rows].nnz or not several):
+            _put_labels(store, Labels(own.indicator[rows], own.classes, own.node_ids[rows]))
+    for relation in graph.relations:
+        store = data
+        if several:
+            store = data[relation.source_type or ONE_TYPE, relation.name, relation.target_type or ONE_TYPE]
+            store.directed = relation.directed
+        coo = relation.matrix.tocoo()
+        store.edge_index = torch.from_numpy(np.stack([place[coo.row], place[coo.col]]))
+        if (coo.data != 1).any():
+            store.edge_weight = torch.from_numpy(_float32(coo.data, "edge weights"))
     return data
 
 
-def _put_labels(data: Any, own: Labels) -> None:
+def _put_labels(store: Any, own: Labels) -> None:
     import torch
 
     several = own.is_multilabel
-    data.y = torch.from_numpy(own.indicator.toarray().astype(np.float32) if several else own.codes.copy())
-    data.train_mask = torch.zeros(len(own.node_ids), dtype=torch.bool)
-    data.train_mask[own.labelled] = True
-    data.class_names = list(own.classes)
+    store.y = torch.from_numpy(own.indicator.toarray().astype(np.float32) if several else own.codes.copy())
+    store.train_mask = torch.zeros(len(own.node_ids), dtype=torch.bool)
+    store.train_mask[own.labelled] = True
+    store.class_names = list(own.classes)
 
 
-def _edge_index(data: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+_PLAIN = (None, "edge", None)
+
+
+def _stores(data: Any) -> tuple[Stores, Stores]:
+    """Return the stores of nodes and of edges; a ``Data`` is its only store of both."""
+    if hasattr(data, "node_types"):
+        return {key: data[key] for key in data.node_types}, {key: data[key] for key in data.edge_types}
     # The class is asked for `num_nodes`: the value itself warns where it has to be guessed.
-    if not hasattr(data, "get") or hasattr(data, "node_types") or not hasattr(type(data), "num_nodes"):
-        msg = f"expected a torch_geometric.data.Data with nodes of one kind, got {type(data).__name__}"
+    if not hasattr(data, "get") or not hasattr(type(data), "num_nodes"):
+        msg = f"expected a torch_geometric.data.Data or HeteroData, got {type(data).__name__}"
         raise InputError(msg)
-    return _store_index(data)
+    return {None: data}, {_PLAIN: data}
 
 
-def _store_index(data: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    if data.get("edge_index") is None:
+def _edge_index(store: Any) -> tuple[Ints, Ints]:
+    if store.get("edge_index") is None:
         msg = "the data has no `edge_index`; other forms such as `adj_t` must be converted to it first"
         raise InputError(msg)
-    index = _array(data.edge_index, "edge_index")
+    index = _array(store.edge_index, "edge_index")
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         msg = f"`edge_index` must be whole numbers of shape (2, edges), got {index.dtype} of shape {index.shape}"
         raise InputError(msg)
     return index[0].astype(np.int64), index[1].astype(np.int64)
 
 
-def _n_nodes(
-    data: Any, features: Features | None, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]
-) -> int:
-    stored = data.to_dict()
-    if stored.get("num_nodes") is not None:
-        n = int(stored["num_nodes"])
-    elif features is not None:
-        n = int(features.shape[0])
-    elif stored.get("y") is not None:
-        n = len(data.y)
-    else:
-        n = int(max(src.max(initial=-1), dst.max(initial=-1))) + 1
-    ends = np.concatenate([src, dst])
-    if len(ends) and (ends.min() < 0 or ends.max() >= n):
-        bad = int(ends.min()) if ends.min() < 0 else int(ends.max())
-        msg = f"`edge_index` names the node {bad}, but the data has {n} nodes, 0 to {n - 1}"
+def _n_nodes(key: str | None, store: Any, ends: tuple[Ints, Ints] | None = None) -> int:
+    """Return how many nodes a store has; those of a ``Data`` may stand in its edges only."""
+    stored = store.to_dict()
+    if key is not None and store.num_nodes is None:
+        msg = f"the nodes of type {key!r} have neither `x` nor `num_nodes`, so that nobody knows how many there are"
         raise InputError(msg)
-    return n
+    if key is not None or stored.get("num_nodes") is not None:
+        return int(store.num_nodes)
+    for name in ("x", "y"):
+        if stored.get(name) is not None:
+            return len(stored[name])
+    return int(max((column.max(initial=-1) for column in ends or ()), default=-1)) + 1
 
 
-def _weights(data: Any, n: int) -> npt.NDArray[np.float64]:
-    name = "edge_weight" if data.get("edge_weight") is not None else "edge_attr"
-    if data.get(name) is None:
+def _require_nodes(column: Ints, n: int, of_name: str, whose: str) -> None:
+    bad = column[(column < 0) | (column >= n)]
+    if len(bad):
+        msg = f"`edge_index`{of_name} names the node {bad[0]}, but {whose} has {n} nodes, 0 to {n - 1}"
+        raise InputError(msg)
+
+
+def _ids(nodes: Stores, counts: Mapping[Any, int]) -> tuple[IdArray, list[Any]]:
+    """Return ids and types of all nodes, type by type; without ``node_ids`` they are numbers, or ``author:0``."""
+    listed, types = list[Any](), list[Any]()
+    for key, n in counts.items():
+        own = nodes[key].get("node_ids")
+        if own is None:
+            own = default_ids(n).tolist() if key is None else [f"{key}:{k}" for k in range(n)]
+        listed += own if isinstance(own, (list, tuple)) else _array(own, "node_ids").tolist()
+        types += [key] * n
+    return as_ids(listed), types
+
+
+def _class_entries(store: Any) -> tuple[Ints, Ints, list[str]]:
+    """Return the row and the class of each label, and the names of the classes."""
+    y = _array(store.y, "y")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim not in (1, 2):
+        msg = f"`y` has shape {y.shape}; expected a class number per node, or a nodes x classes matrix"
+        raise InputError(msg)
+    rows, columns = _class_numbers(y) if y.ndim == 1 else np.nonzero(np.nan_to_num(y) > 0)
+    names = store.get("class_names")
+    width = y.shape[1] if y.ndim == 2 else int(columns.max(initial=-1)) + 1
+    if names is None:
+        numbers = np.arange(width) if y.ndim == 2 else np.unique(columns)
+        return rows, np.searchsorted(numbers, columns), [str(number) for number in numbers.tolist()]
+    if len(names) < width:
+        msg = f"`class_names` has {len(names)} names but `y` has the class number {width - 1}"
+        raise InputError(msg)
+    return rows, columns, list(names)
+
+
+def _weights(store: Any, n: int) -> npt.NDArray[np.float64]:
+    name = "edge_weight" if store.get("edge_weight") is not None else "edge_attr"
+    if store.get(name) is None:
         return np.ones(n)
-    values = _array(data[name], name)
+    values = _array(store[name], name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1 and name == "edge_attr":
@@ -202,28 +261,15 @@ def _weights(data: Any, n: int) -> npt.NDArray[np.float64]:
     return values.astype(np.float64)
 
 
-def _adjacency(
-    src: npt.NDArray[np.int64],
-    dst: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.float64],
-    n: int,
-    symmetrize: Symmetrize,
-) -> sp.csr_array:
-    """Return the adjacency; both directions of an edge are one edge, not a repeat to be added up."""
-    if symmetrize in ("sum", "error"):
-        pairs = src * n + dst
-        if symmetrize == "error" and len(np.unique(pairs)) < len(pairs):
-            msg = "`edge_index` lists a pair more than once; say what to do with symmetrize='max' or 'sum'"
-            raise InputError(msg)
-        return symmetric(sp.coo_array((weights, (src, dst)), shape=(n, n)).tocsr(), symmetrize)
-    return Graph.from_edges(src, dst, weights, nodes=default_ids(n), symmetrize=symmetrize).adjacency
-
-
-def _node_ids(data: Any, n: int) -> IdArray:
-    ids = data.get("node_ids")
-    if ids is None:
-        return default_ids(n)
-    return as_ids(ids if isinstance(ids, (list, tuple)) else _array(ids, "node_ids"))
+def _adjacency(src: Ints, dst: Ints, weights: Any, n: int, symmetrize: Symmetrize) -> sp.csr_array:
+    """Return the links as they are listed: both directions of an edge are one edge, not a repeat to be added up."""
+    where = lambda k: f"edge {k + 1} ({src[k]} - {dst[k]}): the weight is"  # noqa: E731
+    weights = checked_weights(weights, where, negative="refuse")
+    csr, repeats, _ = merged(src, dst, weights, n, mirror=False, add=symmetrize == "sum")
+    if symmetrize == "error" and len(repeats):
+        msg = "`edge_index` lists a pair more than once; say what to do with symmetrize='max' or 'sum'"
+        raise InputError(msg)
+    return csr
 
 
 def _class_numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -38,7 +39,8 @@ from unseen.graph import Features
 class Edges:
     """The ends, weights and types of edges as listed, ids as Arrow strings or int64.
 
-    `nodes` are those that the source itself names, in its order (a matrix does); None: no such list.
+    `nodes` are those that the source itself names, in its order (a matrix does); None: no such list. `points` says
+    which edges point, where they are read as directed ones; None: all.
     """
 
     src: pa.Array
@@ -47,6 +49,7 @@ class Edges:
     nodes: pa.Array | None = None
     types: pa.Array | None = None
     place: Callable[[int], str] = "row {}".format
+    points: npt.NDArray[np.bool_] | None = None
 
     @property
     def negative(self) -> Ints:

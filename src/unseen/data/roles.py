@@ -83,7 +83,10 @@ class EdgeReader(Reader[Edges]):
         positions = self._positions(table)
         types = name_values(table, positions["type"], "type") if "type" in positions else None
         weights = self._weights(table, positions)
-        return Edges(ids[0], ids[1], weights, table.nodes, types, table.place)
+        column = table.find(("directed",))
+        flags = None if column is None else table.columns[column]
+        points = flags.to_numpy() if flags is not None and pa.types.is_boolean(flags.type) else None
+        return Edges(ids[0], ids[1], weights, table.nodes, types, table.place, points)
 
     def _weights(self, table: Table, positions: dict[str, int]) -> Floats | None:
         """Return the weights with their signs, and count what is left out."""
