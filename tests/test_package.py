@@ -24,7 +24,6 @@ LAYERS = [
         "graph",
         "relations",
         "relation_graph",
-        "folding",
         "labels",
         "splits",
         "embedding",

@@ -1,6 +1,7 @@
 """From edges to a graph, and from rows of labels to the labels of its nodes.
 
 Ids are numbered once, repeats combined, everything counted; classes are sorted, several sources of labels added up.
+Here are the sentences, too, about nodes that stand in one source and not in another.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import Floats, Ints, id_column, number_ids
+from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import IdArray, Place, checked_weights, merged
@@ -23,7 +24,7 @@ from unseen.relations import check_symmetrize
 
 if TYPE_CHECKING:
     from unseen.data.options import Options
-    from unseen.data.pieces import LabelRows
+    from unseen.data.pieces import FeatureRows, LabelRows
 
 
 @dataclass
@@ -189,8 +190,6 @@ def refuse_unknown(piece: LabelRows, row_of: Ints, where: str, node_ids: IdArray
         return
     first = int(strangers[0])
     if len(strangers) == len(row_of) > 1 and node_ids is not None and len(node_ids):
-        from unseen.data.strangers import nothing_in_common
-
         same = nothing_in_common(where, node_ids.tolist(), piece.source, piece.ids[:3].to_pylist())
         msg = f"{same}; check that both files name the nodes in the same way"
         raise InputError(msg)
@@ -200,6 +199,40 @@ def refuse_unknown(piece: LabelRows, row_of: Ints, where: str, node_ids: IdArray
     node = piece.ids[first].as_py()
     msg = f"{piece.place(first)}: {where} has no node {node!r}{more}; remove such rows{remedy}{hint}"
     raise InputError(msg)
+
+
+def nothing_in_common(one: str, ids: Sequence[Any], other: str, others: Sequence[Any]) -> str:
+    """Return the sentence about two sources that share no id, with three of each.
+
+    Examples
+    --------
+    >>> nothing_in_common("'e.csv'", ["a"], "'l.csv'", [1, 2, 3, 4])
+    "'e.csv' and 'l.csv' have no id in common: 'a' there, 1, 2, 3 here"
+    """
+    shown = [", ".join(repr(each) for each in list(some[:3])) for some in (ids, others)]
+    return f"{one} and {other} have no id in common: {shown[0]} there, {shown[1]} here"
+
+
+def refuse_apart(edges: str, table: FeatureRows | None, numbering: Numbering) -> None:
+    """Raise an `InputError` if no node that the edges, or the nodes before them, name has a row of features."""
+    named, own = np.concatenate([*numbering.before, *numbering.columns]), numbering.after[0]
+    if table is None or table.ids is None or not len(named) or not len(own) or np.isin(named, own).any():
+        return
+    shown = [numbering.ids[np.unique(part)[:3]].tolist() for part in (named, own)]
+    same = nothing_in_common(edges, shown[0], table.source, shown[1])
+    msg = f"{same}; check that both files name the nodes in the same way"
+    raise InputError(msg)
+
+
+def missing_features(source: str, missing: int, nodes: str, first: object, numbered: int) -> InputError:
+    """Return the error for nodes without features; `numbered` is the number of rows where they name no nodes."""
+    remedy = (
+        f"it names no nodes, so that its {numbered} rows belong to the nodes 0 to {numbered - 1}: "
+        "give the ids with the features, or `nodes` in the order of the rows"
+        if numbered
+        else "add rows for them (zeros, if nothing is known) or remove these nodes"
+    )
+    return InputError(f"{source} has no row for {missing} of the {nodes}, the first is {first!r}; {remedy}")
 
 
 def notice(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:

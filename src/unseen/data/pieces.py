@@ -24,10 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.build import Report
-from unseen.data.columns import listed
+from unseen.data.columns import listed, renamed
 from unseen.data.headers import PANDAS_INDEX, is_row
 from unseen.data.ids import Floats, Ints, stacked
-from unseen.data.naming import renamed
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table

@@ -10,14 +10,22 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.build import Report, combined, labels_of, notice, refuse_unknown
+from unseen.data.build import (
+    Report,
+    combined,
+    labels_of,
+    missing_features,
+    nothing_in_common,
+    notice,
+    refuse_apart,
+    refuse_unknown,
+)
 from unseen.data.headers import stands_in, strangers_among
 from unseen.data.ids import Ints, Numbering, id_column, number_ids
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import FeatureRows, LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
-from unseen.data.strangers import missing_features, nothing_in_common, refuse_apart
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
 from unseen.ids import IdArray, as_ids, default_ids, match_ids

@@ -25,9 +25,9 @@ from unseen.data.cells import (
     scan,
     tidy,
 )
+from unseen.data.columns import given_names, lacks
 from unseen.data.headers import NEVER, cuts_all, id_position, judge, sniff_delimiter, split_line
 from unseen.data.ids import joined
-from unseen.data.naming import given_names, lacks
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role

@@ -16,13 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unseen.data.build import tell_contradiction
+from unseen.data.build import missing_features, tell_contradiction
 from unseen.data.ids import id_column, is_string, joined
 from unseen.data.pieces import Edges, Reader, several_rows
 from unseen.data.read import Intake, numbered_ids
 from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
-from unseen.data.strangers import missing_features
 from unseen.data.tables import Table
 from unseen.engine.database import Database
 from unseen.engine.parts import FeatureFile, Meta, PartMeta, RowFiles
