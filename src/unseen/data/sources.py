@@ -34,6 +34,8 @@ GRAPH_FILE, GROUP_FILE, FEATURE_FILE = "graph.txt", "group.txt", "features.npz"
 OGB_FILES = ("edge.csv", "num-node-list.csv", "node-feat.csv", "node-label.csv")
 """The files of a folder of the Open Graph Benchmark: edges, nodes, features and labels."""
 
+JSON_LINES = (".jsonl", ".ndjson")
+
 _ADVICE = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as .csv"),
     **dict.fromkeys((".pkl", ".pickle"), "a pickle may run any code: write a .parquet where it was made"),
@@ -115,11 +117,9 @@ FORMATS: list[Format] = [
         "Matrix Market", (".mtx",), _ARRAYS[:2], "arrays:read_mtx", _each(_ARRAYS[:2], "writers:as_mtx"), True
     ),
     Format(
-        "Feather", (".feather", ".arrow", ".ipc"), _ALL, "arrow_files:read", _each(_ALL, "arrow_files:write")
+        "Feather", (".feather", ".arrow", ".ipc"), _ALL, "tables:read_arrow", _each(_ALL, "writers:as_arrow")
     ),
-    Format(
-        "JSON lines", (".jsonl", ".ndjson"), _TABLES, "arrow_files:read", _each(_TABLES, "arrow_files:write")
-    ),
+    Format("JSON lines", JSON_LINES, _TABLES, "tables:read_arrow", _each(_TABLES, "writers:as_arrow")),
     Format("GraphML", (".graphml",), _TABLES, *_NETWORK, graph=True),
     Format("GEXF", (".gexf",), _TABLES, *_NETWORK, graph=True),
     Format("GML", (".gml",), _TABLES, *_NETWORK, graph=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 from unseen.data.ids import id_column, is_list, is_string
 from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.sources import Batches, Role
+from unseen.data.sources import JSON_LINES, Batches, Role
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
 from unseen.ids import IdArray
@@ -186,6 +187,24 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
                     done += len(piece)
             if not done:
                 yield from_arrow(parquet.schema_arrow.empty_table(), file.name, metadata=metadata)
+
+
+def read_arrow(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the columns of a Feather file, of an Arrow file or stream, or of one JSON object a line."""
+    from pyarrow import feather
+    from pyarrow import json as lines
+
+    data = file.read()
+    with foreign(file, "JSON lines" if file.suffix in JSON_LINES else "Arrow"):
+        if file.suffix in JSON_LINES:
+            block = lines.ReadOptions(block_size=min(max(len(data), 1), 2**31 - 1), use_threads=False)
+            table = lines.read_json(io.BytesIO(data), read_options=block)
+        elif data.startswith((b"ARROW1", b"FEA1")):
+            table = feather.read_table(io.BytesIO(data), memory_map=False)
+        else:
+            table = pa.ipc.open_stream(data).read_all()
+        table.validate(full=True)
+    yield from_arrow(table, file.name, metadata=own_metadata(table.schema))
 
 
 def _require_sound(table: pa.Table, source: str) -> None:

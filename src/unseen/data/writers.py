@@ -26,7 +26,7 @@ from unseen.data.headers import may_be_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import feature_columns, features_to_arrow, labels_to_arrow, to_arrow
 from unseen.data.opened import PACKED, data_suffix
-from unseen.data.sources import GRAPH_FILE, GROUP_FILE, Role, metadata_path
+from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metadata_path
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph
@@ -65,7 +65,7 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
         raise UnsupportedError(msg)
     # Other programs want blank-separated edges without a header.
     header = role != "edges" or delimiter != " " or _needs_header(columns)
-    lines = _lines([_quoted(column) for column in columns.values()], delimiter)
+    lines = _lines(list(columns.values()), delimiter, quoted=True)
     return {path: _text_fill(path, lines, delimiter.join(names) if header else None)}
 
 
@@ -119,6 +119,22 @@ def vector_batches(embedding: Embedding) -> tuple[pa.Schema, Iterator[pa.RecordB
             yield pa.record_batch([nodes, vectors], schema=schema)
 
     return schema, blocks()
+
+
+def as_arrow(value: Any, role: Role, path: Path) -> Files:
+    """Write a table as Feather, which is an Arrow file, or as one JSON object a line."""
+    from pyarrow import feather
+
+    require_unpacked(path, data_suffix(path))
+    if data_suffix(path) not in JSON_LINES:
+        table = value.to_arrow() if role == "vectors" else arrow_table(value, role)
+        return {path: lambda temporary: feather.write_feather(table, str(temporary), compression="zstd")}
+    rows = (feature_table(value, path) if role == "features" else arrow_table(value, role)).to_pylist()
+    if not rows:
+        msg = f"{path}: JSON lines cannot hold a table without rows; use .csv or .parquet instead"
+        raise UnsupportedError(msg)
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return {path: lambda temporary: temporary.write_text(text, encoding="utf-8") and None}
 
 
 def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
@@ -177,7 +193,7 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
     # group.txt names every node, so that isolated ones are not lost; without labels it stands for a node list.
     listed = Labels.from_values([None] * graph.n_nodes, graph.node_ids) if labels is None else labels
     files = as_groups(listed, "labels", folder / GROUP_FILE)
-    lines = _lines([column.cast(pa.large_string()) for column in columns.values()], "\t")
+    lines = _lines(list(columns.values()), "\t")
     files = {folder / GRAPH_FILE: _text_fill(folder / GRAPH_FILE, lines), **files}
     return files if graph.features is None else files | as_npz(graph, "features", folder / "features.npz")
 
@@ -206,7 +222,9 @@ def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa:
     ids, instead = map(str, embedding.node_ids), "save as .parquet, .npz or .tsv"
     _require_in_line(ids, path, "word2vec text cannot hold the id", r"\s", "a blank", instead)
     n, width = embedding.vectors.shape
-    return {path: _text_fill(path, lambda: _number_lines(embedding, " "), f"{n} {width}")}
+    return {
+        path: _text_fill(path, _lines([id_array(embedding.node_ids), embedding.vectors], " "), f"{n} {width}")
+    }
 
 
 def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -215,7 +233,8 @@ def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: 
     _require_text(id_array(embedding.node_ids), path)
     delimiter = "," if data_suffix(path) == ".csv" else "\t"
     header = delimiter.join(["node", *map(str, range(embedding.shape[1]))])
-    return {path: _text_fill(path, lambda: _number_lines(embedding, delimiter, quoted=True), header)}
+    lines = _lines([id_array(embedding.node_ids), embedding.vectors], delimiter, quoted=True)
+    return {path: _text_fill(path, lines, header)}
 
 
 def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -228,7 +247,7 @@ def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa
     _require_in_line(ids.to_pylist(), path, cannot, r"[\t\n\r]", why, instead)
     beside = metadata_path(path)
     return {
-        path: _text_fill(path, lambda: _number_lines(embedding, "\t", with_ids=False)),
+        path: _text_fill(path, _lines([embedding.vectors], "\t")),
         beside: _text_fill(beside, _lines([ids], "\t")),
     }
 
@@ -282,34 +301,30 @@ def _looks_like_header(columns: dict[str, pa.Array]) -> bool:
     return may_be_header("edges", [str(column[0].as_py()).strip().lower() for column in columns.values()])
 
 
-def _number_lines(
-    embedding: Embedding, separator: str, *, with_ids: bool = True, quoted: bool = False
-) -> Iterator[bytes]:
-    """Yield blocks of lines; Arrow prints each float32 with the fewest digits that identify it."""
-    n, width = embedding.vectors.shape
-    rows = max(1, _BLOCK_CELLS // width)
-    for start in range(0, n, rows):
-        block = np.asarray(embedding.vectors[start : start + rows])
-        numbers = pa.array(block.ravel()).cast(pa.string())  # a block stays far below string's 2 GB
-        offsets = pa.array(np.arange(0, block.size + 1, width, dtype=np.int32))
-        lines = pc.binary_join(pa.ListArray.from_arrays(offsets, numbers), separator)
-        if with_ids:
-            ids = pa.array(embedding.node_ids[start : start + rows])
-            ids = (_quoted(ids) if quoted else ids).cast(pa.string())
-            lines = pc.binary_join_element_wise(ids, lines, separator)
-        ends = pa.array(np.array([0, len(lines)], dtype=np.int32))
-        yield pc.binary_join(pa.ListArray.from_arrays(ends, lines), "\n")[0].as_buffer().to_pybytes()
-        yield b"\n"
+def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> Callable[[], Iterator[bytes]]:
+    """Return what yields blocks of lines; a matrix among the columns stands for several.
 
-
-def _lines(columns: Sequence[pa.Array], delimiter: str) -> Callable[[], Iterator[bytes]]:
+    Arrow prints each float32 with the fewest digits that identify it.
+    """
     separator = pa.scalar(delimiter, pa.large_string())
+    rows = max(
+        1, _BLOCK_CELLS // sum(each.shape[1] if isinstance(each, np.ndarray) else 1 for each in columns)
+    )
 
     def blocks() -> Iterator[bytes]:
-        rows = max(1, _BLOCK_CELLS // len(columns))
         for start in range(0, len(columns[0]), rows):
-            cells = [column.slice(start, rows) for column in columns]
-            yield "\n".join([*pc.binary_join_element_wise(*cells, separator).to_pylist(), ""]).encode()
+            texts = []
+            for part in (column[start : start + rows] for column in columns):
+                if isinstance(part, np.ndarray):
+                    numbers = pa.array(part.ravel()).cast(
+                        pa.string()
+                    )  # a block stays far below string's 2 GB
+                    ends = np.arange(0, part.size + 1, part.shape[1], dtype=np.int32)
+                    part = pc.binary_join(pa.ListArray.from_arrays(ends, numbers), delimiter)
+                    texts.append(part.cast(pa.large_string()))
+                else:
+                    texts.append(_quoted(part) if quoted else part.cast(pa.large_string()))
+            yield "\n".join([*pc.binary_join_element_wise(*texts, separator).to_pylist(), ""]).encode()
 
     return blocks
 
