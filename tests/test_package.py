@@ -27,6 +27,7 @@ LAYERS = [
         "labels",
         "splits",
         "embedding",
+        "homophily",
         "shown",
     },
     {"data"},

@@ -15,6 +15,7 @@ from unseen.errors import counted
 from unseen.ids import Features as Features
 from unseen.ids import IdArray, Ints, as_html, checked_features, checked_names, lock, row_ids
 from unseen.ids import Symmetrize as Symmetrize
+from unseen.relations import Need as Need
 from unseen.relations import (
     Relation,
     Types,
@@ -28,32 +29,6 @@ from unseen.relations import (
 
 Stored = dict[str | None, tuple[Features, tuple[str, ...] | None]]
 """The features of each type that has some, and the names of their columns."""
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a method can use of a graph; :meth:`unseen.Graph.view` leaves out the rest.
-
-    Parameters
-    ----------
-    directed : bool
-        Directions. Without it the edges of a pair are one edge, of the larger absolute weight.
-    signed : bool
-        Negative weights. Without it such edges are left out, and counted.
-    typed : bool
-        Types of nodes and several relations. Without it all edges are of one kind, and the features of all types
-        stand side by side in blocks of columns, with zeros for the nodes of other types.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> unseen.Need(signed=True)
-    Need(directed=False, signed=True, typed=False)
-    """
-
-    directed: bool = False
-    signed: bool = False
-    typed: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,32 @@ from unseen.ids import Ints, Place, Symmetrize, as_html, checked_weights, lock, 
 Types = tuple[str | None, ...]
 
 
+@dataclass(frozen=True)
+class Need:
+    """What a method can use of a graph; :meth:`unseen.Graph.view` leaves out the rest.
+
+    Parameters
+    ----------
+    directed : bool
+        Directions. Without it the edges of a pair are one edge, of the larger absolute weight.
+    signed : bool
+        Negative weights. Without it such edges are left out, and counted.
+    typed : bool
+        Types of nodes and several relations. Without it all edges are of one kind, and the features of all types
+        stand side by side in blocks of columns, with zeros for the nodes of other types.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.Need(signed=True)
+    Need(directed=False, signed=True, typed=False)
+    """
+
+    directed: bool = False
+    signed: bool = False
+    typed: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Relation:
     """One kind of edges, over the numbering of all nodes of a graph; frozen, its arrays are read-only.

@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from reading import read_features
 from unseen.data.convert import convert_file, kind_of, write_data
-from unseen.data.read import read_features
 from unseen.errors import InputError, OutputError, UnsupportedError
 
 IDS = ["a", "007", "ü"]

@@ -16,8 +16,8 @@ import pytest
 import scipy.io
 
 import unseen
+from reading import read_features
 from unseen.data.options import WORDING, Options
-from unseen.data.read import read_features
 
 
 def write(path: Path, content: str | bytes) -> Path:

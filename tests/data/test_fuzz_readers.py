@@ -23,8 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from reading import read_features
 from unseen.data.convert import convert_file
-from unseen.data.read import read_features
 
 pytestmark = pytest.mark.slow
 ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)

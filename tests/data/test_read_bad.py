@@ -198,7 +198,7 @@ def test_labels(tmp_path: Path, content: str, match: str) -> None:
 
 def test_nodes(tmp_path: Path) -> None:
     edges = write(tmp_path / "e.csv", "a,b\n")
-    with pytest.raises(unseen.InputError, match=r"n\.csv' has 2 columns; a node list has one column"):
+    with pytest.raises(unseen.InputError, match=r"n\.csv', line 1 has 2 columns; a node list has one column"):
         unseen.read_graph(edges, nodes=write(tmp_path / "n.csv", "a,1\nb,2\n"))
     with pytest.raises(
         unseen.InputError, match=r"`nodes` has the columns 'a', 'b'; a node list has one column"

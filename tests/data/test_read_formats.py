@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import unseen
-from unseen.data.read import read_features
+from reading import read_features
 
 WEIGHTS = np.array([[0, 2, 0, 0], [2, 1, 3, 0], [0, 3, 0, 0], [0, 0, 0, 0]], dtype=float)
 FEATURES = np.array([[1, 0, 2.5], [0, 0, 0], [0, -1, 0], [4, 0, 0]])

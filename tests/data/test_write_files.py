@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from reading import read_features
 from unseen import read_graph
-from unseen.data.read import read_features
 from unseen.data.write import write_graph, write_part
 from unseen.errors import InputError, OutputError, UnsupportedError
 

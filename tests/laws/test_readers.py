@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from reading import read_features
 from unseen.data.convert import convert_file
-from unseen.data.read import read_features
 from unseen.engine.comm import SOLO
 from unseen.engine.partition import partition
 from unseen.engine.parts import load_parts

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
-from unseen.data.read import read_features
+from reading import read_features
 from unseen.data.sources import FORMATS
 from unseen.data.write import write_graph, write_part
 from unseen.errors import UnsupportedError

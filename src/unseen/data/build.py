@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import IdArray, Place, checked_weights, merged
+from unseen.ids import Features, IdArray, Place, checked_weights, merged
 from unseen.labels import Labels
 from unseen.relations import check_symmetrize
 
@@ -233,6 +233,20 @@ def missing_features(source: str, missing: int, nodes: str, first: object, numbe
         else "add rows for them (zeros, if nothing is known) or remove these nodes"
     )
     return InputError(f"{source} has no row for {missing} of the {nodes}, the first is {first!r}; {remedy}")
+
+
+def feature_rows(
+    table: FeatureRows, numbers: Ints, nodes: Ints, node_ids: IdArray, of_type: str = ""
+) -> Features:
+    """Return the rows of these nodes in their order; `numbers` are the nodes of the rows as they came."""
+    rows = np.full(len(node_ids), -1, dtype=np.int64)
+    rows[numbers] = np.arange(table.values.shape[0])
+    missing = nodes[rows[nodes] < 0]
+    if len(missing):
+        numbered = table.values.shape[0] if table.ids is None else 0
+        total = f"{len(nodes)} nodes{of_type}"
+        raise missing_features(table.source, len(missing), total, node_ids[missing[0]], numbered)
+    return table.values[rows[nodes]]
 
 
 def notice(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:

@@ -15,7 +15,8 @@ from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_hea
 from unseen.data.ids import is_list
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
-from unseen.data.read import read, read_features, read_label_list
+from unseen.data.read import load_alone, read, read_label_list
+from unseen.data.roles import FeatureReader
 from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,
@@ -30,7 +31,6 @@ from unseen.data.tables import Matrix
 from unseen.data.write import STDOUT, check_graph_target, write_graph, write_part
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
-from unseen.ids import default_ids
 from unseen.labels import Labels
 
 What = Literal["graph", "features", "labels", "embedding", "all"]
@@ -99,9 +99,9 @@ def convert_file(
 
         return write_part(read_embedding(path), "vectors", to, inputs=[path])
     if kind == "features":
-        ids, matrix, names = read_features(path, header=options.header, delimiter=options.delimiter)
-        n = matrix.shape[0]
-        graph = Graph(sp.csr_array((n, n)), matrix, default_ids(n) if ids is None else ids, names)
+        rows = load_alone(FeatureReader(path, options))
+        n = rows.values.shape[0]
+        graph = Graph(sp.csr_array((n, n)), rows.values, rows.node_ids, rows.names)
         return write_part(graph, "features", to, inputs=[path])
     if kind == "labels":
         return write_part(read_label_list(path, options), "labels", to, inputs=[path])

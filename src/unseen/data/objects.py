@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from unseen.data.ids import id_array
 from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table, as_column
-from unseen.errors import InputError, logger, need_library
+from unseen.errors import InputError, UnsupportedError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, as_ids, match_ids
 from unseen.labels import Labels
@@ -235,6 +236,29 @@ def labels_to_arrow(labels: Labels) -> pa.Table:
     )
     empty = pa.array([""] * table.num_rows, pa.large_string())
     return pa.concat_tables([table.append_column("answer", empty), answers])
+
+
+def arrow_table(value: Any, role: Role) -> pa.Table:
+    """Return a part of a graph, or labels, as the table that files hold."""
+    if role == "edges":
+        table = to_arrow(value)
+        return table if (table.column("weight").to_numpy() != 1).any() else table.drop_columns("weight")
+    if role == "features":
+        return features_to_arrow(value)
+    return labels_to_arrow(value) if role == "labels" else pa.table({"node": id_array(value.node_ids)})
+
+
+def feature_table(graph: Any, path: Path) -> pa.Table:
+    """Return features with a column each: text has no lists."""
+    names = graph.feature_names or tuple(f"feature_{k}" for k in range(graph.features.shape[1]))
+    if len({"node", *names}) <= len(names):
+        clash = next(name for name in names if name == "node" or names.count(name) > 1)
+        msg = (
+            f"{path}: text cannot have a feature called {clash!r}, which is the name of the ids or of another "
+            "feature; write the features as .parquet or .npz instead"
+        )
+        raise UnsupportedError(msg)
+    return feature_columns(graph, names)
 
 
 def names_as_ids(names: list[Any]) -> IdArray:

@@ -31,7 +31,7 @@ from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger
-from unseen.graph import Features
+from unseen.ids import Features, as_ids
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ class NodeRows:
     """Ids of rows; None: row i is node number i."""
 
     ids: pa.Array | None
+
+    @property
+    def node_ids(self) -> Any:
+        """The ids as values hold them, or None."""
+        return None if self.ids is None else as_ids(self.ids.to_numpy(zero_copy_only=False))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import pyarrow as pa
 from unseen.data.build import (
     Report,
     combined,
+    feature_rows,
     labels_of,
-    missing_features,
     nothing_in_common,
     notice,
     refuse_apart,
@@ -23,11 +23,11 @@ from unseen.data.build import (
 from unseen.data.headers import stands_in, strangers_among
 from unseen.data.ids import Ints, Numbering, id_column, number_ids
 from unseen.data.options import OptionNames, Options
-from unseen.data.pieces import FeatureRows, LabelRows, Piece, Reader
+from unseen.data.pieces import LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
 from unseen.errors import InputError, logger
-from unseen.graph import Features, Graph
+from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
 from unseen.shown import as_html
@@ -211,7 +211,7 @@ def read_labels(
     own = id_column(graph.node_ids, "node_ids")
     readers = [LabelReader(one, options, report) for one in several(source)]
     rows = [load_alone(reader, [own]) for reader in readers]
-    numbers = [match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids) for piece in rows]
+    numbers = [match_ids(piece.node_ids, graph.node_ids) for piece in rows]
     for piece, row_of in zip(rows, numbers, strict=True):
         refuse_unknown(piece, row_of, where, graph.node_ids)
     tell_missing_words(report.missing_words)
@@ -225,30 +225,6 @@ def read_label_list(source: Any, options: Options | None = None) -> Labels:
     numbering = number_ids([rows.ids])
     tell_missing_words(report.missing_words)
     return labels_of([rows], numbering.columns, numbering.ids)
-
-
-def read_features(
-    source: Any, *, header: bool | None = None, delimiter: str | None = None
-) -> tuple[IdArray | None, Features, tuple[str, ...] | None]:
-    """Read node features: return the ids of the rows (None: row i is node number i), the matrix, the column names.
-
-    Parameters
-    ----------
-    source : path, table or matrix
-        As the `features` of :func:`unseen.read`.
-    header, delimiter : optional
-        For text, as in :func:`unseen.read`.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> ids, matrix, names = read_features(pa.table({"node": ["a", "b"], "tall": [1.0, 0.5]}))
-    >>> ids.tolist(), matrix.tolist(), names
-    (['a', 'b'], [[1.0], [0.5]], ('tall',))
-    """
-    rows = load_alone(FeatureReader(source, Options(header, delimiter)))
-    ids = None if rows.ids is None else as_ids(rows.ids.to_numpy(zero_copy_only=False))
-    return ids, rows.values, rows.names
 
 
 def load_alone(
@@ -389,20 +365,6 @@ class Intake:
             raise InputError(msg)
         kept = "the labelled nodes are" if same else "it is"
         logger.warning("%s; %s kept without edges (strict=True, --strict refuses that)", sentence, kept)
-
-
-def feature_rows(
-    table: FeatureRows, numbers: Ints, nodes: Ints, node_ids: IdArray, of_type: str = ""
-) -> Features:
-    """Return the rows of these nodes in their order; `numbers` are the nodes of the rows as they came."""
-    rows = np.full(len(node_ids), -1, dtype=np.int64)
-    rows[numbers] = np.arange(table.values.shape[0])
-    missing = nodes[rows[nodes] < 0]
-    if len(missing):
-        numbered = table.values.shape[0] if table.ids is None else 0
-        total = f"{len(nodes)} nodes{of_type}"
-        raise missing_features(table.source, len(missing), total, node_ids[missing[0]], numbered)
-    return table.values[rows[nodes]]
 
 
 def several(labels: Any) -> list[Any]:

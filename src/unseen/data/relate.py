@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.build import Report, combined
+from unseen.data.build import Report, combined, feature_rows
 from unseen.data.ids import Floats, Ints, Numbering
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, NodeList
-from unseen.data.read import feature_rows
 from unseen.errors import InputError
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import IdArray, Place

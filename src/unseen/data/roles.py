@@ -46,15 +46,15 @@ from unseen.labels import ANSWERS, MISSING_WORDS, UNLABELLED
 from unseen.relations import symmetric
 
 
-def start_of(table: Table) -> str:
-    """Return the place of the first line that is no header, or may be none."""
-    return table.first.place if table.first is not None else table.place(0)
-
-
 def _lack(table: Table, need: str) -> InputError:
-    """Return the error for a table without the columns that its role needs."""
-    have = f"{len(table.columns)} columns" if table.names is None else f"the columns {listed(table.names)}"
-    return InputError(f"{table.source} has {have}; {need}")
+    """Return the error for a table without the columns that its role needs; of bare text it names the first line."""
+    where, width = table.source, len(table.columns)
+    have = "one column" if width == 1 else f"{width} columns"
+    if table.names is not None:
+        have = f"the columns {listed(table.names)}"
+    elif table.text:
+        where = table.first.place if table.first is not None else table.place(0)
+    return InputError(f"{where} has {have}; {need}")
 
 
 def _require_numbers(matrix: Matrix) -> None:
@@ -130,12 +130,11 @@ class EdgeReader(Reader[Edges]):
             )
         width = len(table.columns)
         if width not in (2, 3):
-            count = "one column" if width == 1 else f"{width} columns"
-            msg = (
-                f"{start_of(table)} has {count}; edges are `src, dst` and perhaps `weight`: "
-                "remove other columns, or name these in a header line (other names: --src, --dst, --weight)"
+            raise _lack(
+                table,
+                "edges are `src, dst` and perhaps `weight`: remove other columns, or name these in a header line "
+                "(other names: --src, --dst, --weight)",
             )
-            raise InputError(msg)
         return dict(zip(EDGE_COLUMNS, range(width), strict=False))
 
     def _as_table(self, matrix: Matrix) -> Table:
@@ -357,13 +356,11 @@ class LabelReader(Reader[LabelRows]):
                 "labels need `node` and `label`; say which they are with --node-column and --label-column",
             )
         if width != 2:
-            have = "one column" if width == 1 else f"{width} columns"
-            msg = (
-                f"{start_of(table)} has {have}; labels are `node, label`: "
-                "write several labels of a node with | between them or in several rows, or say which column holds them "
-                "with label_column=... (--label-column)"
+            raise _lack(
+                table,
+                "labels are `node, label`: write several labels of a node with | between them or in several rows, "
+                "or say which column holds them with label_column=... (--label-column)",
             )
-            raise InputError(msg)
         return (1, 0) if node == 1 or label == 0 else (0, 1)
 
     def _as_table(self, matrix: Matrix) -> Table:

@@ -33,7 +33,7 @@ from unseen.data.sources import Batches, Role, metadata_path
 from unseen.data.tables import Matrix, Table
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
-from unseen.ids import as_ids, default_ids
+from unseen.ids import default_ids
 
 _BATCH = 1 << 26
 _FRACTION = re.compile(r"-?\d*\.\d+(e[-+]?\d+)?|-?\d+e[-+]?\d+")
@@ -77,9 +77,7 @@ def read_embedding(path: str | PathLike[str], *, header: bool | None = None) -> 
         logger.warning(
             "%s: the file has no ids; its rows are taken as the nodes 0 ... %d", reader.name, n - 1
         )
-        ids = default_ids(n)
-    else:
-        ids = as_ids(rows.ids.to_numpy(zero_copy_only=False))
+    ids = default_ids(n) if rows.ids is None else rows.node_ids
     if reader.headless and all(_FRACTION.fullmatch(value) for value in ids):
         msg = (
             f"{reader.name}: the first column must hold ids, not fractions such as {ids[0]}; add a column `node` "

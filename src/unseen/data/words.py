@@ -16,7 +16,7 @@ from unseen.data.options import Options
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import as_ids, match_ids
+from unseen.ids import match_ids
 
 Block = tuple[Any, tuple[str, ...]]
 """Columns of a feature matrix, and their names."""
@@ -82,7 +82,7 @@ def with_text(graph: Graph, source: Any, encoder: Any, options: Options) -> Grap
         msg = "texts are for graphs whose nodes are of one type; give the words of each type as its features"
         raise InputError(msg)
     piece: Any = load_alone(TextReader(source, options), [id_column(graph.node_ids, "node_ids")])
-    rows = match_ids(as_ids(piece.ids.to_numpy(zero_copy_only=False)), graph.node_ids)
+    rows = match_ids(piece.node_ids, graph.node_ids)
     if (rows < 0).any():
         node = piece.ids[int(np.argmax(rows < 0))].as_py()
         msg = f"{piece.source} has a text for {node!r}, and the graph has no such node; remove such rows"

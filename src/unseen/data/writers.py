@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from unseen.data.headers import may_be_header
 from unseen.data.ids import id_array, is_string, text_arrays
-from unseen.data.objects import feature_columns, features_to_arrow, labels_to_arrow, to_arrow
+from unseen.data.objects import arrow_table, feature_table
 from unseen.data.opened import PACKED, data_suffix
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metadata_path
 from unseen.embedding import Embedding
@@ -262,29 +262,6 @@ def metadata_of(embedding: Embedding) -> dict[str, Any]:
     params = json.loads(json.dumps(dict(embedding.params), default=plain))
     seed = params.get("random_state")
     return {"method": embedding.method, "params": params, "seed": seed, "version": __version__}
-
-
-def arrow_table(value: Any, role: Role) -> pa.Table:
-    """Return a part of a graph, or labels, as the table that files hold."""
-    if role == "edges":
-        table = to_arrow(value)
-        return table if (table.column("weight").to_numpy() != 1).any() else table.drop_columns("weight")
-    if role == "features":
-        return features_to_arrow(value)
-    return labels_to_arrow(value) if role == "labels" else pa.table({"node": id_array(value.node_ids)})
-
-
-def feature_table(graph: Any, path: Path) -> pa.Table:
-    """Return features with a column each: text has no lists."""
-    names = graph.feature_names or tuple(f"feature_{k}" for k in range(graph.features.shape[1]))
-    if len({"node", *names}) <= len(names):
-        clash = next(name for name in names if name == "node" or names.count(name) > 1)
-        msg = (
-            f"{path}: text cannot have a feature called {clash!r}, which is the name of the ids or of another "
-            "feature; write the features as .parquet or .npz instead"
-        )
-        raise UnsupportedError(msg)
-    return feature_columns(graph, names)
 
 
 def _needs_header(columns: dict[str, pa.Array]) -> bool:
