@@ -183,6 +183,17 @@ def test_a_graph_with_its_parts(tmp_path: Path) -> None:
     assert [path.name for path in written] == ["g.parquet", "g.labels.parquet"]
 
 
+def test_a_pattern_of_names_is_one_graph_and_none_of_its_files_is_overwritten(tmp_path: Path) -> None:
+    for name, text in {"p1.csv": "src,dst\na,b\n", "p2.csv": "src,dst\nb,c\n"}.items():
+        (tmp_path / name).write_text(text)
+    convert_file(str(tmp_path / "p*.csv"), tmp_path / "whole.parquet")
+    assert unseen.read_graph(tmp_path / "whole.parquet").node_ids.tolist() == ["a", "b", "c"]
+    with pytest.raises(OutputError, match="the same file is read as input"):
+        convert_file(str(tmp_path / "p*.csv"), tmp_path / "p2.csv")
+    with pytest.raises(InputError, match=r"no file has a name like .*q\*\.csv"):
+        convert_file(str(tmp_path / "q*.csv"), tmp_path / "whole.csv")
+
+
 def test_several_label_files_add_up(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("src,dst\na,b\n")
     for name, node in (("k", "a"), ("l", "b")):

@@ -216,6 +216,16 @@ def test_databases(tmp_path: Path, suffix: str) -> None:
         unseen.read(tmp_path / f"bad{suffix}")
 
 
+def test_a_column_of_the_usual_name_that_is_not_asked_for_keeps_its_name(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "unseen")
+    (tmp_path / "l.csv").write_text("Id,Label,Group\na,Ann,x\nb,Bob,y\n")
+    labels = unseen.read([("a", "b")], labels=tmp_path / "l.csv", label_column="Group").labels
+    assert labels.classes == ("x", "y")
+    assert "columns not used: 'Label'" in caplog.text
+
+
 def test_a_glob_and_folders_of_text(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()

@@ -20,6 +20,8 @@ from unseen.errors import InputError
 
 _USUAL = {"src": SRC, "dst": DST, "weight": WEIGHT, "label": LABEL, "node": NODE}
 """What columns that the user may name are usually called."""
+NOT_USED = " (not used)"
+"""Ends the name of a column that has the usual name where the user named another."""
 
 
 def id_values(table: Table, index: int, what: str) -> pa.Array:
@@ -152,7 +154,7 @@ def renamed(table: Table, role: Role, options: Options) -> Table:
             raise lacks(table.source, usual, name, names)
         for k, other in enumerate(own):
             if other.strip().lower() in _USUAL[usual] and names[k] != name:
-                own[k] = f"{other} (not used)"
+                own[k] = other + NOT_USED
         own[names.index(name)] = usual
     return replace(table, names=tuple(own))
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from unseen.data.arrays import MAT_KEYS, mat_variables
 from unseen.data.files import AnyPath, refuse_overwriting
+from unseen.data.folders import files_of
 from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_header
 from unseen.data.ids import is_list
 from unseen.data.opened import File, data_suffix
@@ -25,6 +26,7 @@ from unseen.data.sources import (
     Source,
     existing,
     find_format,
+    is_pattern,
     metadata_path,
 )
 from unseen.data.tables import Matrix
@@ -105,10 +107,13 @@ def convert_file(
         return write_part(graph, "features", to, inputs=[path])
     if kind == "labels":
         return write_part(read_label_list(path, options), "labels", to, inputs=[path])
-    parts = _own_parts(existing(path, "edges")) | {k: part for k, part in parts.items() if part is not None}
+    parts = _own_parts(_first_file(path, "edges")) | {
+        k: part for k, part in parts.items() if part is not None
+    }
     by_type = (list(part.values()) if isinstance(part, Mapping) else part for part in parts.values())
     listed = (part if isinstance(part, (list, tuple)) else [part] for part in by_type)
-    sources = [path, *(each for part in listed for each in part)]
+    own = files_of(path, "edges") if is_pattern(path) else [path]
+    sources = [*own, *(each for part in listed for each in part)]
     if kind == "graph" and str(to) not in STDOUT:  # what is wrong with it is told before the work
         check_graph_target(to)
         refuse_overwriting(to, sources)
@@ -136,7 +141,7 @@ def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) ->
 
     Without any of these it is a graph; what it holds else has to be said.
     """
-    path, to = existing(source, "source"), Path(target)
+    path, to = _first_file(source, "source"), Path(target)
     format_ = find_format(path, "edges")
     if path.is_dir() or (format_ is not None and format_.graph):
         return "graph"
@@ -148,6 +153,10 @@ def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) ->
         msg = f"{str(path)!r} may hold features or an embedding; say which with what=... (--what)"
         raise InputError(msg)
     return kind or "graph"
+
+
+def _first_file(source: AnyPath, what: str) -> Path:
+    return files_of(source, "edges")[0] if is_pattern(source) else existing(source, what)
 
 
 def _only_role(path: Path, *, written: bool) -> Role | None:

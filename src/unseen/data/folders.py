@@ -22,6 +22,7 @@ from unseen.data.sources import (
     Role,
     existing,
     format_of,
+    is_pattern,
 )
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError
@@ -32,7 +33,7 @@ _PARQUET, _TABLES = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".tab")
 
 def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
     """Return the files of a path: itself, those that a glob or a folder has, or one file of a known layout."""
-    if not Path(source).exists() and any(sign in str(source) for sign in "*?["):
+    if is_pattern(source):
         files = tuple(sorted(Path(each) for each in glob.glob(str(source), recursive=True)))  # noqa: PTH207
         if not files:
             msg = f"no file has a name like {str(source)!r}; check the pattern given as `{role}`"

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.build import Report
-from unseen.data.columns import listed, renamed
+from unseen.data.columns import NOT_USED, listed, renamed
 from unseen.data.headers import PANDAS_INDEX, is_row
 from unseen.data.ids import Floats, Ints, stacked
 from unseen.data.options import Options
@@ -235,6 +235,10 @@ class Reader(Generic[Piece]):
     def _say_unused(self, table: Table, used: Collection[int | None]) -> None:
         """Name the columns that are not read, once per source."""
         names = table.names or ()
-        others = [name for k, name in enumerate(names) if k not in used and name != PANDAS_INDEX]
+        others = [
+            name.removesuffix(NOT_USED)
+            for k, name in enumerate(names)
+            if k not in used and name != PANDAS_INDEX
+        ]
         if others and not self._started:
             logger.info("%s: columns not used: %s", table.source, listed(others))

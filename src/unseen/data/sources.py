@@ -237,6 +237,11 @@ def as_path(source: str | os.PathLike[str]) -> Path:
     return Path("/dev/stdin" if str(source) == STANDARD else source)
 
 
+def is_pattern(source: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a pattern of names such as ``parts/*.csv``, rather than the name of a file."""
+    return any(sign in str(source) for sign in "*?[") and not Path(source).exists()
+
+
 def existing(source: str | os.PathLike[str], what: str) -> Path:
     """Return the path of a file or folder that is there; `what` is the parameter that named it."""
     path = as_path(source)
