@@ -46,7 +46,7 @@ def test_words_of_a_text_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     (tmp_path / "t.csv").write_text("node,text\nx,red\n", encoding="utf-8")
     with pytest.raises(InputError, match="has a text for 'x', and the graph has no such node"):
         unseen.read_graph(PAIRS, text=tmp_path / "t.csv")
-    with pytest.raises(InputError, match="no word that several nodes share"):
+    with pytest.raises(InputError, match=r"^`text` has no word that several nodes share"):
         unseen.read_graph(PAIRS, text=frame(text=["one", "two", "three", "four"]))
 
 

@@ -82,16 +82,17 @@ def with_text(graph: Graph, source: Any, encoder: Any, options: Options) -> Grap
         msg = "texts are for graphs whose nodes are of one type; give the words of each type as its features"
         raise InputError(msg)
     piece: Any = load_alone(TextReader(source, options), [id_column(graph.node_ids, "node_ids")])
+    name = piece.source.replace("`labels`", "`text`")  # which are read in the same way
     rows = match_ids(piece.node_ids, graph.node_ids)
     if (rows < 0).any():
         node = piece.ids[int(np.argmax(rows < 0))].as_py()
-        msg = f"{piece.source} has a text for {node!r}, and the graph has no such node; remove such rows"
+        msg = f"{name} has a text for {node!r}, and the graph has no such node; remove such rows"
         raise InputError(msg)
     texts = np.full(graph.n_nodes, "", dtype=object)
     texts[rows] = piece.values.ravel()
     if len(rows) < graph.n_nodes:
-        logger.info("%s: %d nodes have no text", piece.source, graph.n_nodes - len(rows))
-    blocks = [words_of(texts.tolist(), piece.source)]
+        logger.info("%s: %d nodes have no text", name, graph.n_nodes - len(rows))
+    blocks = [words_of(texts.tolist(), name)]
     if encoder is not None:
         blocks.insert(0, _encoded(encoder, texts.tolist()))
     if graph.features is not None:
