@@ -27,7 +27,6 @@ LAYERS = [
         "labels",
         "splits",
         "embedding",
-        "homophily",
         "shown",
     },
     {"data"},

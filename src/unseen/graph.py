@@ -5,30 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import counted
+from unseen.errors import counted, unknown_type
 from unseen.ids import Features as Features
-from unseen.ids import IdArray, Ints, as_html, checked_features, checked_names, lock, row_ids
+from unseen.ids import IdArray, as_html, checked_adjacency, checked_columns, lock, row_ids, symmetrized
 from unseen.ids import Symmetrize as Symmetrize
-from unseen.relations import Need as Need
-from unseen.relations import (
-    Relation,
-    Types,
-    check_weights,
-    checked_adjacency,
-    plain_relation,
-    sparse_adjacency,
-    symmetric,
-    unknown_type,
-)
 
-Stored = dict[str | None, tuple[Features, tuple[str, ...] | None]]
-"""The features of each type that has some, and the names of their columns."""
+if TYPE_CHECKING:
+    from unseen.ids import Stored
+    from unseen.relations import Relation
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a method can use of a graph; :meth:`unseen.Graph.view` leaves out the rest.
+
+    Parameters
+    ----------
+    directed : bool
+        Directions. Without it the edges of a pair are one edge, of the larger absolute weight.
+    signed : bool
+        Negative weights. Without it such edges are left out, and counted.
+    typed : bool
+        Types of nodes and several relations. Without it all edges are of one kind, and the features of all types
+        stand side by side in blocks of columns, with zeros for the nodes of other types.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.Need(signed=True)
+    Need(directed=False, signed=True, typed=False)
+    """
+
+    directed: bool = False
+    signed: bool = False
+    typed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +84,8 @@ class Graph:
         adjacency = checked_adjacency(self.adjacency)
         n = adjacency.shape[0]
         ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
-        features = None if self.features is None else checked_features(self.features, n)
+        features, names = checked_columns(self.features, self.feature_names, n)
         lock(adjacency, features)
-        names = checked_names(self.feature_names, features)
         self.__dict__.update(adjacency=adjacency, features=features, node_ids=ids, feature_names=names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -79,7 +94,7 @@ class Graph:
 
     def __repr__(self) -> str:
         nodes = f"{self.n_nodes} nodes" + (f" of {len(self.types)} types" if len(self.types) > 1 else "")
-        kinds = [f"{len(self.relations)} relations"] if len(self.relations) > 1 else []
+        kinds = [f"{len(self._matrices)} relations"] if len(self._matrices) > 1 else []
         flags = [word for word in ("directed", "signed") if getattr(self, f"is_{word}")]
         widths = [matrix.shape[1] for matrix, _ in self.stored_features.values()]
         width = f"{widths[0] if widths else 'no'} features"
@@ -90,15 +105,21 @@ class Graph:
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """The kinds of edges, with direction and sign; a plain graph has one."""
+        from unseen.relations import plain_relation
+
         return (plain_relation(self.adjacency),)
 
     @cached_property
-    def types(self) -> Types:
+    def _matrices(self) -> tuple[sp.csr_array, ...]:
+        return (self.adjacency,)  # of each relation; most jobs need no more of a plain graph's
+
+    @cached_property
+    def types(self) -> tuple[str | None, ...]:
         """The types of nodes, in the order of first appearance; None stands for the only one."""
         return (None,)
 
     @cached_property
-    def codes(self) -> Ints:
+    def codes(self) -> npt.NDArray[np.int64]:
         """The number of each node's type."""
         return np.zeros(self.n_nodes, dtype=np.int64)
 
@@ -124,37 +145,36 @@ class Graph:
     @property
     def n_edges(self) -> int:
         """Number of edges of all relations; an undirected one counts once, and so does a self-loop."""
-        return sum(relation.n_edges for relation in self.relations)
+        return int(self.adjacency.nnz + self.n_self_loops) // 2
 
     @property
     def n_self_loops(self) -> int:
         """Number of nodes that have an edge to themselves."""
-        return int(np.any([each.matrix.diagonal() != 0 for each in self.relations], axis=0).sum())
+        return int(np.any([csr.diagonal() != 0 for csr in self._matrices], axis=0).sum())
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
         """Mask of the nodes that have no edge to another node."""
         alone = np.ones(self.n_nodes, dtype=bool)
-        for relation in self.relations:
-            csr = relation.matrix
+        for csr in self._matrices:
             ends = np.diff(csr.indptr) + np.bincount(csr.indices, minlength=self.n_nodes)
             alone &= ends == 2 * (csr.diagonal() != 0)
         return alone
 
-    @property
+    @cached_property
     def is_directed(self) -> bool:
         """Whether the edges of a relation point."""
-        return any(relation.directed for relation in self.relations)
+        return False
 
     @cached_property
     def is_signed(self) -> bool:
         """Whether some weights are negative."""
-        return any(bool((relation.matrix.data < 0).any()) for relation in self.relations)
+        return any(bool((csr.data < 0).any()) for csr in self._matrices)
 
     @property
     def is_heterogeneous(self) -> bool:
         """Whether there are several types of nodes, or several relations."""
-        return len(self.types) > 1 or len(self.relations) > 1
+        return len(self.types) > 1 or len(self._matrices) > 1
 
     @property
     def is_plain(self) -> bool:
@@ -170,7 +190,7 @@ class Graph:
         """Return the graph without what `need` does not ask for; see :class:`unseen.Need`."""
         return self
 
-    def rows_of(self, node_type: str | None) -> Ints:
+    def rows_of(self, node_type: str | None) -> npt.NDArray[np.int64]:
         """Return the row numbers of the nodes of one type."""
         if node_type not in self.types:
             raise unknown_type(node_type, self.types)
@@ -178,8 +198,7 @@ class Graph:
 
     def features_of(self, node_type: str) -> Features | None:
         """Return the features of the nodes of one type, in their order; None where it has none."""
-        if node_type not in self.types:
-            raise unknown_type(node_type, self.types)
+        self.rows_of(node_type)  # refuses one that is not there
         return self.stored_features.get(node_type, (None, None))[0]
 
     def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
@@ -308,9 +327,7 @@ class Graph:
         >>> unseen.Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]])).n_edges
         1
         """
-        matrix = sparse_adjacency(adjacency)
-        check_weights(matrix, drop_negative=drop_negative)
-        matrix = symmetric(matrix, symmetrize)
+        matrix = symmetrized(adjacency, symmetrize, drop_negative=drop_negative)
         return Graph(matrix, features, node_ids, feature_names)  # type: ignore[arg-type]
 
     @staticmethod

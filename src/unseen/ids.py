@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError
+from unseen.errors import InputError, logger
 
 IdArray = npt.NDArray[Any]
 """One-dimensional array of ids, dtype ``int64`` or ``object`` (holding ``str``)."""
@@ -23,10 +23,17 @@ Mask = npt.NDArray[np.bool_]
 Place = Callable[[int], str]
 """From the number of an entry to where it stands: ``'edges.csv', line 3``."""
 Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"
+Stored = dict[str | None, tuple[Features, tuple[str, ...] | None]]
+"""The features of each type that has some, and the names of their columns."""
+Types = tuple[str | None, ...]
 Negative = Literal["refuse", "drop", "absolute", "keep"]
 """What becomes of negative weights."""
 Symmetrize = Literal["max", "sum", "error"]
 """What becomes of a pair that is listed more than once, in either direction."""
+UNLABELLED = ("", "-1", "nan")
+"""Texts that stand for no label, whatever their case and the blanks around them."""
+MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
+"""Words that other programs write for a missing value: no label either, and that is said."""
 
 
 def as_html(value: Any) -> str:
@@ -271,16 +278,17 @@ def _feature_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
     return np.float32 if exact_in_float32 else np.float64
 
 
-def checked_names(names: Iterable[Any] | None, features: Features | None) -> tuple[str, ...] | None:
-    """Return the names of feature columns, one a column, or None."""
-    if names is None:
-        return None
-    named = tuple(str(name) for name in names)
-    columns = 0 if features is None else features.shape[1]
-    if len(named) != columns:
+def checked_columns(
+    features: Any, names: Iterable[Any] | None, n: int, of_type: str = ""
+) -> tuple[Features | None, tuple[str, ...] | None]:
+    """Return a copy of features of `n` nodes, and the names of their columns, one a column; None for none."""
+    matrix = None if features is None else checked_features(features, n, of_type)
+    named = None if names is None else tuple(str(name) for name in names)
+    columns = 0 if matrix is None else matrix.shape[1]
+    if named is not None and len(named) != columns:
         msg = f"`feature_names` has {len(named)} entries but there are {columns} feature columns"
         raise InputError(msg)
-    return named
+    return matrix, named
 
 
 def lock(*arrays: sp.csr_array | npt.NDArray[Any] | None) -> None:
@@ -290,3 +298,106 @@ def lock(*arrays: sp.csr_array | npt.NDArray[Any] | None) -> None:
             array.setflags(write=False)
         elif array is not None:
             lock(array.data, array.indices, array.indptr)
+
+
+def is_unlabelled(value: Any) -> bool:
+    """Return whether one entry means "no label": None, NaN, pandas' missing values, -1, or a text for it.
+
+    Examples
+    --------
+    >>> [is_unlabelled(value) for value in (None, float("nan"), -1, "", "-1", "NaN", "NA")]
+    [True, True, True, True, True, True, True]
+    >>> [is_unlabelled(value) for value in (0, "0", False, "none")]
+    [False, False, False, False]
+    """
+    if isinstance(value, str):
+        return value.strip().lower() in UNLABELLED or value.strip() in MISSING_WORDS
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return bool(value == -1 or value != value)  # NaN alone differs from itself
+    # pandas is recognised by name, without importing it
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def refused_class(name: str) -> str | None:
+    """Return why a file would not give the class `name` back, or None where it does.
+
+    Examples
+    --------
+    >>> refused_class("mail"), refused_class("NA")[:39]
+    (None, "the class name 'NA' would not be read b")
+    """
+    if "|" not in name and name == name.strip() and not is_unlabelled(name):
+        return None
+    words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
+    return (
+        f"the class name {name!r} would not be read back: | separates classes, blanks at the ends are dropped, "
+        f"and {words} mean no label; rename the class"
+    )
+
+
+def check_symmetrize(symmetrize: str) -> None:
+    """Raise an `InputError` unless `symmetrize` is one of the three policies."""
+    if symmetrize not in ("max", "sum", "error"):
+        msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
+        raise InputError(msg)
+
+
+def symmetrized(adjacency: Any, symmetrize: Symmetrize, *, drop_negative: bool) -> sp.csr_array:
+    """Return the symmetric adjacency of a square matrix of weights, each of which is checked."""
+    csr = sparse_adjacency(adjacency)
+    check_weights(csr, drop_negative=drop_negative)
+    return symmetric(csr, symmetrize)
+
+
+def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
+    """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
+    check_symmetrize(symmetrize)
+    transposed = matrix.T.tocsr()
+    if same(matrix, transposed):
+        return matrix
+    if symmetrize == "error":
+        msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
+        raise InputError(msg)
+    check_weights(matrix)  # the larger of two weights, or their sum, would hide a negative one
+    if symmetrize == "max":
+        logger.info("directed edges made undirected: the larger of the two weights of a pair")
+        return matrix.maximum(transposed).tocsr()
+    logger.info("directed edges made undirected: the sum of the two weights of a pair")
+    with np.errstate(over="ignore"):  # refused in the next lines
+        total = (matrix + sp.triu(transposed, 1) + sp.tril(transposed, -1)).tocsr()
+    if not np.isfinite(total.data).all():
+        msg = "two weights of a pair add up to more than a 64-bit float holds; take symmetrize='max' or smaller weights"
+        raise InputError(msg)
+    return total
+
+
+def sparse_adjacency(matrix: Any) -> sp.csr_array:
+    """Return a square matrix of real numbers in which every entry stands once."""
+    csr = sp.csr_array(square(matrix, "the adjacency")).astype(np.float64)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return csr
+
+
+def checked_adjacency(matrix: Any) -> sp.csr_array:
+    """Return a copy of the adjacency of a plain graph, or raise the error that says why it is none."""
+    csr = sparse_adjacency(matrix)
+    check_weights(csr)
+    if not same(csr, csr.T.tocsr()):
+        msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
+        raise InputError(msg)
+    return csr
+
+
+def check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
+    """Raise an `InputError` at a weight that is not finite, or negative; `drop_negative` removes these instead."""
+
+    def where(k: int) -> str:
+        row = np.searchsorted(csr.indptr, k, side="right") - 1
+        return f"the adjacency, row {row}, column {csr.indices[k]}: the weight is"
+
+    negative = int(np.count_nonzero(csr.data < 0))
+    csr.data[:] = checked_weights(csr.data, where, negative="drop" if drop_negative else "refuse")
+    if negative:
+        logger.info("%d entries of negative weight left out", negative)
+        csr.eliminate_zeros()

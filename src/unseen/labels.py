@@ -13,17 +13,16 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, need_library, unknown_name
 from unseen.graph import Graph
-from unseen.homophily import Homophily as Homophily
-from unseen.homophily import measure_homophily as measure_homophily
-from unseen.ids import IdArray, as_html, as_ids, lock, match_ids, row_ids
+from unseen.ids import MISSING_WORDS, IdArray, as_html, as_ids, is_unlabelled, lock, match_ids, row_ids
+from unseen.ids import refused_class as refused_class
 
-UNLABELLED = ("", "-1", "nan")
-"""Texts that stand for no label, whatever their case and the blanks around them."""
-MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
-"""Words that other programs write for a missing value: no label either, and that is said."""
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 ANSWERS = ("skip", "unknown")
 """Answers about a node that name no class."""
+FEW_PAIRS = 20
+"""With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
+HOMOPHILOUS = 0.2
+"""Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,41 +283,6 @@ class Labels:
         return pandas.Series(values, index=index, name="label", dtype=object)
 
 
-def is_unlabelled(value: Any) -> bool:
-    """Return whether one entry means "no label": None, NaN, pandas' missing values, -1, or a text for it.
-
-    Examples
-    --------
-    >>> [is_unlabelled(value) for value in (None, float("nan"), -1, "", "-1", "NaN", "NA")]
-    [True, True, True, True, True, True, True]
-    >>> [is_unlabelled(value) for value in (0, "0", False, "none")]
-    [False, False, False, False]
-    """
-    if isinstance(value, str):
-        return value.strip().lower() in UNLABELLED or value.strip() in MISSING_WORDS
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        return bool(value == -1 or value != value)  # NaN alone differs from itself
-    # pandas is recognised by name, without importing it
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def refused_class(name: str) -> str | None:
-    """Return why a file would not give the class `name` back, or None where it does.
-
-    Examples
-    --------
-    >>> refused_class("mail"), refused_class("NA")[:39]
-    (None, "the class name 'NA' would not be read b")
-    """
-    if "|" not in name and name == name.strip() and not is_unlabelled(name):
-        return None
-    words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
-    return (
-        f"the class name {name!r} would not be read back: | separates classes, blanks at the ends are dropped, "
-        f"and {words} mean no label; rename the class"
-    )
-
-
 def tell_missing_words(count: int) -> None:
     """Say that so many labels are words such as ``NA``, which count as no label."""
     if count:
@@ -376,3 +340,44 @@ def _is_whole(value: Any) -> bool:
     if isinstance(value, (float, np.floating)):
         return float(value).is_integer()
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Homophily:
+    """Whether nodes of one class are linked, measured on edges between labelled nodes."""
+
+    share: float | None
+    expected: float | None
+    n_pairs: int
+
+    @property
+    def adjusted(self) -> float | None:
+        """0 where edges ignore classes, 1 where all stay inside; None where it cannot be measured."""
+        if self.share is None or self.expected is None or self.n_pairs < FEW_PAIRS or self.expected >= 1:
+            return None
+        return (self.share - self.expected) / (1 - self.expected)
+
+    @property
+    def holds(self) -> bool:
+        """Whether neighbours may be listened to; they are where nothing speaks against it."""
+        return self.adjusted is None or self.adjusted >= HOMOPHILOUS
+
+
+def measure_homophily(graph: Graph, labels: Labels) -> Homophily:
+    """Return how often an edge between two labelled nodes joins nodes that share a class.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> measure_homophily(graph, Labels.from_values(["a", "a", "b", None], graph.node_ids))
+    Homophily(share=0.5, expected=0.625, n_pairs=2)
+    """
+    rows = labels.labelled
+    edges = sp.triu(graph.adjacency[rows][:, rows], 1).tocoo()
+    if not edges.nnz:
+        return Homophily(None, None, 0)
+    indicator = labels.indicator[rows].astype(np.int32)
+    src, dst = edges.row, edges.col
+    shared = np.asarray(indicator[src].multiply(indicator[dst]).sum(axis=1)).ravel() > 0
+    ends = np.asarray(indicator[np.r_[src, dst]].sum(axis=0)).ravel() / (2 * len(src))
+    return Homophily(float(shared.mean()), float(min(np.square(ends).sum(), 1.0)), len(src))

@@ -13,10 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, counted, logger
-from unseen.graph import Graph, Need, Stored
-from unseen.ids import Features, Ints, checked_features, checked_names, lock, merged, row_ids
-from unseen.relations import Relation, Types, oriented, unknown_type
+from unseen.errors import InputError, counted, logger, unknown_type
+from unseen.graph import Graph, Need
+from unseen.ids import (
+    Features,
+    Ints,
+    Stored,
+    Types,
+    checked_columns,
+    lock,
+    merged,
+    row_ids,
+)
+from unseen.relations import Relation, oriented
 
 
 class RelationGraph(Graph):
@@ -41,15 +50,17 @@ class RelationGraph(Graph):
         for key in [each for each in types if each in own or each in names]:
             of_type = "" if key is None else f" of type {key!r}"
             count = int((codes == types.index(key)).sum())
-            matrix = checked_features(own[key], count, of_type) if key in own else None
-            stored[key] = (matrix, checked_names(names.get(key), matrix))  # type: ignore[assignment]
+            stored[key] = checked_columns(own.get(key), names.get(key), count, of_type)  # type: ignore[assignment]
         lock(codes, *(matrix for matrix, _ in stored.values()))
+        sound = tuple(_with_types(each, types, codes) for each in listed)
         self.__dict__.update(
             node_ids=ids,
             types=types,
             codes=codes,
             stored_features=stored,
-            relations=tuple(_with_types(each, types, codes) for each in listed),
+            relations=sound,
+            is_directed=any(each.directed for each in sound),
+            _matrices=tuple(each.matrix for each in sound),
             _views={},
         )
 
@@ -75,6 +86,11 @@ class RelationGraph(Graph):
     def feature_names(self) -> tuple[str, ...] | None:  # type: ignore[override]
         """The names of the features of the plain view: ``author:word`` where there are several types."""
         return self.plain.feature_names
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges of all relations; an undirected one inside one type counts once."""
+        return sum(relation.n_edges for relation in self.relations)
 
     def view(self, need: Need) -> Graph:
         """Return the graph without what `need` does not ask for, and say in one sentence what that was, once."""

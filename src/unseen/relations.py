@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.errors import InputError, counted, logger, unknown_name
-from unseen.ids import Ints, Place, Symmetrize, as_html, checked_weights, lock, merged, same, square
-
-Types = tuple[str | None, ...]
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a method can use of a graph; :meth:`unseen.Graph.view` leaves out the rest.
-
-    Parameters
-    ----------
-    directed : bool
-        Directions. Without it the edges of a pair are one edge, of the larger absolute weight.
-    signed : bool
-        Negative weights. Without it such edges are left out, and counted.
-    typed : bool
-        Types of nodes and several relations. Without it all edges are of one kind, and the features of all types
-        stand side by side in blocks of columns, with zeros for the nodes of other types.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> unseen.Need(signed=True)
-    Need(directed=False, signed=True, typed=False)
-    """
-
-    directed: bool = False
-    signed: bool = False
-    typed: bool = False
+from unseen.errors import InputError, counted, logger
+from unseen.ids import Ints, Place, Types, as_html, checked_weights, lock, merged, same, square
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,14 +136,6 @@ def oriented(
     return np.where(turned, column, row), np.where(turned, row, column)
 
 
-def unknown_type(node_type: object, types: Iterable[str | None]) -> InputError:
-    """Return the error for a type of nodes that a graph does not have."""
-    named = [each for each in types if each is not None]
-    if named:
-        return unknown_name("node type", node_type, named)
-    return InputError(f"the nodes have no types, so that none is called {node_type!r}; take graph.features")
-
-
 def settled(relations: Sequence[Relation]) -> list[Relation]:
     """Return relations that list every link, where nobody says which of them point.
 
@@ -190,64 +154,3 @@ def settled(relations: Sequence[Relation]) -> list[Relation]:
         directed = each.source_type == each.target_type and not same(each.matrix, turned)
         kept.append(replace(each, directed=directed))
     return kept
-
-
-def check_symmetrize(symmetrize: str) -> None:
-    """Raise an `InputError` unless `symmetrize` is one of the three policies."""
-    if symmetrize not in ("max", "sum", "error"):
-        msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
-        raise InputError(msg)
-
-
-def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
-    """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
-    check_symmetrize(symmetrize)
-    transposed = matrix.T.tocsr()
-    if same(matrix, transposed):
-        return matrix
-    if symmetrize == "error":
-        msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
-        raise InputError(msg)
-    check_weights(matrix)  # the larger of two weights, or their sum, would hide a negative one
-    if symmetrize == "max":
-        logger.info("directed edges made undirected: the larger of the two weights of a pair")
-        return matrix.maximum(transposed).tocsr()
-    logger.info("directed edges made undirected: the sum of the two weights of a pair")
-    with np.errstate(over="ignore"):  # refused in the next lines
-        total = (matrix + sp.triu(transposed, 1) + sp.tril(transposed, -1)).tocsr()
-    if not np.isfinite(total.data).all():
-        msg = "two weights of a pair add up to more than a 64-bit float holds; take symmetrize='max' or smaller weights"
-        raise InputError(msg)
-    return total
-
-
-def sparse_adjacency(matrix: Any) -> sp.csr_array:
-    """Return a square matrix of real numbers in which every entry stands once."""
-    csr = sp.csr_array(square(matrix, "the adjacency")).astype(np.float64)
-    csr.sum_duplicates()
-    csr.eliminate_zeros()
-    return csr
-
-
-def checked_adjacency(matrix: Any) -> sp.csr_array:
-    """Return a copy of the adjacency of a plain graph, or raise the error that says why it is none."""
-    csr = sparse_adjacency(matrix)
-    check_weights(csr)
-    if not same(csr, csr.T.tocsr()):
-        msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
-        raise InputError(msg)
-    return csr
-
-
-def check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
-    """Raise an `InputError` at a weight that is not finite, or negative; `drop_negative` removes these instead."""
-
-    def where(k: int) -> str:
-        row = np.searchsorted(csr.indptr, k, side="right") - 1
-        return f"the adjacency, row {row}, column {csr.indices[k]}: the weight is"
-
-    negative = int(np.count_nonzero(csr.data < 0))
-    csr.data[:] = checked_weights(csr.data, where, negative="drop" if drop_negative else "refuse")
-    if negative:
-        logger.info("%d entries of negative weight left out", negative)
-        csr.eliminate_zeros()

@@ -75,7 +75,7 @@ class Options:
         return any((self.src, self.dst, self.weight, self.node_column, self.label_column))
 
     def __post_init__(self) -> None:
-        from unseen.relations import check_symmetrize
+        from unseen.ids import check_symmetrize
 
         check_symmetrize(self.symmetrize)
         if self.drop_negative and self.absolute:

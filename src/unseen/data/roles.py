@@ -41,9 +41,8 @@ from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
-from unseen.ids import Features, checked_weights, default_ids
-from unseen.labels import ANSWERS, MISSING_WORDS, UNLABELLED
-from unseen.relations import symmetric
+from unseen.ids import MISSING_WORDS, UNLABELLED, Features, checked_weights, default_ids, symmetric
+from unseen.labels import ANSWERS
 
 
 def _lack(table: Table, need: str) -> InputError:

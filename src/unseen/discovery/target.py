@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from unseen.embedding import Embedding
+from unseen.errors import unknown_type
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import make_method
-from unseen.relations import unknown_type
 
 
 def searched(
