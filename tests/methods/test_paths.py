@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,60 @@ def test_directions_are_two_steps() -> None:
     pool = PathPool(graph, None, 0, Run())
     assert {"nodes/cites", "nodes/~cites", "nodes/cites.~cites", "nodes-ids/~cites.~cites"} <= set(pool.names)
     assert not pool.signs
-    method = unseen.RECTPlus(random_state=0, views=("nodes/~cites",)).fit(graph)
+    method = unseen.RECTPlus(random_state=0, views=("nodes/~cites", "nodes-ids/cites")).fit(graph)
+    assert np.allclose(method.transform(graph).vectors, method.embedding_.vectors, atol=1e-5)
+    beside = unseen.RECTPlus(random_state=0, views=("plain/near", "nodes/~cites")).fit(graph)
+    assert np.allclose(beside.transform(graph).vectors, beside.embedding_.vectors, atol=1e-5)
+    structure = unseen.RECTPlus(random_state=0, views=("rows/raw", "nodes/~cites")).fit(graph)
     with pytest.raises(unseen.UnsupportedError, match="took a view of the structure alone"):
-        method.transform(graph)
+        structure.transform(graph)
+
+
+def test_transform_gives_back_the_vectors_of_the_fit(tmp_path: Path) -> None:
+    graph, values = library(np.random.default_rng(0))
+    method = unseen.RECTPlus(random_state=0).fit(graph, labelled(graph, values[:30]))
+    assert any("-ids/" in name for name in method.views_)
+    assert np.allclose(method.transform(graph).vectors, method.embedding_.vectors, atol=1e-5)
+    order = np.random.default_rng(3).permutation(graph.n_nodes)
+    moved = method.transform(graph.subgraph(order)).vectors
+    assert np.allclose(moved, method.embedding_.vectors[order], atol=1e-5)
+    method.save(tmp_path / "model.npz")
+    loaded = unseen.load_method(tmp_path / "model.npz")
+    assert np.array_equal(loaded.transform(graph).vectors, method.transform(graph).vectors)
+
+
+def test_new_nodes_are_where_a_fit_with_them_has_them() -> None:
+    graph, values = library(np.random.default_rng(0))
+    new = [5, 17, 30, 125]  # three authors and a venue
+    old = graph.subgraph(np.setdiff1d(np.arange(graph.n_nodes), new))
+    every = labelled(graph, values)
+    known = every.keep(np.setdiff1d(np.arange(60), new)).aligned(old)
+    transformed = unseen.RECTPlus(random_state=0).fit(old, known).transform(graph).vectors
+    fitted = unseen.RECTPlus(random_state=0).fit_transform(graph, every).vectors
+
+    def cosines(vectors: Any) -> Any:
+        unit = vectors[:60] / np.maximum(np.linalg.norm(vectors[:60], axis=1, keepdims=True), 1e-9)
+        return unit[new[:3]] @ unit.T
+
+    assert np.abs(cosines(transformed) - cosines(fitted)).mean() < 0.05
+
+
+def test_new_nodes_need_the_relations_and_features_of_the_fit() -> None:
+    graph, values = library(np.random.default_rng(0))
+    method = unseen.RECTPlus(random_state=0).fit(graph, labelled(graph, values[:30]))
+    for other in (graph.view(unseen.Need()), graph.subgraph(np.arange(120))):
+        with pytest.raises(
+            unseen.InputError, match=r"lacks relations that the view .* follows; give the new"
+        ):
+            method.transform(other)
+    turned: Any = {"author": np.ones((60, 10)), "paper": np.ones((60, 10))}  # as many columns in all
+    renamed = unseen.Graph.from_relations(graph.relations, graph.node_ids, graph.node_types, turned)  # type: ignore[arg-type]
+    with pytest.raises(unseen.InputError, match="'paper' has 10 features, at fit time there were 20"):
+        method.transform(renamed)
+
+
+def test_views_of_large_types_are_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph: Any = library(np.random.default_rng(0))[0]
+    monkeypatch.setattr("unseen.methods.paths.LARGE", 59)
+    pool = PathPool(graph, "author", 0, Run())
+    assert pool.parts["author-ids/wrote.~wrote"].base.shape == (60, 32)

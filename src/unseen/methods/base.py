@@ -174,7 +174,7 @@ class Method(Declared):
         if fitted is not None and columns != fitted and (columns is not None or self.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
             raise InputError(msg)
-        with Run().of(graph, None) as run:
+        with Run().of(whole, None) as run:
             vectors = self._transform(self._scaled(graph, run), run)
         return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
 

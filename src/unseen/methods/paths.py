@@ -10,27 +10,31 @@ dense: a path is applied to blocks of vectors, from the right, and costs as much
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
+from unseen.errors import InputError
 from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, truncated_svd
-from unseen.methods.views import Pool, Vectors, column_weights, weighted
+from unseen.methods.views import LARGE, Pool, Reduction, Vectors, column_weights, weighted
 from unseen.relation_graph import RelationGraph
 
+Array = npt.NDArray[Any]
 MOST_STEPS, MOST_PATHS = 4, 32
 """Paths between several types are as long as this, as long as there are no more than so many; inside one type, of two
 steps: the plain graph has views of more."""
 WIDTH = 128
-"""Columns of a view."""
+"""Columns of a view; a quarter where the type that has labels is large."""
 ROUNDS = 4
 """Rounds of iteration for the identity of a type that has more nodes than a view has columns."""
 
@@ -91,6 +95,19 @@ def _normalized(matrix: sp.csr_array, run: Run) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
+class View:
+    """A path and the vectors at its end: reduced features (`way` says how), or directions of the identity."""
+
+    path: Path
+    base: Vectors
+    way: Reduction | None = None
+
+    def vectors(self) -> Vectors:
+        """Return the view: rows of length 1."""
+        return np.asarray(l2_rows(self.path @ self.base), dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
 class PathPool:
     """The views of a graph of relations, at the nodes of the type that has labels.
 
@@ -106,6 +123,8 @@ class PathPool:
         Does the work.
     plain : Pool, optional
         Views of the plain graph, offered beside those of paths.
+    kept : mapping of str to ndarray, optional
+        What :meth:`keep` of another pool returned: then there are its views alone, for the nodes of this graph.
     """
 
     graph: RelationGraph
@@ -113,86 +132,122 @@ class PathPool:
     seed: int
     run: Run
     plain: Pool | None = None
+    kept: Mapping[str, Array] | None = None
     rows: Ints = field(init=False)
-    parts: dict[str, tuple[Path, Vectors]] = field(init=False)
-    """Of each view the path, and the vectors at its end."""
+    parts: dict[str, View] = field(init=False)
 
     def __post_init__(self) -> None:
-        paths = paths_from(self.graph, self.target, self.run)
-        ends = dict.fromkeys(path.end for path in paths)
-        bases = {end: self._features(end) for end in ends}
-        parts: dict[str, tuple[Path, Vectors]] = {}
-        for path in paths:
-            end, base = (path.end or "nodes").replace("/", "|"), bases[path.end]
-            if base is not None:
-                parts[f"{end}/{path.name or 'own'}"] = (path, base)
-            if path.steps and (base is None or len(self.graph.types) == 1):
-                parts[f"{end}-ids/{path.name}"] = (path, self._identity(path))
+        parts: dict[str, View] = {}
         self.__dict__.update(rows=self.graph.rows_of(self.target), parts=parts)
+        paths = paths_from(self.graph, self.target, self.run)
+        of_features = {end: self._features(end) for end in dict.fromkeys(path.end for path in paths)}
+        for path in paths:
+            end, base = _text(path.end), of_features[path.end]
+            if base is not None:
+                parts[f"{end}/{path.name or 'own'}"] = View(path, *base)
+            name = f"{end}-ids/{path.name}"
+            if path.steps and (base is None or len(self.graph.types) == 1) and self._wanted(name):
+                parts[name] = View(path, self._identity(path, name))
 
     @property
     def together(self) -> bool:
         """Whether views serve best all together: those of several types tell different things."""
-        return self.plain is None
+        return len(self.graph.types) > 1
 
     @property
     def signs(self) -> list[str]:
         """Views of the signed edges of one step: beside the positive part, they say what is unlike."""
-        signed = [name for name, (path, _) in self.parts.items() if len(path.steps) == 1 and path.signed]
-        return [name for name in signed if "-ids/" in name]
+        return [
+            name
+            for name, view in self.parts.items()
+            if view.way is None and len(view.path.steps) == 1 and view.path.signed
+        ]
 
     @property
     def names(self) -> list[str]:
         """Names of all views."""
         return [*([] if self.plain is None else self.plain.names), *self.parts]
 
-    def _features(self, end: str | None) -> Vectors | None:
-        features = self.graph.stored_features.get(end, (None, None))[0]
-        if features is None:
-            return None
-        matrix = weighted(features, column_weights(features), unit=True)
-        rng = np.random.default_rng(self.seed)
-        return truncated_svd(matrix, min(WIDTH, *matrix.shape), rng, self.run)[0]
+    @property
+    def width(self) -> int:
+        """Columns of a view."""
+        return WIDTH if len(self.rows) <= LARGE else WIDTH // 4
 
-    def _identity(self, path: Path) -> Vectors:
+    def _wanted(self, name: str) -> bool:
+        return self.kept is None or name in self.kept
+
+    def _features(self, end: str | None) -> tuple[Vectors, Reduction] | None:
+        """Return the features of a type after SVD, and how they became so."""
+        features, text = self.graph.stored_features.get(end, (None, None))[0], _text(end)
+        if features is None or not self._wanted(f"{text}/axes"):
+            return None
+        if self.kept is None:
+            weights, rng = column_weights(features), np.random.default_rng(self.seed)
+            matrix = weighted(features, weights, unit=True)
+            axes = truncated_svd(matrix, min(self.width, *matrix.shape), rng, self.run)[1]
+        else:
+            weights, axes = self.kept[f"{text}/weights"], self.kept[f"{text}/axes"]
+            if features.shape[1] != len(weights):
+                msg = f"{text!r} has {features.shape[1]} features, at fit time there were {len(weights)}"
+                raise InputError(msg)
+        way = Reduction(weights, axes, unit=True)
+        return way.apply(features, self.run), way
+
+    def _identity(self, path: Path, name: str) -> Vectors:
         """Return directions at the end of a path that hold most of it; all, where there are few."""
-        rows = self.graph.rows_of(path.end)
-        n, width = len(rows), min(WIDTH, len(rows), len(self.graph.rows_of(self.target)))
-        if n <= WIDTH:
-            return np.eye(n, dtype=np.float32)
-        keys = node_keys(self.graph.node_ids[rows], self.seed)
-        start = (keyed_uniform(keys, width, stream=12) - 0.5).astype(np.float32)
+        if self.kept is not None:
+            return _at_keys(self.kept[name], self.kept[f"{_text(path.end)}-ids"], self._keys(path.end))
+        keys = self._keys(path.end, self.seed)
+        if len(keys) <= self.width:
+            return np.eye(len(keys), dtype=np.float32)
+        drawn = keyed_uniform(keys, min(self.width, len(self.rows)), stream=12)
+        start = (drawn - 0.5).astype(np.float32)
         for _ in range(ROUNDS):
             start = orthonormal(path.back(orthonormal(path @ start, self.run)), self.run)
         return start
+
+    def _keys(self, end: str | None, seed: int = 0) -> npt.NDArray[np.uint64]:
+        return node_keys(self.graph.node_ids[self.graph.rows_of(end)], seed)
+
+    def keep(self, names: Iterable[str]) -> dict[str, Array]:
+        """Return what makes these views of paths for new nodes: axes of features, and directions at known nodes."""
+        kept: dict[str, Array] = {}
+        for name in names:
+            if name in self.parts:
+                view = self.parts[name]
+                end = _text(view.path.end)
+                if view.way is None:
+                    kept |= {name: view.base, f"{end}-ids": self._keys(view.path.end)}
+                else:
+                    kept |= {f"{end}/weights": np.asarray(view.way.weights), f"{end}/axes": view.way.axes}
+        return kept
 
     def at(self, rows: Ints) -> dict[str, Vectors]:
         """Return the given rows of every view."""
         places = np.searchsorted(self.rows, rows)
         views = {} if self.plain is None else self.plain.at(rows)
-        return views | {name: self._view(name)[places] for name in self.parts}
+        return views | {name: view.vectors()[places] for name, view in self.parts.items()}
 
     def side_by_side(self, names: Iterable[str]) -> tuple[Vectors, list[slice]]:
         """Return some views, whole, and the columns of each."""
         listed = list(names)
-        of_plain = [name for name in listed if name not in self.parts]
-        views, slices = [], list[slice]()
-        if self.plain is not None and of_plain:
-            joined, slices = self.plain.side_by_side(of_plain)
-            views.append(joined)
-        for name in listed:
-            if name in self.parts:
-                views.append(self._view(name))
-                start = slices[-1].stop if slices else 0
-                slices.append(slice(start, start + views[-1].shape[1]))
-        return np.hstack(views), slices
-
-    def _view(self, name: str) -> Vectors:
-        path, base = self.parts[name]
-        return np.asarray(l2_rows(path @ base), dtype=np.float32)
+        of_paths = [self.parts[name] for name in listed if name in self.parts]
+        first, slices = np.empty((len(self.rows), 0), dtype=np.float32), list[slice]()
+        if self.plain is not None and len(of_paths) < len(listed):
+            first, slices = self.plain.side_by_side(name for name in listed if name not in self.parts)
+        width = sum(view.base.shape[1] for view in of_paths)
+        joined = np.empty((len(self.rows), first.shape[1] + width), dtype=np.float32)
+        joined[:, : first.shape[1]] = first
+        for view in of_paths:  # one at a time: all together they are much of the memory
+            start = slices[-1].stop if slices else 0
+            slices.append(slice(start, start + view.base.shape[1]))
+            joined[:, slices[-1]] = view.vectors()
+        return joined, slices
 
     def everywhere(self, vectors: Vectors) -> Vectors:
         """Return vectors of all nodes: other types have the mean of their neighbours', from the near to the far."""
+        if len(self.rows) == self.graph.n_nodes:
+            return vectors
         joined = np.zeros((self.graph.n_nodes, vectors.shape[1]), dtype=np.float32)
         joined[self.rows] = vectors
         reached = np.zeros(self.graph.n_nodes, dtype=bool)
@@ -203,9 +258,22 @@ class PathPool:
             new = np.flatnonzero((counts > 0) & ~reached)
             if not len(new):
                 return joined
-            near = sp.csr_array(links[new] @ sp.diags_array(reached.astype(np.float64)))
-            joined[new] = (near @ joined) * inverse(counts[new])[:, None]
+            near = links[new]
+            near.data *= reached[near.indices]
+            joined[new] = _normalized(near, self.run) @ joined
             reached[new] = True
+
+
+def _text(node_type: str | None) -> str:
+    """Return the name of a type as it stands in the names of views."""
+    return (node_type or "nodes").replace("/", "|")
+
+
+def _at_keys(values: Vectors, keys: Array, wanted: Array) -> Vectors:
+    """Return the row of each wanted key; zeros for those that have none."""
+    order = np.argsort(keys)
+    place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    return np.where((keys[place] == wanted)[:, None], values[place], np.float32(0))
 
 
 def labelled_types(graph: RelationGraph, labels: Labels) -> list[str | None]:

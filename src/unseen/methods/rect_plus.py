@@ -84,7 +84,8 @@ class RECTPlus(Method):
     -----
     Without labels, or with fewer than ten labelled nodes or one class, a default view is taken: weighted features at
     middle depth, or the smoothed walk where there are no features. New nodes can be embedded where all views are of
-    features. Where no view finds more labels than the most frequent class does, the features as they are stay in.
+    features or of paths of relations. Where no view finds more labels than the most frequent class does, the features
+    as they are stay in.
     """
 
     name: ClassVar[str] = "rect-plus"
@@ -135,6 +136,7 @@ class RECTPlus(Method):
         ways, pool = self._pool(graph, labels, seed, run)
         self.views_, self.view_scores_ = self._choose(pool, labels, seed)
         self._keep(ways)
+        self.target_, self.path_arrays_ = pool.target, pool.keep(self.views_)
         self.class_descriptions_ = _words(graph, labels, ways, run)
         joined, places = pool.side_by_side(self.views_)
         self.scales_ = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
@@ -207,11 +209,34 @@ class RECTPlus(Method):
         self.column_weights_ = weights
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        self._new_features(graph)
         if not hasattr(self, "scales_"):
             msg = f"this {self.name} was fitted by unseen 0.1.0, whose views are other ones; fit it again"
             raise UnsupportedError(msg)
-        if any(needs_structure(name) for name in self.views_):
+        pool = self._pool_of_new(graph, run)
+        missing = next((name for name in self.views_ if name not in pool.names), None)
+        if missing is not None:
+            msg = (
+                f"the graph lacks relations that the view {missing!r} of this {self.name} follows; give the new nodes "
+                "together with those that they are linked to, with the types and relations of the fit"
+            )
+            raise InputError(msg)
+        joined, places = pool.side_by_side(self.views_)
+        return pool.everywhere(times(_scaled(joined, places, self.scales_), self.mix_, run))
+
+    def _pool_of_new(self, graph: Graph, run: Run) -> Pool | PathPool:
+        """Return the views that were taken, for the nodes of another graph."""
+        kept: dict[str, Any] = getattr(self, "path_arrays_", {})
+        of_plain = [n for n in self.views_ if n not in kept and f"{n.split('/')[0]}/axes" not in kept]
+        plain = self._plain_of_new(graph, of_plain, run) if of_plain else None
+        if not kept or run.graph.is_plain:
+            return plain or Pool(graph, {}, run)
+        from unseen.methods.paths import PathPool
+
+        return PathPool(run.graph, self.target_, 0, run, plain, kept)
+
+    def _plain_of_new(self, graph: Graph, names: list[str], run: Run) -> Pool:
+        self._new_features(graph)
+        if any(needs_structure(name) for name in names):
             msg = (
                 f"{self.name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "
                 "have; fit it again on the larger graph, or with `views` of features"
@@ -221,9 +246,7 @@ class RECTPlus(Method):
             "weighted": Reduction(self.column_weights_, self.axes_, True),
             "plain": Reduction(None, self.plain_axes_, False),
         }
-        ways = with_narrow(ways, SMALL_GRAPH.narrow)
-        joined, places = Pool(graph, feature_bases(graph, ways, run), run).side_by_side(self.views_)
-        return times(_scaled(joined, places, self.scales_), self.mix_, run)
+        return Pool(graph, feature_bases(graph, with_narrow(ways, SMALL_GRAPH.narrow), run), run)
 
 
 def _enough(truth: npt.NDArray[np.bool_]) -> bool:

@@ -113,6 +113,10 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
                 arrays[f"{prefix}{key}/{number}"] = weight.cpu().numpy()
         elif isinstance(value, np.ndarray):
             arrays[prefix + key] = value
+        elif (
+            value and isinstance(value, dict) and all(isinstance(each, np.ndarray) for each in value.values())
+        ):
+            arrays |= {f"{prefix}{key}:{name}": array for name, array in value.items()}
         elif isinstance(value, Method):
             halves[key] = _packed(value, f"{prefix}{key}/", arrays)
         else:
@@ -155,7 +159,10 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
         if not name.startswith(prefix) or name in ("about", "vectors", "ids", "ids_utf8", "ids_offsets"):
             continue
         key, _, number = name[len(prefix) :].partition("/")
-        if number.isdecimal():
+        if ":" in key:  # one of several arrays by name
+            key, _, number = name[len(prefix) :].partition(":")
+            vars(method).setdefault(key, {})[number] = array
+        elif number.isdecimal():
             encoders.setdefault(key, []).append(array)
         elif not number:
             setattr(method, key, array)

@@ -243,7 +243,13 @@ class Pool:
     together: ClassVar[bool] = False
     parts: ClassVar[tuple[str, ...]] = ()
     signs: ClassVar[tuple[str, ...]] = ()
+    target: ClassVar[None] = None
     """As in :class:`unseen.methods.paths.PathPool`."""
+
+    @staticmethod
+    def keep(names: Iterable[str]) -> dict[str, Any]:  # noqa: ARG004
+        """Return nothing: how features are reduced is enough for new nodes."""
+        return {}
 
     @staticmethod
     def everywhere(vectors: Vectors) -> Vectors:
