@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes
     from unseen.methods.paths import PathPool
 
+Table = npt.NDArray[np.float32]
+
 MOST_LABELLED, MOST_TOGETHER = 2000, 800
 """Labelled nodes that the choice looks at, of one view and of several together; of more, as many are drawn."""
 MOST_JOINING = 3
@@ -138,12 +140,18 @@ class RECTPlus(Method):
         self._keep(ways)
         self.target_, self.path_arrays_ = pool.target, pool.keep(self.views_)
         self.class_descriptions_ = _words(graph, labels, ways, run)
+        key = (RECTPlus, seed, pool.target, tuple(self.views_), self.n_components)
+        vectors, self.scales_, self.mix_ = run.once(key, lambda: self._joined(pool, run))
+        return vectors
+
+    def _joined(self, pool: Pool | PathPool, run: Run) -> tuple[Table, Table, Table]:
+        """Return vectors of the chosen views, which labels change no more, and what makes them for new nodes."""
         joined, places = pool.side_by_side(self.views_)
-        self.scales_ = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
+        scales = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
         most = joined.shape[1]
         width = self._components(self.n_components, most, f"the chosen views have {most} columns together")
-        vectors, self.mix_ = _reduced(_scaled(joined, places, self.scales_), width, run)
-        return pool.everywhere(vectors)
+        vectors, mix = _reduced(_scaled(joined, places, scales), width, run)
+        return pool.everywhere(vectors), scales, mix
 
     def _pool(
         self, graph: Graph, labels: Labels, seed: int, run: Run
@@ -307,14 +315,14 @@ def _side_by_side(
     return names if signs and more(of(names), of([*names, *signs]), ALIKE) else [*names, *signs]
 
 
-def _kernel(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+def _kernel(vectors: Table) -> npt.NDArray[np.float64]:
     """Return the products of all rows with each other, centred, for vectors of mean squared length 1."""
     centred = vectors - vectors.mean(axis=0)
     kernel = np.asarray(centred @ centred.T, dtype=np.float64)
     return kernel / (np.trace(kernel) / len(kernel) or 1.0)
 
 
-def _scale(vectors: npt.NDArray[np.float32], run: Run) -> float:
+def _scale(vectors: Table, run: Run) -> float:
     """Return the factor that brings the mean squared distance of the rows from their mean to 1."""
     sums = run.total(run.each(lambda i, j: vectors[i:j].sum(axis=0, dtype=np.float64), len(vectors)))
     squares = run.total(run.each(lambda i, j: np.square(vectors[i:j], dtype=np.float64).sum(), len(vectors)))
@@ -322,9 +330,7 @@ def _scale(vectors: npt.NDArray[np.float32], run: Run) -> float:
     return spread**-0.5 if spread > 1e-12 else 1.0
 
 
-def _scaled(
-    joined: npt.NDArray[np.float32], places: list[slice], scales: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
+def _scaled(joined: Table, places: list[slice], scales: Table) -> Table:
     """Return the views with the columns of each times its scale, in place."""
     for place, scale in zip(places, scales, strict=True):
         joined[:, place] *= scale
@@ -355,9 +361,7 @@ def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
     return rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]]
 
 
-def _reduced(
-    vectors: npt.NDArray[np.float32], k: int, run: Run
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+def _reduced(vectors: Table, k: int, run: Run) -> tuple[Table, Table]:
     """Return vectors along their `k` strongest directions, and the map that led there."""
     if k == vectors.shape[1]:
         return vectors, np.eye(k, dtype=np.float32)
