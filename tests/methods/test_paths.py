@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.engine.run import Run
+from unseen.engine.run import Run, Shared
 from unseen.methods.paths import PathPool, paths_from
 
 
@@ -193,3 +193,37 @@ def test_views_of_large_types_are_narrow(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("unseen.methods.paths.LARGE", 59)
     pool = PathPool(graph, "author", 0, Run())
     assert pool.parts["author-ids/wrote.~wrote"].base.shape == (60, 32)
+
+
+def test_fits_that_share_work_have_the_same_vectors() -> None:
+    graph, values = library(np.random.default_rng(0))
+    shared = Shared(graph)
+    for count in (30, 40):
+        labels = labelled(graph, values[:count])
+        one = unseen.RECTPlus(random_state=0).fit_run(graph, labels, Run(shared=shared))
+        alone = unseen.RECTPlus(random_state=0).fit(graph, labels)
+        assert np.array_equal(one.embedding_.vectors, alone.embedding_.vectors)
+        assert one.view_scores_ == alone.view_scores_
+    few = unseen.RECTPlus(n_components=8, random_state=0)
+    assert few.fit_run(graph, labels, Run(shared=shared)).embedding_.vectors.shape[1] == 8
+
+
+def test_directions_that_carry_the_classes_are_used() -> None:
+    rng, n = np.random.default_rng(0), 300
+    classes = rng.integers(0, 3, n)
+    ahead = (classes[None] - classes[:, None]) % 3  # links lead to the next class, half as many stay
+    matrix = (rng.random((n, n)) < np.array([0.05, 0.1, 0.0])[ahead]).astype(float)
+    graph = unseen.Graph.from_relations([unseen.Relation("to", None, None, matrix, directed=True)])  # type: ignore[arg-type]
+    labels = unseen.Labels.from_values([f"c{k}" for k in classes], graph.node_ids)
+    split = unseen.completely_imbalanced_split(labels, label_rate=0.3, unseen=["c0"], random_state=0)
+    scores = [
+        unseen.evaluate(
+            unseen.RECTPlus(random_state=0).fit_transform(each, split.seen_labels),
+            labels,
+            split,
+            random_state=0,
+        ).micro_f1
+        for each in (graph, graph.view(unseen.Need()))
+    ]
+    assert scores[0] > 0.9
+    assert scores[1] < 0.5  # without directions all pairs are linked alike
