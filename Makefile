@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
-.PHONY: demo test quick test-oldest coverage mutants lint types pytest clean
+.PHONY: demo test quick docs test-oldest coverage mutants lint types pytest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/unseen demo
@@ -15,6 +15,10 @@ test: lint types pytest
 # without what is slow, needs a browser or several processes, or the paper's graphs
 quick: $(VENV)/.dev
 	env -u UNSEEN_DATA OMP_NUM_THREADS=1 $(BIN)/pytest -q -m "not slow and not browser and not processes"
+
+# the site, in the folder `site`: tutorials are run, warnings are errors, links inside it are checked
+docs: $(VENV)/.dev
+	$(BIN)/python tools/build_docs.py site
 
 # the quick tests with the lower bounds of pyproject.toml, and without torch
 test-oldest: tools/oldest.py pyproject.toml
@@ -57,4 +61,4 @@ $(VENV)/.dev: $(BIN)/python $(STAMPED)
 	touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache
