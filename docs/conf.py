@@ -78,7 +78,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["examples/tutorials", "examples/gallery"],
     "gallery_dirs": ["tutorials", "gallery"],
     "filename_pattern": r".*\.py",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "made.InOrder",
     "reset_modules": (fresh, "matplotlib"),
     "remove_config_comments": True,
     "show_memory": False,

@@ -29,6 +29,19 @@ LARGE = {"runs.csv", "layouts.csv"}
 """Data that nobody reads on a page."""
 
 
+class InOrder:
+    """Sorts the scripts of a gallery: tutorials from easy to hard, then all others by name."""
+
+    first = ("first_graph", "pandas_networkx", "pyg", "single_cells", "several_kinds", "labelling")
+
+    def __init__(self, _folder: str) -> None:
+        pass
+
+    def __call__(self, file: str) -> tuple[int, str]:
+        name = Path(file).stem
+        return self.first.index(name) if name in self.first else len(self.first), name
+
+
 def write_all(docs: Path) -> None:
     """Write every made page below `docs`."""
     shutil.rmtree(docs / "project", ignore_errors=True)
