@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -32,7 +31,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["examples/**", "**/GALLERY_HEADER.rst"]
+exclude_patterns = ["examples/**", "run/**"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # settings of the gallery hold functions
 
@@ -66,16 +65,15 @@ html_theme_options = {
 
 
 def fresh(_gallery: object, _script: str) -> None:
-    """Begin each script of the gallery in a new folder, with the looks that all pictures share."""
+    """Begin each script of the gallery with the looks that all pictures share."""
     import matplotlib.pyplot as plt
 
-    os.chdir(tempfile.mkdtemp(prefix="unseen-docs-"))
     plt.rcParams.update({"figure.figsize": (6, 4), "figure.dpi": 110, "axes.spines.top": False})
     plt.rcParams.update({"axes.spines.right": False, "font.size": 10, "savefig.bbox": "tight"})
 
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["examples/tutorials", "examples/gallery"],
+    "examples_dirs": ["run/tutorials", "run/gallery"],
     "gallery_dirs": ["tutorials", "gallery"],
     "filename_pattern": r".*\.py",
     "within_subsection_order": "made.InOrder",

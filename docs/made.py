@@ -44,7 +44,9 @@ class InOrder:
 
 def write_all(docs: Path) -> None:
     """Write every made page below `docs`."""
-    shutil.rmtree(docs / "project", ignore_errors=True)
+    for folder in ("project", "run"):
+        shutil.rmtree(docs / folder, ignore_errors=True)
+    shutil.copytree(docs / "examples", docs / "run")  # scripts write files where they run
     for source, target in COPIED.items():
         goal = docs / target
         goal.parent.mkdir(exist_ok=True)

@@ -33,7 +33,7 @@ for k in range(700):
     edges.append((f"paper-{k}", rng.choice(venues[place])))
 
 kinds = dict.fromkeys(authors, "author") | dict.fromkeys(papers, "paper")
-kinds |= dict.fromkeys(sum(venues.values(), []), "venue")
+kinds |= dict.fromkeys((name for three in venues.values() for name in three), "venue")
 nodes = pd.DataFrame({"node": list(kinds), "type": list(kinds.values())})
 words = rng.poisson(0.2, (700, 40))
 for row, name in enumerate(papers.values()):
