@@ -5,6 +5,8 @@ Vectors on a map
 Smoothed words of the packages of six Debian sections, coloured by section.
 """
 
+import matplotlib.pyplot as plt
+
 import unseen
 
 debian = unseen.load_dataset("debian")
@@ -13,5 +15,6 @@ rows = sections.isin(["database", "editors", "fonts", "mail", "sound", "web"]).t
 graph = debian.graph.subgraph(rows)
 
 vectors = unseen.SmoothFeats(n_components=50, random_state=0).fit_transform(graph)
-axes = vectors.plot(colour=sections.iloc[rows])
+figure, axes = plt.subplots()
+vectors.plot(colour=sections.iloc[rows], ax=axes)
 axes.set_title("six sections of Debian")

@@ -29,4 +29,4 @@ axes.bar(places - 0.2, [score.seen_f1 for score in scores], 0.4, label="labelled
 axes.bar(places + 0.2, [score.unseen_f1 for score in scores], 0.4, label="hidden sections")
 axes.set_xticks(places, methods)
 axes.set_ylabel("F1")
-axes.legend(loc="lower right")
+axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2, frameon=False)

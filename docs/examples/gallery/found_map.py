@@ -5,6 +5,8 @@ Found groups on a map
 Two of six Debian sections have no label. Each colour is a group that discovery found.
 """
 
+import matplotlib.pyplot as plt
+
 import unseen
 
 debian = unseen.load_dataset("debian")
@@ -15,5 +17,6 @@ labels = debian.labels.of_nodes(graph.node_ids)
 split = unseen.completely_imbalanced_split(labels, label_rate=0.3, unseen=["mail", "sound"], random_state=0)
 
 found = unseen.discover(graph, split.seen_labels, random_state=0)
-axes = found.plot()
+figure, axes = plt.subplots()
+found.plot(ax=axes)
 axes.set_title("new-1 and new-3 are sound, new-2 is mail")

@@ -5,6 +5,7 @@ The probability of a missing class
 Numbers colour the map on a scale: here the probability that a node belongs to a class nobody labelled.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import unseen
@@ -15,5 +16,6 @@ found = unseen.discover(data.graph, split.seen_labels, random_state=0)
 
 probability = np.zeros(len(found.embedding))
 probability[found.nodes["node"].to_numpy()] = found.nodes["unseen_probability"].to_numpy()
-axes = found.embedding.plot(colour=probability)
+figure, axes = plt.subplots()
+found.embedding.plot(colour=probability, ax=axes)
 axes.set_title("bright: probably of no labelled class")

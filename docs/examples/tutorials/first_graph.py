@@ -15,6 +15,7 @@ The same steps on the command line are at the end of each part.
 # where one depends on another, with the words of their descriptions. To keep it short we take six of its twelve
 # sections.
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 import unseen
@@ -85,7 +86,8 @@ found.nodes.to_pandas().sort_values("unseen_probability", ascending=False).head(
 # %%
 # The map shows where the groups are. Grey nodes fit a labelled class.
 
-found.plot()
+figure, axes = plt.subplots()
+found.plot(ax=axes)
 
 # %%
 # On the command line::

@@ -12,6 +12,7 @@ have words; authors and venues have no features at all.
 # A table of nodes with a column ``type``, one of edges, and the features of each type that has some. We draw 300
 # authors of four fields, and what they wrote.
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -79,7 +80,8 @@ pd.crosstab(table["group"].fillna("labelled class"), pd.Series(field)[table.inde
 
 vectors = unseen.RECTPlus(random_state=0).fit_transform(data.graph, data.labels)
 only = unseen.Embedding(vectors[authors], authors)
-only.plot(field)
+figure, axes = plt.subplots()
+only.plot(field, ax=axes)
 
 # %%
 # On the command line::

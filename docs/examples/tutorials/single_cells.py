@@ -13,6 +13,7 @@ one of ``scanpy.pp.neighbors``, the features are the expressed genes.
 # ``anndata.read_h5ad("cells.h5ad")``.
 
 import anndata
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.decomposition import PCA
@@ -69,7 +70,8 @@ print(found.summary())
 pd.crosstab(adata.obs["unseen_group"].cat.add_categories("-").fillna("-"), truth)
 
 # %%
-found.embedding.plot(dict(zip(adata.obs_names, truth, strict=True)))
+figure, axes = plt.subplots()
+found.embedding.plot(dict(zip(adata.obs_names, truth, strict=True)), ax=axes)
 
 # %%
 # ``sc.pp.neighbors(adata, use_rep="X_unseen")`` makes scanpy's own maps and clusters from these vectors. Files work as
