@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import click
 import typer
 
 from unseen.cli.app import COMMANDS, make_app
@@ -145,7 +144,7 @@ def commands_page() -> str:
     for name, (_, examples) in COMMANDS.items():
         group: Any = typer.main.get_command(make_app(name))
         command = group.commands[name]
-        context = click.Context(command, info_name=f"unseen {name}")
+        context = typer.Context(command, info_name=f"unseen {name}")
         lines += [f"## unseen {name}", ""]
         usage = " ".join(command.collect_usage_pieces(context))
         about = re.sub(r"(?s)\s*\b\f.*", "", command.help or "")

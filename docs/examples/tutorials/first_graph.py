@@ -15,6 +15,8 @@ The same steps on the command line are at the end of each part.
 # where one depends on another, with the words of their descriptions. To keep it short we take six of its twelve
 # sections.
 
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import pandas as pd
 
@@ -37,7 +39,8 @@ pd.DataFrame({"node": graph.node_ids, "text": words}).to_csv("texts.csv", index=
 
 known = sections[~sections.isin(["mail", "sound"])].sample(frac=0.3, random_state=0)
 known.rename("label").rename_axis("node").to_csv("labels.csv")
-pd.read_csv("edges.csv").head(3), pd.read_csv("texts.csv").head(3), pd.read_csv("labels.csv").head(3)
+for name in ("edges.csv", "texts.csv", "labels.csv"):
+    print(name, *Path(name).read_text().splitlines()[:4], sep="\n    ")
 
 # %%
 # Read them
