@@ -26,7 +26,7 @@ def scale(
         typer.Option("-o", "--output", help="Folder for the vectors, as Parquet parts.", show_default=False),
     ],
     method: Annotated[
-        str, typer.Option("-m", "--method", help="A method that trains on parts (docs/howto/larger-than-memory.md).")
+        str, typer.Option("-m", "--method", help="A method that trains on parts (docs/howto).")
     ] = "rect",
     dim: options.Dim = None,
     epochs: options.Epochs = None,
