@@ -358,9 +358,10 @@ def test_suggestions_do_not_depend_on_the_order_of_the_nodes(case):
 
 
 @pytest.mark.slow
-def test_raw_columns_of_any_scale() -> None:
-    """Companies: revenue about 10^4 beside rates about 0.1, as they stand in the books."""
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("world", [0, 1, 7])
+def test_raw_columns_of_any_scale(world: int) -> None:
+    """Companies: revenue about 10^4 beside rates about 0.1; in two worlds four numbers alone do not tell the classes."""
+    rng = np.random.default_rng(world)
     group = rng.integers(0, 5, 2000)
     links = np.triu(rng.random((2000, 2000)) < np.where(group[:, None] == group, 0.02, 0.001), 1)
     numbers = rng.normal(size=(5, 4))[group] + rng.normal(size=(2000, 4))
@@ -370,4 +371,4 @@ def test_raw_columns_of_any_scale() -> None:
     values = [f"c{c}" if c < 3 and g else None for c, g in zip(group, given, strict=True)]
     nodes = unseen.discover(graph, unseen.Labels.from_values(values), random_state=0).nodes
     hidden = group[nodes["node"].to_numpy()] >= 3
-    assert roc_auc_score(hidden, nodes["unseen_probability"].to_numpy()) >= 0.95
+    assert roc_auc_score(hidden, nodes["unseen_probability"].to_numpy()) >= 0.99

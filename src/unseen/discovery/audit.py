@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.discover import check_graph, estimator_of, id_array, vectors_of
+from unseen.discovery.discover import check_graph, id_array, source_of, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.space import Floats, principal_axes, unit_vectors
 from unseen.engine.run import libraries_on_one_thread
@@ -86,7 +86,7 @@ def audit(
         msg = f"an audit compares classes, and the labels have {len(columns)}; label nodes of another class"
         raise InputError(msg)
     rng = as_generator(random_state)
-    source = estimator_of(method, child_seed(rng), homophilous=measure_homophily(graph, labels).holds)
+    source = source_of(graph, method, child_seed(rng), homophilous=measure_homophily(graph, labels).holds)
     if getattr(source, "uses_labels", False):
         msg = f"{source.name} learns from the labels that are to be looked at; take a method that does not"  # type: ignore[union-attr]
         raise InputError(msg)

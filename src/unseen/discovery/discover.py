@@ -36,6 +36,8 @@ from unseen.splits import check_labels
 OnStep = Callable[[int, int], None]
 PLAIN_BETTER = 0.03
 """AUROC by which vectors without smoothing have to be better in the self-test, where labels show neither way."""
+NARROW = 50
+"""With fewer features the links themselves are vectors, too: classes that few numbers cannot tell, they can."""
 CORNER_SHARE = 0.3
 """Share of new nodes assumed at most where labels come from a corner, since there it cannot be learned."""
 
@@ -247,7 +249,7 @@ def _rank(
     on_step: OnStep | None,
 ) -> _Ranking:
     """Make vectors, gather the evidence they give and test it on the labelled classes."""
-    estimator = estimator_of(method, child_seed(rng), homophilous=homophilous)
+    estimator = source_of(graph, method, child_seed(rng), homophilous=homophilous)
     embedding, notes = vectors_of(graph, labels, estimator)
     space = make_space(embedding, rng)
     columns = np.flatnonzero(labels.counts)
@@ -296,10 +298,18 @@ def check_input(graph: Graph, labels: Labels) -> None:
         raise InputError(msg)
 
 
-def estimator_of(method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
+def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
     """Return where vectors come from, as :func:`discover` takes it."""
     if method is None:
-        return SmoothFeats(steps=10 if homophilous else 0, random_state=seed)
+        usual = SmoothFeats(steps=10 if homophilous else 0, random_state=seed)
+        if not homophilous or graph.features is None or graph.features.shape[1] >= NARROW:
+            return usual
+        features = usual.fit_transform(graph)
+        links = SmoothFeats(random_state=seed).fit_transform(
+            replace(graph, features=None, feature_names=None)
+        )
+        both = np.hstack([features.vectors, links.vectors])
+        return Embedding(both, graph.node_ids, features.method, features.params)
     if isinstance(method, str):
         return make_method(method, random_state=seed)
     if isinstance(method, (Method, Embedding)):
