@@ -73,13 +73,44 @@ def answered_classes(
 def fine_questions(
     metric: Matrix, new: npt.NDArray[np.int64], p: Floats, answered: Mask, seed: int
 ) -> list[int]:
-    """Return a typical node of each fine group of new nodes that has no answer yet, the largest group first."""
+    """Return a typical node of each fine group of new nodes that has no answer yet.
+
+    That of the largest group comes first, then always the one least like those before it.
+    """
     questions = []
     for rows in sort_into_groups(metric, new, np.maximum(p[new], CERTAIN), FINE_GROUPS, seed, over=1):
         if not answered[rows].any():
             middle = l2_rows((p[rows] @ metric[rows])[None, :])[0]
             questions.append(int(rows[np.argmax((metric[rows] @ middle) * p[rows])]))
-    return questions
+    first = np.arange(min(1, len(questions)))
+    order = spread_out(metric[questions], np.ones(len(questions)), first, len(questions))
+    return [questions[k] for k in order]
+
+
+def spread_out(
+    vectors: Matrix, p: Floats, first: npt.NDArray[np.int64], budget: int
+) -> npt.NDArray[np.int64]:
+    """Return rows: those of `first`, then one after another the largest probability times distance to the chosen.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1, 0], [1, 0.1], [0, 1]], dtype=np.float32)
+    >>> spread_out(vectors, np.array([0.9, 0.8, 0.7]), np.array([0]), 2).tolist()
+    [0, 2]
+    """
+    budget = min(budget, len(p))
+    selection: list[int] = []
+    distance = np.full(len(p), 2.0)
+    for step in range(budget):
+        if step < len(first):
+            row = int(first[step])
+        else:
+            gain = (p + 1e-6) * distance
+            gain[selection] = -1.0
+            row = int(gain.argmax())
+        selection.append(row)
+        distance = np.minimum(distance, np.maximum(1 - vectors @ vectors[row], 0.0))
+    return np.array(selection, dtype=np.int64)
 
 
 def with_answers(count: ClassCount, n_classes: int, n_answers: int) -> ClassCount:

@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.discover import discover, estimator_of, vectors_of
+from unseen.discovery.discover import discover, source_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
-from unseen.discovery.questions import FINE_GROUPS
+from unseen.discovery.questions import FINE_GROUPS, spread_out
 from unseen.discovery.result import CERTAIN, Discovery, Node
-from unseen.discovery.space import Floats, Matrix, make_space, unit_vectors
+from unseen.discovery.space import make_space, unit_vectors
 from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
@@ -87,8 +86,9 @@ def suggest(
     """Return the nodes to label next, the most telling first, each with a reason.
 
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
-    missing. Then the most typical node of every found class without such a question, and nodes that are probably new or
-    whose class is doubtful, unlike all those chosen before, so that every answer tells something else. Without any
+    missing. Then the most typical node of every found class without such a question, six nodes that may be new or not,
+    and nodes that are probably new or whose class is doubtful. Each is unlike all those chosen before, so that every
+    answer tells something else. Without any
     labels, the nodes typical of the parts of the graph are suggested. Nodes that were skipped or are of unknown class
     (`Labels.answers`) are not suggested.
 
@@ -157,7 +157,9 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
     typical = match_ids(as_ids([*questions, *others]), ids)
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
-    rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, typical, budget)
+    # a class that looks like others is found where it is open whether nodes are new, not where they surely are
+    first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + FINE_GROUPS, budget))
+    rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
@@ -166,6 +168,8 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
             reason = f"typical of a part of {part}: {N_QUESTIONS} settle how many classes are missing"
         elif place < len(typical):
             reason = f"typical of {group} ({captions[group]}): one label names the class"
+        elif place < len(first):
+            reason = f"may be of {likely} or of no labelled class, and is unlike those above"
         elif p[row] > CERTAIN:
             inside = f", in {group}" if group else ""
             reason = f"probably of no labelled class{inside}, and unlike those above"
@@ -173,32 +177,6 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
             reason = f"unlike those above, and {likely} is only the best guess"
         suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
     return suggestions
-
-
-def spread_out(
-    vectors: Matrix, p: Floats, first: npt.NDArray[np.int64], budget: int
-) -> npt.NDArray[np.int64]:
-    """Return rows: those of `first`, then one after another the largest probability times distance to the chosen.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1, 0], [1, 0.1], [0, 1]], dtype=np.float32)
-    >>> spread_out(vectors, np.array([0.9, 0.8, 0.7]), np.array([0]), 2).tolist()
-    [0, 2]
-    """
-    budget = min(budget, len(p))
-    selection: list[int] = []
-    distance = np.full(len(p), 2.0)
-    for step in range(budget):
-        if step < len(first):
-            row = int(first[step])
-        else:
-            gain = (p + 1e-6) * distance
-            gain[selection] = -1.0
-            row = int(gain.argmax())
-        selection.append(row)
-        distance = np.minimum(distance, np.maximum(1 - vectors @ vectors[row], 0.0))
-    return np.array(selection, dtype=np.int64)
 
 
 def _from_nothing(
@@ -210,7 +188,7 @@ def _from_nothing(
 ) -> list[Suggestion]:
     """Return typical nodes of the parts of a graph without labels, those of the largest part first."""
     graph = graph.subgraph(id_order(graph.node_ids))
-    embedding, _ = vectors_of(graph, None, estimator_of(method, child_seed(rng)))
+    embedding, _ = vectors_of(graph, None, source_of(graph, method, child_seed(rng)))
     vectors = make_space(embedding, rng).vectors
     groups = sort_into_groups(
         vectors, np.arange(len(vectors)), np.ones(len(vectors)), budget, child_seed(rng)
