@@ -360,7 +360,7 @@ def test_suggestions_do_not_depend_on_the_order_of_the_nodes(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("world", [0, 1, 7])
 def test_raw_columns_of_any_scale(world: int) -> None:
-    """Companies: revenue about 10^4 beside rates about 0.1; in two worlds four numbers alone do not tell the classes."""
+    """Companies: revenue about 10^4 beside rates about 0.1; in two worlds the numbers alone do not do."""
     rng = np.random.default_rng(world)
     group = rng.integers(0, 5, 2000)
     links = np.triu(rng.random((2000, 2000)) < np.where(group[:, None] == group, 0.02, 0.001), 1)
