@@ -86,11 +86,10 @@ def suggest(
     """Return the nodes to label next, the most telling first, each with a reason.
 
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
-    missing. Then the most typical node of every found class without such a question, six nodes that may be new or not,
-    and nodes that are probably new or whose class is doubtful. Each is unlike all those chosen before, so that every
-    answer tells something else. Without any
-    labels, the nodes typical of the parts of the graph are suggested. Nodes that were skipped or are of unknown class
-    (`Labels.answers`) are not suggested.
+    missing. Then the most typical node of every found class without such a question, as many nodes that may be new or
+    not, and nodes that are probably new or whose class is doubtful. Each is unlike all those chosen before, so that
+    every answer tells something else. Without any labels, the nodes typical of the parts of the graph are suggested.
+    Nodes that were skipped or are of unknown class (`Labels.answers`) are not suggested.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     typical = match_ids(as_ids([*questions, *others]), ids)
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
     # a class that looks like others is found where it is open whether nodes are new, not where they surely are
-    first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + FINE_GROUPS, budget))
+    first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + len(questions), budget))
     rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
