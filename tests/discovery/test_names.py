@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import unseen
 from unseen.discovery.names import parse_names
@@ -84,3 +85,13 @@ def test_entries_are_split_at_the_first_colon_and_a_file_has_columns(tmp_path):
             parse_names([], file)
     with pytest.raises(unseen.InputError, match="there is no file"):
         parse_names([], tmp_path / "none.csv")
+
+
+def test_words_that_hardly_any_node_has_say_nothing_of_a_class(case):
+    graph = case.data.graph
+    rare = np.zeros((graph.n_nodes, 1))
+    unlabelled = np.setdiff1d(np.arange(graph.n_nodes), case.labels.labelled)
+    rare[unlabelled[case.data.labels.codes[unlabelled] == 1][:3]] = 1
+    features = sp.csr_array(sp.hstack([graph.features, rare]))
+    graph = unseen.Graph(graph.adjacency, features, graph.node_ids, (*graph.feature_names, "teeth"))
+    assert unseen.discover(graph, case.labels, names={"teeth": ""}, random_state=0).absent == ("teeth",)

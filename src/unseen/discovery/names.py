@@ -27,7 +27,7 @@ from unseen.data.opened import File
 from unseen.data.sources import existing
 from unseen.data.text import plain
 from unseen.discovery.evidence import SHARPNESS, Mask, class_scores
-from unseen.discovery.result import FoundClass
+from unseen.discovery.result import CERTAIN, FoundClass
 from unseen.discovery.space import Axes, Floats
 from unseen.engine.run import Run
 from unseen.errors import InputError
@@ -39,12 +39,15 @@ STEPS, TELEPORT = 10, 0.1
 """Smoothing of the words over the graph, as `smoothfeats` does it."""
 LOOKED_AT = 80
 """Nodes that are most about a name, which say whether such a class is there."""
-SEEDS = (80, 200)
+SEEDS = (80, 400)
 """Nodes that a named class is learned from: first by its words, then by what was learned from these."""
 FITS = 0.05
 """Score from which a name fits a node; a member has about 1."""
 SUPPORT = 0.62
-"""Mean rank, by the probability of being new, of the nodes most about a name from which such a class is there."""
+"""Mean rank, by the probability of being new, of the nodes most about a name from which such a class is there; a mean
+probability above `CERTAIN` will do, too: where most nodes are new, ranks say little."""
+MENTIONS = 20
+"""A name is absent if fewer unlabelled nodes have a word of it; in a small graph, one of twenty nodes is enough."""
 SUFFIXES = ("ies", "ers", "ing", "ors", "er", "or", "es", "s", "y")
 
 
@@ -130,15 +133,22 @@ def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[st
 
 def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: dict[str, Floats]) -> Named:
     """Return what the names say about every node, given its probability of being new without them."""
-    about = _about(graph, np.column_stack(list(weights.values())))
+    words = np.column_stack(list(weights.values()))
+    about = _about(graph, words)
     open_rows = np.flatnonzero(~indicator.any(axis=1))
+    mentions = (sp.csr_array(abs(graph.features[open_rows])) @ words > 0).sum(axis=0)
+    enough = mentions >= min(MENTIONS, len(open_rows) / MENTIONS)
     new = np.zeros(len(p))
     new[open_rows] = rankdata(p[open_rows]) / len(open_rows)
     looked_at = min(LOOKED_AT, max(10, len(open_rows) // 40))
     top = [
         open_rows[np.argsort(-about[open_rows, k], kind="stable")[:looked_at]] for k in range(len(weights))
     ]
-    present = [k for k, rows in enumerate(top) if new[rows].mean() >= SUPPORT]
+    present = [
+        k
+        for k, rows in enumerate(top)
+        if enough[k] and (new[rows].mean() >= SUPPORT or p[rows].mean() >= CERTAIN)
+    ]
     absent = tuple(name for k, name in enumerate(weights) if k not in present)
     if not present:
         return no_names(len(p))._replace(absent=absent)
