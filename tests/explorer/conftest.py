@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 
 import unseen
-from unseen.discovery.result import ClassCount, Discovery, FoundClass, HiddenClass, LabelCoverage, SelfTest
+from unseen.discovery.result import ClassCount, Discovery, FoundClass, LabelCoverage
+from unseen.discovery.selftest import HiddenClass, SelfTest
 from unseen.discovery.suggest import Suggestion
 from unseen.explorer import Subject, write_explorer
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, print_table, progress
@@ -17,12 +12,7 @@ from unseen.errors import InputError, logger
 def audit(
     source: options.Source,
     *,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."
-        ),
-    ] = None,
+    output: options.TableFile = None,
     search: Search,
 ) -> None:
     """List the labels that are probably wrong, the most doubtful first."""

@@ -77,6 +77,10 @@ Scratch = Annotated[
     Path | None, typer.Option(help="Folder for arrays that do not fit in memory.", show_default=False)
 ]
 Force = Annotated[bool, typer.Option("--force", help="Begin even if the memory looks too small.")]
+TableFile = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, help="Say more.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Say nothing but errors.")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,12 +17,7 @@ def suggest(
     source: options.Source,
     *,
     budget: Annotated[int, typer.Option(help="How many nodes.", min=1)] = 20,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."
-        ),
-    ] = None,
+    output: options.TableFile = None,
     search: Search,
 ) -> None:
     """Say which nodes to label next, so that missing classes are found with few questions."""

@@ -9,7 +9,6 @@ import scipy.optimize
 from scipy.special import expit
 
 from unseen.discovery.evidence import Mask
-from unseen.discovery.result import ReliabilityBin
 from unseen.discovery.space import Floats
 
 USUAL = (1.5, -1.0)
@@ -108,6 +107,23 @@ def probabilities(
         lower = scipy.optimize.brentq(lambda x: expit(logs + x).mean() - at_most, -40, 40)
         return np.asarray(expit(logs + lower)), at_most
     return share * odds / (share * odds + 1 - share), share
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Nodes of the self-test whose probability fell into one interval, and how many were really hidden.
+
+    Examples
+    --------
+    >>> ReliabilityBin(0.0, 0.1, 50, 0.04, 0.06).observed
+    0.06
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    observed: float
 
 
 def reliability(p: Floats, new: Mask) -> tuple[ReliabilityBin, ...]:

@@ -38,8 +38,6 @@ DIAGONAL = 0.3
 """Share of the covariance's diagonal in the covariance, against accidents with few unions."""
 FREEDOM = 4.0
 """Degrees of freedom of the likelihood."""
-INSIDE = 0.8
-"""Posterior probability of the interval."""
 
 
 def count_classes(
@@ -71,13 +69,8 @@ def count_classes(
     unions = [union for number in sizes for union in _unions(len(classes), number, rng)]
     spreads = np.array([_spread(sum(classes[k] for k in union), metric.shape[1]) for union in unions])
     numbers = np.array([len(union) for union in unions])
-    posterior = _posterior(numbers, spreads, _spread(_sums(views, new), metric.shape[1]))
-    below = np.cumsum(posterior)
-    outside = (1 - INSIDE) / 2
-    best = int(posterior.argmax()) + 1
-    low, high = int((below <= outside).sum()) + 1, int((below < 1 - outside).sum()) + 1
-    curve = tuple((k + 1, float(value)) for k, value in enumerate(posterior))
-    return ClassCount(best, min(low, best), max(high, best), curve)
+    spread = _spread(_sums(views, new), metric.shape[1])
+    return ClassCount.of_posterior(_posterior(numbers, spreads, spread))
 
 
 def _sums(views: list[Matrix], rows: Rows) -> Any:

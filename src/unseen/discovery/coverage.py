@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.discovery.evidence import Evidence, Mask
-from unseen.discovery.result import LabelCoverage, SelfTest
+from unseen.discovery.result import LabelCoverage
+from unseen.discovery.selftest import SelfTest
 from unseen.graph import Graph
 from unseen.labels import Homophily, Labels
 

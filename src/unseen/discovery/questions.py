@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 from scipy.stats import poisson
 
+from unseen.discovery.count import MAX_CLASSES
 from unseen.discovery.coverage import FEW_LABELS
 from unseen.discovery.evidence import RARE, Mask
 from unseen.discovery.groups import sort_into_groups
@@ -121,15 +122,11 @@ def with_answers(count: ClassCount, n_classes: int, n_answers: int) -> ClassCoun
     """
     if not n_classes:
         return count
-    k = np.array([number for number, _ in count.curve] or range(1, 13), dtype=float)
-    before = np.array([value for _, value in count.curve] or 1 / k)
+    before = np.array([value for _, value in count.curve] or 1 / np.arange(1.0, MAX_CLASSES + 1))
+    k = np.arange(1.0, len(before) + 1)
     missed = np.where(k > n_classes, WORTH * n_answers * np.log(np.minimum(n_classes / k, 1.0)), 0.0)
     ways = gammaln(k + 1) - gammaln(n_classes + 1) - gammaln(np.maximum(k - n_classes, 0) + 1)
     posterior = np.where(k < n_classes, 0.0, before * np.exp(missed + ways))
     if not posterior.sum():
         return ClassCount(n_classes, n_classes, n_classes, proven=n_classes)
-    posterior /= posterior.sum()
-    below, best = np.cumsum(posterior), int(k[posterior.argmax()])
-    low, high = int(k[(below <= 0.1).sum()]), int(k[min((below < 0.9).sum(), len(k) - 1)])
-    curve = tuple((int(a), float(b)) for a, b in zip(k, posterior, strict=True))
-    return ClassCount(best, min(low, best), max(high, best), curve, proven=n_classes)
+    return ClassCount.of_posterior(posterior / posterior.sum(), proven=n_classes)

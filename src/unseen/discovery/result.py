@@ -19,6 +19,8 @@ from unseen.shown import as_html
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from unseen.discovery.selftest import SelfTest
+
 Node = str | int
 SENTENCES = {
     "no_class_fits": ("no labelled class fits it", "a labelled class fits it well"),
@@ -28,8 +30,8 @@ SENTENCES = {
 """What a high and a low rank of each part of the evidence mean."""
 EVIDENCE = tuple(SENTENCES)
 """Columns of `Discovery.evidence` beside ``node``; each is a rank among the unlabelled nodes, from 0 to 1."""
-GOOD, FAIR = 0.9, 0.75
-"""AUROC of the self-test from which hidden classes are found again well, or roughly; below that, hardly."""
+INSIDE = 0.8
+"""Posterior probability of the interval of the number of classes."""
 CERTAIN = 0.5
 """Probability from which a node counts as a member of a class nobody labelled."""
 MEMBERS_TOLD = 10
@@ -126,86 +128,18 @@ class ClassCount:
     curve: tuple[tuple[int, float], ...] = ()
     proven: int = 0
 
+    @classmethod
+    def of_posterior(cls, posterior: Any, *, proven: int = 0) -> ClassCount:
+        """Return the count of which one, two, ... classes have these probabilities."""
+        below, outside = np.cumsum(posterior), (1 - INSIDE) / 2
+        best = int(np.argmax(posterior)) + 1
+        low, high = int((below <= outside).sum()) + 1, int((below < 1 - outside).sum()) + 1
+        curve = tuple((k, float(value)) for k, value in enumerate(posterior, start=1))
+        return cls(best, min(low, best), min(max(high, best), len(curve)), curve, proven)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
         return {**asdict(self), "curve": [list(point) for point in self.curve]}
-
-
-@dataclass(frozen=True)
-class HiddenClass:
-    """One turn of the self-test: a labelled class treated as if nobody had labelled it.
-
-    Parameters
-    ----------
-    name : str
-        The class.
-    n_labels : int
-        How many labelled nodes it has, all of them hidden in its turn.
-    auroc : float
-        Probability that a node of it gets a higher score than a held-out node of a class that was kept.
-
-    Examples
-    --------
-    >>> HiddenClass("net", 40, 0.93).auroc
-    0.93
-    """
-
-    name: str
-    n_labels: int
-    auroc: float
-
-
-@dataclass(frozen=True)
-class ReliabilityBin:
-    """Nodes of the self-test whose probability fell into one interval, and how many were really hidden.
-
-    Examples
-    --------
-    >>> ReliabilityBin(0.0, 0.1, 50, 0.04, 0.06).observed
-    0.06
-    """
-
-    low: float
-    high: float
-    n: int
-    predicted: float
-    observed: float
-
-
-@dataclass(frozen=True)
-class SelfTest:
-    """How far to trust the probabilities, measured on the available labels: every class was hidden in turn.
-
-    Parameters
-    ----------
-    classes : tuple of HiddenClass
-        One entry per class that could be hidden; empty where no test was possible.
-    auroc : float or None
-        Mean over the classes: 1 is perfect, 0.5 is chance.
-    brier, ece : float or None
-        Mean squared error of the probabilities, and their expected calibration error; 0 is perfect. Each
-        class is judged with probabilities calibrated on the other classes.
-    bins : tuple of ReliabilityBin
-        The reliability diagram.
-    verdict : str
-        One sentence for the reader.
-
-    Examples
-    --------
-    >>> SelfTest((), None, None, None, (), "There was one labelled class, so nothing could be tested.").auroc
-    """
-
-    classes: tuple[HiddenClass, ...]
-    auroc: float | None
-    brier: float | None
-    ece: float | None
-    bins: tuple[ReliabilityBin, ...]
-    verdict: str
-
-    @property
-    def failed(self) -> bool:
-        """Whether hidden classes were hardly found again, so that numbers and groups mean little."""
-        return self.auroc is not None and self.auroc < FAIR
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from unseen.discovery.calibration import (
     USUAL_SHARE,
     Curve,
+    ReliabilityBin,
     calibration_error,
     fit_curve,
     matched_share,
@@ -23,11 +24,12 @@ from unseen.discovery.calibration import (
     reliability,
 )
 from unseen.discovery.evidence import Mask, Scoring, gather
-from unseen.discovery.result import FAIR, GOOD, HiddenClass, SelfTest
 from unseen.discovery.space import Axes, Floats, Space
 
 Respace = Callable[[Mask, list[int]], Space]
 
+GOOD, FAIR = 0.9, 0.75
+"""AUROC of the self-test from which hidden classes are found again well, or roughly; below that, hardly."""
 HELD_OUT = 0.25
 """Share of the other classes' labels that is hidden beside a class."""
 MAX_TURNS = 20
@@ -38,6 +40,66 @@ BETTER = 0.005
 """By how much another way of scoring has to be better than the first: less is an accident of the test."""
 FEW = 3
 """A class with fewer labels is not hidden: its AUROC would be an accident."""
+
+
+@dataclass(frozen=True)
+class HiddenClass:
+    """One turn of the self-test: a labelled class treated as if nobody had labelled it.
+
+    Parameters
+    ----------
+    name : str
+        The class.
+    n_labels : int
+        How many labelled nodes it has, all of them hidden in its turn.
+    auroc : float
+        Probability that a node of it gets a higher score than a held-out node of a class that was kept.
+
+    Examples
+    --------
+    >>> HiddenClass("net", 40, 0.93).auroc
+    0.93
+    """
+
+    name: str
+    n_labels: int
+    auroc: float
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """How far to trust the probabilities, measured on the available labels: every class was hidden in turn.
+
+    Parameters
+    ----------
+    classes : tuple of HiddenClass
+        One entry per class that could be hidden; empty where no test was possible.
+    auroc : float or None
+        Mean over the classes: 1 is perfect, 0.5 is chance.
+    brier, ece : float or None
+        Mean squared error of the probabilities, and their expected calibration error; 0 is perfect. Each
+        class is judged with probabilities calibrated on the other classes.
+    bins : tuple of ReliabilityBin
+        The reliability diagram.
+    verdict : str
+        One sentence for the reader.
+
+    Examples
+    --------
+    >>> SelfTest((), None, None, None, (), "There was one labelled class, so nothing could be tested.").auroc
+    """
+
+    classes: tuple[HiddenClass, ...]
+    auroc: float | None
+    brier: float | None
+    ece: float | None
+    bins: tuple[ReliabilityBin, ...]
+    verdict: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether hidden classes were hardly found again, so that numbers and groups mean little."""
+        return self.auroc is not None and self.auroc < FAIR
 
 
 @dataclass(frozen=True, eq=False)

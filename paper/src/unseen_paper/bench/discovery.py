@@ -14,7 +14,7 @@ import numpy as np
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery.discover import discover
-from unseen.discovery.result import FAIR
+from unseen.discovery.selftest import FAIR
 from unseen.discovery.truth import compare
 from unseen.splits import completely_imbalanced_split
 from unseen_paper.bench.draws import Row, kept_draws
