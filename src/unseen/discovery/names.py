@@ -136,7 +136,8 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
     words = np.column_stack(list(weights.values()))
     about = _about(graph, words)
     open_rows = np.flatnonzero(~indicator.any(axis=1))
-    mentions = (sp.csr_array(abs(graph.features[open_rows])) @ words > 0).sum(axis=0)
+    features: Any = graph.features
+    mentions = (sp.csr_array(abs(features[open_rows])) @ words > 0).sum(axis=0)
     enough = mentions >= min(MENTIONS, len(open_rows) / MENTIONS)
     new = np.zeros(len(p))
     new[open_rows] = rankdata(p[open_rows]) / len(open_rows)
