@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import json
 import os
@@ -11,6 +12,8 @@ import pytest
 
 import unseen
 from labelling import NODES
+from unseen.data.options import Options
+from unseen.data.read import read_label_list
 from unseen.explorer.label.store import Lock, Store, check_file
 
 START = "node,label\nn1,red\nn2,red|blue\nn3,\n"
@@ -274,3 +277,51 @@ def test_a_read_only_file_is_refused(path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(unseen.OutputError, match=r"it is read-only; name another \.csv with --save FILE"):
         check_file(path)
+
+
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t"), (".csv", ";")])
+def test_other_columns_of_the_file_stay(tmp_path, suffix, delimiter):
+    path = tmp_path / f"labels{suffix}"
+    lines = [
+        ["who", "node", "note", "label"],
+        ["Eve", "n1", '"two, or ""three"""', "red"],
+        ["Bob", "n2", "=1+1", "red"],
+        ["Cyd", "n2", "again", "blue"],
+        ["Dan", "n3", " not sure ", ""],
+        ["", "n9", "", "red"],
+    ]
+    path.write_text("".join(delimiter.join(line) + "\n" for line in lines))
+    store = Store(path, NODES)
+    assert store.value("n2") == ["blue", "red"]
+    store.answer(["n1"], "green")
+    store.answer(["n3"], action="skip")
+    store.answer(["n4"], "red")
+    store.answer(["n9"], action="clear")
+    store.close()
+    with path.open(newline="") as file:
+        assert list(csv.reader(file, delimiter=delimiter)) == [
+            ["who", "node", "note", "label", "answer"],
+            ["Eve", "n1", 'two, or "three"', "green", ""],
+            ["Cyd", "n2", "again", "blue", ""],
+            ["Bob", "n2", "=1+1", "red", ""],
+            ["Dan", "n3", "not sure", "", "skip"],
+            ["", "n4", "", "red", ""],
+        ]
+    again = Store(path, NODES)
+    assert again.values == {"n1": ["green"], "n2": ["blue", "red"], "n3": "skip", "n4": ["red"]}
+    for _ in range(again.undoable):
+        again.undo()
+    again.close()
+    assert read_label_list(path).to_lists() == {"n1": ["red"], "n2": ["blue", "red"], "n9": ["red"]}
+    assert "not sure" in path.read_text()
+
+
+def test_columns_named_by_options_keep_their_names(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("package,section,size\nn1,red,7\n")
+    options = Options(node_column="package", label_column="section")
+    store = Store(path, NODES, options=options)
+    store.answer(["n2"], "blue")
+    store.close()
+    assert path.read_text() == "package,section,size\nn1,red,7\nn2,blue,\n"
+    assert Store(path, NODES, options=options).values == {"n1": ["red"], "n2": ["blue"]}

@@ -24,6 +24,7 @@ from unseen.data.options import Options
 from unseen.data.read import read_label_list
 from unseen.data.writers import as_text
 from unseen.errors import InputError, OutputError, counted, logger
+from unseen.explorer.label.rows import read_rows
 from unseen.labels import ANSWERS, Labels, refused_class
 
 Value = list[str] | str
@@ -172,9 +173,13 @@ class Store:
             if self.saved or self.look_outside():
                 return self.saved
             fill = as_text(self.labels(), "labels", self.path)[self.path]
+            rows = read_rows(self.path, self._options) if self.path.exists() else None
             keep_backup(self.path)
             with atomic_path(self.path) as temporary:
-                fill(temporary)
+                if rows is None:
+                    fill(temporary)
+                else:
+                    temporary.write_text(rows.text(self.values), encoding="utf-8")
                 digest = hashlib.sha256(temporary.read_bytes()).hexdigest()
                 self._append({"file": digest})
             self._seen, self.saved = self._stat(), True
