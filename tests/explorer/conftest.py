@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 import unseen
 from unseen.discovery.result import ClassCount, Discovery, FoundClass, LabelCoverage
@@ -101,6 +102,26 @@ def subject() -> Subject:
     return Subject(unseen.Embedding(vectors, ids), graph, labels, truth, found, suggestions)
 
 
+@pytest.fixture(scope="session")
+def authors() -> unseen.Graph:
+    """Three authors, four papers that they write, of which one cites two, and a venue; one pair is at odds."""
+    ids = ["ann", "bob", "cid", "p1", "p2", "p3", "p4", "venue", "alone"]
+    types = ["author"] * 3 + ["paper"] * 4 + ["venue", "venue"]
+    shape = (9, 9)
+
+    def matrix(*entries: tuple[int, int, float]) -> sp.csr_array:
+        rows, columns, weights = zip(*entries, strict=True)
+        return sp.csr_array((weights, (rows, columns)), shape)
+
+    relations = [
+        unseen.Relation("writes", "author", "paper", matrix((0, 3, 1), (0, 4, 1), (1, 4, 1), (2, 5, 1))),
+        unseen.Relation("cites", "paper", "paper", matrix((3, 4, 1), (3, 6, 1)), directed=True),
+        unseen.Relation("knows", "author", "author", matrix((0, 1, 1), (1, 2, -1))),
+        unseen.Relation("at", "paper", "venue", matrix((6, 7, 1))),
+    ]
+    return unseen.Graph.from_relations(relations, ids, types)
+
+
 def missing(what: str) -> None:
     """Skip on a user's machine; fail where the browser has been promised."""
     if os.environ.get("UNSEEN_BROWSER") == "required":
@@ -154,9 +175,9 @@ class Browser:
         builder.perform()
         ActionChains(self.driver).reset_actions()
 
-    def saved(self, name: str) -> Path:
-        """Wait for a file that the page was asked to save."""
-        end = time.monotonic() + PATIENCE
+    def saved(self, name: str, *, wait: bool = True) -> Path:
+        """Return a file that the page was asked to save; wait until it is there."""
+        end = time.monotonic() + (PATIENCE if wait else 0)
         while not (self.downloads / name).exists() and time.monotonic() < end:
             time.sleep(0.05)
         return self.downloads / name

@@ -118,7 +118,7 @@ def test_points_are_drawn_and_found_by_a_click(browser: Any, tail: str) -> None:
     assert browser.text("#panel-node h2") == "node30"
     assert "Neighbours (2)" in browser.text("#panel-node")
     near = browser.js(
-        "return [...document.querySelectorAll('#panel-node .links .id')].map((e) => e.textContent)"
+        "return [...document.querySelector('#panel-node .links').querySelectorAll('.id')].map((e) => e.textContent)"
     )
     assert near == ["node27", "node33"]
     assert browser.complaints() == [] or tail == "#webgl"

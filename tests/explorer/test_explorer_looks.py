@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-
-import unseen
-from unseen.explorer import Subject, write_explorer
 
 
 def test_dark_and_light(browser: Any) -> None:
@@ -92,14 +87,3 @@ def test_axe_finds_nothing(browser: Any, theme: str) -> None:
             "(v) => [v.id, v.impact, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])))"
         )
     assert found == []
-
-
-def test_fifty_thousand_points_are_drawn_in_time(browser: Any, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    labels = unseen.Labels.from_values((np.arange(50_000) % 9).tolist())
-    subject = Subject(unseen.Embedding(rng.normal(size=(50_000, 2))), labels=labels)
-    page = write_explorer(subject, tmp_path / "big.html", title="Many nodes")
-    assert page.stat().st_size < 2e6
-    browser.load("#canvas", page)
-    # milliseconds; the machine may be busy with something else, so the page may try for a while
-    browser.until("return explorer.drawingTime(3) < 100")

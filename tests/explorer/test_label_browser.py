@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from unseen.explorer import Subject
+from unseen.explorer import Subject, write_explorer
 
 
 def drag(browser: Any, points: list[tuple[float, float]]) -> None:
@@ -202,3 +205,31 @@ def test_what_the_lasso_does_is_done_by_keys_alone(browser: Any) -> None:
     browser.until("return document.getElementById('facts').textContent.includes('1 answer given')")
     browser.press(Keys.BACKSPACE)
     browser.until("return document.getElementById('undo').disabled")
+
+
+def test_doubtful_labels_are_a_queue(browser: Any, subject: Subject, tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "node": ["node10", "node12", "node16"],
+            "label": ["two", "</script>one", "two"],
+            "likely_class": ["</script>one", "two", "</script>one"],
+            "probability": [0.9, 0.8, 0.7],
+        }
+    )
+    page = write_explorer(replace(subject, doubts=table), tmp_path / "page.html", title="t")
+    browser.load("", page)
+    browser.click("#tab-labels")
+    browser.click("#doubts")
+    assert "labelled two, but </script>one fits better (90 %)" in browser.text(".question")
+    assert browser.text("#panel-next .lead") == "Doubtful labels: 3 left"
+    browser.js("document.activeElement.blur()")
+    browser.press("1")  # the class that fits better
+    browser.until("return document.querySelector('.question .id').textContent === 'node12'")
+    assert value(browser, "node10") == ["</script>one"]
+    browser.press("s")  # stays as it is
+    browser.until("return document.querySelector('.question .id').textContent === 'node16'")
+    assert value(browser, "node12") == ["</script>one"]
+    browser.press("2")  # the label it has
+    browser.until("return document.querySelector('#panel-next .lead').textContent.startsWith('All')")
+    assert value(browser, "node16") == ["two"]
+    assert browser.complaints() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
 BUDGET = 20
+Attributes = Annotated[
+    Path | None, typer.Option(help="Table with a column `node`; the map is coloured by its other columns.")
+]
 
 
 @options.grouped
@@ -38,8 +42,9 @@ def explore(
     budget: Annotated[int, typer.Option(help="Number of nodes to suggest for labelling.", min=0)] = BUDGET,
     max_nodes: Annotated[
         int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
-    ] = 50_000,
+    ] = 1_000_000,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    attributes: Attributes = None,
     new: NewClasses,
     search: Search,
 ) -> None:
@@ -48,18 +53,19 @@ def explore(
         msg = "name a data set or an edge file to explore, or give vectors with --embedding"
         raise UsageError(msg)
     options.refuse_two_outputs(search.json, output)
-    check_page(output, [*search.paths(source), search.embedding])
+    check_page(output, [*search.paths(source), search.embedding, attributes])
     method = search.choose(search.seed)
 
     from unseen.embedding import Embedding
     from unseen.explorer import explore as prepare
     from unseen.explorer import write_explorer
+    from unseen.explorer.attributes import read_attributes
 
     embedding: Any = method if isinstance(method, Embedding) else None
     path: Any = search.embedding  # there is one, or a source
     data = search.load(source) if source is not None else search.of_vectors(path, embedding)
-    data, labels, method = search.narrowed(data, search.apply(data, search.seed)[0], method)
-    embedding = method if isinstance(method, Embedding) else None
+    labels = search.apply(data, search.seed)[0]
+    table = None if attributes is None else read_attributes(attributes)
     with progress("looking for missing classes") as move:
         subject = prepare(
             None if source is None else data.graph,
@@ -67,6 +73,7 @@ def explore(
             embedding=embedding,
             method=None if isinstance(method, Embedding) else method,
             truth=None if labels is data.labels else data.labels,
+            target=search.target,
             budget=budget,
             random_state=search.seed,
             on_step=move,
@@ -76,7 +83,12 @@ def explore(
     heading = title or f"{data.name}: {about}"
     with progress("drawing the map") as move:
         page = write_explorer(
-            subject, output, title=heading, max_nodes=max_nodes, random_state=search.seed, on_progress=move
+            replace(subject, attributes=table),
+            output,
+            title=heading,
+            max_nodes=max_nodes,
+            random_state=search.seed,
+            on_progress=move,
         )
     if str(output) != STANDARD:
         logger.info("open it with a double click, or: xdg-open %s (open on a Mac, start on Windows)", page)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli import options
-from unseen.cli.explore import BUDGET
+from unseen.cli.explore import BUDGET, Attributes
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import progress, say
 from unseen.errors import UnsupportedError, UsageError, logger
@@ -41,7 +41,8 @@ def label(
     budget: Annotated[int, typer.Option(help="Number of nodes to suggest at once.", min=1)] = BUDGET,
     max_nodes: Annotated[
         int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
-    ] = 50_000,
+    ] = 1_000_000,
+    attributes: Attributes = None,
     new: NewClasses,
     search: Search,
 ) -> None:
@@ -61,7 +62,7 @@ def label(
     with contextlib.closing(listen(host, port)) as sock, Lock(path):
         if host not in LOOPBACK:
             logger.warning("%s is open to other machines: who has the address can change the labels", host)
-        store, page, job = _prepare(source, path, search, new, budget, max_nodes)
+        store, page, job = _prepare(source, path, search, new, (budget, max_nodes), attributes)
         app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         serve(app, sock, lambda: _tell(app.url, open_browser=not no_browser))
@@ -89,11 +90,12 @@ def _file(source: str, save: Path | None, search: Search) -> Path:
 
 
 def _prepare(
-    source: str, path: Path, search: Search, new: NewClasses, budget: int, max_nodes: int
+    source: str, path: Path, search: Search, new: NewClasses, sizes: tuple[int, int], attributes: Path | None
 ) -> tuple[Store, Content, Job]:
     """Return the labels so far, the page that shows them, and what an update needs."""
     from unseen.embedding import Embedding
     from unseen.explorer import build_page, explore
+    from unseen.explorer.attributes import read_attributes
     from unseen.explorer.label.store import Store
     from unseen.explorer.label.update import Job, doubts_of
 
@@ -108,7 +110,8 @@ def _prepare(
     estimator = None if isinstance(method, Embedding) else method
     options = {
         "truth": data.labels if search.hides else None,
-        "budget": budget,
+        "target": search.target,
+        "budget": sizes[0],
         "random_state": search.seed,
         **new.given(),
     }
@@ -124,9 +127,9 @@ def _prepare(
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
     with progress("drawing the map") as move:
         page = build_page(
-            replace(subject, doubts=doubts),
+            replace(subject, doubts=doubts, attributes=attributes and read_attributes(attributes)),
             title=f"{data.name}: what do the labels miss?",
-            max_nodes=max_nodes,
+            max_nodes=sizes[1],
             random_state=search.seed,
             on_progress=move,
         )

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, logger
 from unseen.explorer import palette
+from unseen.explorer.attributes import colourings_of
 from unseen.explorer.colourings import by_label, by_name, by_probability
 from unseen.explorer.content import (
     Content,
@@ -23,6 +23,7 @@ from unseen.explorer.content import (
     packed_map,
     packed_probabilities,
 )
+from unseen.explorer.edges import beside, edges_of, nearest_nodes
 from unseen.explorer.findings import (
     TYPICAL,
     Verdicts,
@@ -33,8 +34,8 @@ from unseen.explorer.findings import (
     rows_of,
     suggested,
 )
-from unseen.explorer.layout import FEW, has_open_tsne, map_of
-from unseen.explorer.words import feature_words, strongest
+from unseen.explorer.layout import FEW, has_open_tsne, leading_columns, map_of
+from unseen.explorer.words import feature_words
 from unseen.graph import Graph
 from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
     from unseen.discovery.suggest import Suggestion
 
-MAX_NODES = 50_000
+MAX_NODES = 1_000_000
 """Nodes drawn unless more are asked for."""
-MAX_EDGES = 1_000_000
-"""Edges kept in a page; of more, each node keeps its strongest."""
+HUGE = 300_000
+"""Of more nodes the page leaves out their features and why they got their probabilities."""
 SLOW_LAYOUT = (
     "The map is laid out by scikit-learn; pip install 'unseen[viz]' brings openTSNE, which is faster."
 )
@@ -74,6 +75,8 @@ class Subject:
         What to label next.
     doubts : pyarrow.Table or None
         Labels that are probably wrong, as :func:`unseen.audit` lists them.
+    attributes : pyarrow.Table or None
+        More to colour by: a column `node`, and any others.
     """
 
     embedding: Embedding
@@ -83,6 +86,7 @@ class Subject:
     discovery: Discovery | None = None
     suggestions: Sequence[Suggestion] | None = None
     doubts: pa.Table | None = None
+    attributes: pa.Table | None = None
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which a notebook shows."""
@@ -121,8 +125,8 @@ def build_page(
     -------
     dict
         All that the page shows, as its script reads it; a part is None where there is nothing to show. Rows are the
-        nodes drawn; `edges` has the neighbours of higher row number of each, `labels` what the method saw, `truth`
-        what it did not.
+        nodes drawn; `edges` has each kind of edges once, `near` the nearest rows in vector space, `labels` what the
+        method saw, `truth` what it did not.
 
     Examples
     --------
@@ -135,12 +139,19 @@ def build_page(
     notes: list[str] = []
     rows = _drawn(subject, max_nodes, rng, notes)
     ids = subject.embedding.node_ids[rows]
-    graph = None if subject.graph is None else subject.graph.subgraph(match_ids(ids, subject.graph.node_ids))
     if len(ids) >= FEW and not has_open_tsne():
         notes.append(SLOW_LAYOUT)
         logger.info("%s", SLOW_LAYOUT)
-    positions = map_of(subject.embedding.vectors[rows], rng, on_progress=on_progress)
-    features = None if graph is None else graph.features
+    columns = leading_columns(subject.embedding.vectors[rows], rng)
+    positions = map_of(columns, rng, on_progress=on_progress)
+    near = nearest_nodes(columns, notes)
+    graph, types = subject.graph, None
+    if graph is not None:
+        ids, positions, types = beside(graph, ids, positions, max_nodes, rng)
+        graph = graph.subgraph(match_ids(ids, graph.node_ids))
+    features = None if graph is None or len(ids) > HUGE else graph.features
+    if len(ids) > HUGE:
+        notes.append(f"Of more than {HUGE:,} nodes the page keeps neither features nor reasons.")
     return {
         "title": title,
         "subtitle": _subtitle(subject, len(ids)),
@@ -148,13 +159,16 @@ def build_page(
         "ids": [str(node) for node in ids.tolist()],
         **packed_map(positions),
         **findings(subject, ids),
-        "edges": None if graph is None else _edges(graph.adjacency, notes),
+        "attributes": [] if subject.attributes is None else colourings_of(subject.attributes, ids),
+        "types": types,
+        "near": near,
+        "edges": None if graph is None else edges_of(graph, notes),
         "features": None
         if graph is None or features is None
         else feature_words(features, graph.feature_names),
         "palette": {
             "classes": palette.CLASSES,
-            "groups": palette.GROUPS,
+            "safe": palette.SAFE,
             "steps": palette.STEPS,
             "quiet": palette.QUIET,
             "map": palette.MAP,
@@ -176,7 +190,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "labels": _label_lists(labels),
         "truth": _label_lists(truth),
         "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
-        "evidence": None if verdicts is None else verdicts.evidence,
+        "evidence": None if verdicts is None or len(ids) > HUGE else verdicts.evidence,
         "found": None if discovery is None else found_classes(discovery, ids),
         "audit": audit_of(discovery, subject.labels),
         "selfTest": None if discovery is None else as_content(discovery.self_test),
@@ -195,7 +209,9 @@ def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: li
     if graph is not None:
         n, rows = len(rows), common_rows(embedding, graph)
         for missing, where in ((n - len(rows), "graph"), (graph.n_nodes - len(rows), "embedding")):
-            if missing:
+            if missing and (
+                where == "graph" or graph.node_types is None
+            ):  # those of other types are placed beside
                 are = "is" if missing == 1 else "are"
                 notes.append(f"{counted(missing, 'node')} {are} not in the {where} and so not on the map.")
                 logger.warning("%s", notes[-1])
@@ -225,23 +241,6 @@ def common_rows(embedding: Embedding, graph: Graph) -> Ints:
         )
         raise InputError(msg)
     return np.flatnonzero(inside >= 0)
-
-
-def _edges(adjacency: sp.csr_array, notes: list[str]) -> Content:
-    """Return each edge once, at its lower end; of too many, the strongest of each node."""
-    n = adjacency.shape[0]
-    upper = sp.triu(adjacency, 1, format="csr")
-    if upper.nnz > MAX_EDGES:
-        most = max(1, MAX_EDGES // n)
-        rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
-        best = strongest(rows, adjacency.data, most)
-        kept = sp.csr_array((adjacency.data[best], (rows[best], adjacency.indices[best])), (n, n))
-        total = upper.nnz
-        upper = sp.triu(kept.maximum(kept.T), 1, format="csr")
-        notes.append(f"Of {total:,} edges the page keeps {upper.nnz:,}: the {most} strongest of each node.")
-        logger.warning("%s", notes[-1])
-    upper.sort_indices()
-    return lists(np.diff(upper.indptr), upper.indices)
 
 
 def _label_lists(labels: Labels | None) -> Content | None:

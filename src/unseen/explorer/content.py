@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.explorer.palette import CLASSES, GROUPS, SHAPES
+from unseen.explorer.palette import CLASSES, SAFE, SHAPES
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -53,43 +53,53 @@ def category(
     step : int or None
         Its place on the scale of probabilities, which has colours of its own.
     group : int or None
-        Which of the found groups it is; these have colours of their own too.
+        Which of the found groups it is; these take colours that classes take last.
 
     Examples
     --------
     >>> category("mail", 8)["shape"]
     1
     """
-    times, colour = divmod(
-        number if group is None else group, len((CLASSES if group is None else GROUPS)["light"])
-    )
-    shape = 0 if quiet or step is not None else times % len(SHAPES)
+    hues = len(CLASSES["light"])
+    colour = (number if group is None else -1 - group) % hues
+    shape = number // SAFE if group is None else group // hues
+    shape = 0 if quiet or step is not None else shape % len(SHAPES)
     shape = SHAPES.index("ring") if hollow else shape
     entry = {"name": name, "caption": caption, "quiet": quiet, "colour": colour, "shape": shape}
     entry |= {"muted": True} if muted else {}
-    entry |= {} if group is None else {"group": colour}
     return entry if step is None else {**entry, "step": step}
 
 
 def colouring(key: str, name: str, categories: Iterable[Content], codes: Ints) -> Content:
     """Return one way to colour the map: a category for every node, by its number."""
-    return {"key": key, "name": name, "categories": list(categories), "codes": packed(codes, "<u2")}
+    return {"key": key, "name": name, "categories": list(categories), "codes": packed(codes)}
 
 
 def lists(counts: Ints, values: Ints, names: Sequence[str] = ()) -> Content:
     """Return lists of different lengths, one per node: how long each is, all entries, and what these are called."""
-    return {"counts": packed(counts, "<u4"), "values": packed(values, "<u4"), "names": names}
+    return {"counts": packed(counts), "values": packed(values), "names": names}
 
 
-def packed(values: npt.NDArray[Any], kind: str) -> str:
-    """Return an array as base64 of numbers of this kind; for whole ones it is rounded."""
-    array = np.rint(values) if np.dtype(kind).kind == "u" else values
-    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
+def packed(values: npt.ArrayLike, kind: str | None = None) -> str:
+    """Return an array as the kind of its numbers and their base64.
+
+    Where no kind is given, numbers are rounded and take the smallest one that holds them.
+
+    Examples
+    --------
+    >>> packed([0, 1, 255]), packed([0, 1, 256])[:2]
+    ('u1AAH/', 'u2')
+    """
+    array = np.asarray(values)
+    if kind is None:
+        array = np.rint(array)
+        kind = next(each for each in ("u1", "u2", "u4") if array.max(initial=0) <= np.iinfo(each).max)
+    return kind + base64.b64encode(np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()).decode("ascii")
 
 
 def packed_probabilities(probability: Floats) -> str:
     """Return probabilities as whole numbers, NaN as :data:`NONE`."""
-    return packed(np.where(np.isnan(probability), NONE, np.clip(probability, 0, 1) * 10000), "<u2")
+    return packed(np.where(np.isnan(probability), NONE, np.clip(probability, 0, 1) * 10000))
 
 
 def packed_map(positions: Floats) -> Content:
@@ -99,7 +109,7 @@ def packed_map(positions: Floats) -> Content:
         side = max(float((high - low).max()), np.finfo(float).tiny)
         positions = ((positions - (low + high) / 2) / side + 0.5) * 65535
     x, y = positions.T
-    return {"x": packed(x, "<u2"), "y": packed(y, "<u2")}
+    return {"x": packed(x), "y": packed(y)}
 
 
 def as_json(content: Content) -> str:

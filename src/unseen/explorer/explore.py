@@ -29,6 +29,7 @@ def explore(
     embedding: Embedding | None = None,
     method: str | Method | None = None,
     truth: Labels | None = None,
+    target: str | None = None,
     budget: int = 20,
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
@@ -51,6 +52,8 @@ def explore(
         Method to make vectors with; the default of :func:`unseen.discover` if not given.
     truth : Labels, optional
         Labels that were hidden on purpose: shown to the reader, kept from everything else.
+    target : str, optional
+        Type of nodes to look at, as for :func:`unseen.discover`; the others can be shown on the page too.
     budget : int
         Number of nodes to suggest.
     n_classes, names : optional
@@ -69,6 +72,7 @@ def explore(
     """
     from unseen.discovery.discover import discover
     from unseen.discovery.suggest import suggest, suggest_from
+    from unseen.discovery.target import searched
 
     if graph is None and embedding is None:
         msg = "there is nothing to explore: give a graph, an embedding or both"
@@ -76,6 +80,10 @@ def explore(
     rng = as_generator(random_state)
     graph = None if graph is None else as_graph(graph)
     labels = labels if labels is None or graph is None else as_labels(labels, graph)
+    shown = graph
+    if graph is not None and (graph.node_types is not None or target is not None):
+        graph, labels, vectors = searched(graph, labels, embedding or method, target, child_seed(rng))
+        embedding = vectors if isinstance(vectors, Embedding) else embedding
     if graph is None:
         ids = embedding.node_ids  # type: ignore[union-attr]  # there is one of the two
         common = whole = Graph(sp.csr_array((len(ids), len(ids))), node_ids=ids)
@@ -95,10 +103,10 @@ def explore(
                 "all %d nodes have a label, so there is nothing to discover; --unseen and --label-rate hide some",
                 n_labelled,
             )
-            return Subject(vectors, graph, labels, truth)
+            return Subject(vectors, shown, labels, truth)
         seed = child_seed(rng)
         first = suggest(common, None, budget=budget, method=vectors, random_state=seed) if budget else None
-        return Subject(vectors, graph, labels, truth, None, first)
+        return Subject(vectors, shown, labels, truth, None, first)
     discovery = discover(
         common,
         common_labels,
@@ -109,4 +117,4 @@ def explore(
         on_step=on_step,
     )
     suggestions = suggest_from(discovery, budget) if budget else None
-    return Subject(embedding or discovery.embedding, graph, labels, truth, discovery, suggestions)
+    return Subject(embedding or discovery.embedding, shown, labels, truth, discovery, suggestions)

@@ -51,7 +51,7 @@ class Verdicts:
         ranks = np.array([column(discovery.evidence, part) for part in parts], dtype=np.float64).T
         self.evidence: Content = {  # why nodes got their probabilities; ranks run from 0 to 254, 255 is none
             "parts": [dict(zip(("strong", "weak"), SENTENCES[part], strict=True)) for part in parts],
-            "ranks": packed(np.where(np.isnan(ranks), 255, ranks * 254), "<u1"),
+            "ranks": packed(np.where(np.isnan(ranks), 255, ranks * 254)),
         }
 
 

@@ -27,6 +27,12 @@ EXACT = 20_000
 """Up to this many nodes, neighbours by all distances are found faster than by trees."""
 FEW = 8
 """Fewer nodes than this have no neighbourhoods to keep."""
+MANY, LANDMARKS = 30_000, 10_000
+"""Of more nodes than the former t-SNE lays out so many, drawn at random; the others are placed beside them."""
+BESIDE = 7
+"""Landmarks that say where a node is placed."""
+BLOCK = 512
+"""Rows whose distances are in memory at a time."""
 
 
 def map_of(
@@ -54,16 +60,66 @@ def map_of(
     """
     rng = as_generator(random_state)
     n = vectors.shape[0]
-    reduced = _reduced(vectors, rng)
+    reduced = leading_columns(vectors, rng)
     if n < FEW or reduced.shape[1] == 0:
         angle = 2 * np.pi * np.arange(n) / max(n, 1)
         return np.column_stack([np.cos(angle), np.sin(angle)])
     if reduced.shape[1] <= 2:
         return np.column_stack([reduced, np.zeros((n, 2 - reduced.shape[1]))])
-    perplexity, seed = min(PERPLEXITY, (n - 1) / 3), child_seed(rng)
+    if n > MANY:
+        return _by_landmarks(reduced, rng, on_progress)
+    return _by_tsne(reduced, child_seed(rng), on_progress)
+
+
+def _by_landmarks(
+    vectors: npt.NDArray[np.float64], rng: np.random.Generator, on_progress: Callable[[int, int], None] | None
+) -> npt.NDArray[np.float64]:
+    """Lay out a sample; every other node is placed at the median of the landmarks nearest to it.
+
+    The mean would put a node between two groups into the empty space between them. A little chance, as wide as these
+    landmarks lie from their median, keeps nodes apart that have the same ones.
+    """
+    chosen = np.sort(rng.choice(len(vectors), LANDMARKS, replace=False))
+    places = np.empty((len(vectors), 2))
+    places[chosen] = _by_tsne(vectors[chosen], child_seed(rng), on_progress)
+    others = np.setdiff1d(np.arange(len(vectors)), chosen)
+    beside = places[chosen[nearest(vectors[others], vectors[chosen], BESIDE)]]
+    middle = np.median(beside, axis=1)
+    width = np.median(np.abs(beside - middle[:, None]), axis=1)
+    places[others] = middle + rng.normal(size=middle.shape) * width
+    return places
+
+
+def nearest(
+    vectors: npt.NDArray[np.float64], candidates: npt.NDArray[np.float64], k: int
+) -> npt.NDArray[np.int64]:
+    """Return the rows of the `k` nearest candidates of every vector, the nearest first.
+
+    Examples
+    --------
+    >>> nearest(np.array([[0.0], [5.0]]), np.array([[9.0], [1.0], [4.0]]), 2).tolist()
+    [[1, 2], [2, 1]]
+    """
+    mine, theirs = vectors.astype(np.float32), candidates.astype(np.float32)
+    half = np.einsum("ij,ij->i", theirs, theirs) / 2
+    best = np.empty((len(mine), k), dtype=np.int64)
+    for start in range(0, len(mine), BLOCK):
+        far = (
+            half - mine[start : start + BLOCK] @ theirs.T
+        )  # half the squared distance, but for the row's own part
+        some = np.argpartition(far, k - 1, axis=1)[:, :k]
+        order = np.argsort(np.take_along_axis(far, some, axis=1), axis=1, kind="stable")
+        best[start : start + BLOCK] = np.take_along_axis(some, order, axis=1)
+    return best
+
+
+def _by_tsne(
+    vectors: npt.NDArray[np.float64], seed: int, on_progress: Callable[[int, int], None] | None
+) -> npt.NDArray[np.float64]:
+    perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
     if has_open_tsne():
-        return _by_open_tsne(reduced, perplexity, seed, on_progress)
-    return _by_scikit_learn(reduced, perplexity, seed)
+        return _by_open_tsne(vectors, perplexity, seed, on_progress)
+    return _by_scikit_learn(vectors, perplexity, seed)
 
 
 def has_open_tsne() -> bool:
@@ -121,7 +177,7 @@ def _teller(on_progress: Callable[[int, int], None] | None) -> Callable[..., Non
     return tell
 
 
-def _reduced(
+def leading_columns(
     vectors: npt.NDArray[np.float32] | sp.csr_array, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     """Return the leading principal components, without those that do not vary."""

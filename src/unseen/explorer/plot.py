@@ -44,7 +44,7 @@ def plot_map(embedding: Embedding, colour: Any = None, *, ax: Any = None, random
     hues = palette.CLASSES["light"]
     for k, name in enumerate(labels.classes):
         rows = labels.indicator[:, [k]].nonzero()[0]
-        marker = MARKERS[k // len(hues) % len(MARKERS)]
+        marker = MARKERS[k // palette.SAFE % len(MARKERS)]
         ax.scatter(*places[rows].T, s=size, linewidths=0, c=hues[k % len(hues)], marker=marker, label=name)
     if labels.classes:
         ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize="small")

@@ -16,6 +16,8 @@ MOST = 24
 """Features listed for a node that has them or has them not."""
 MOST_NUMBERS = 8
 """Features listed for a node that has a number for each."""
+ENTRIES = 1_500_000
+"""Features listed for all nodes together; of many nodes each lists fewer, and the page says how many more there are."""
 BLOCK = 4096
 """Rows of dense features that are looked at together."""
 
@@ -50,7 +52,7 @@ def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Content:
     binary = bool((values == 1).all())
     spread = np.bincount(columns, minlength=len(called))
     strength = np.abs(values) * np.log1p(features.shape[0] / np.maximum(spread[columns], 1))
-    best = strongest(rows, strength, MOST)
+    best = strongest(rows, strength, _most(MOST, features.shape[0]))
     total = np.bincount(rows, minlength=features.shape[0])
     numbers = None if binary else values[best]
     return _words("In words" if named else "Features", rows[best], columns[best], called, total, numbers)
@@ -61,7 +63,7 @@ def _unusual(features: npt.NDArray[Any], called: list[str]) -> Content:
     mean = features.mean(axis=0, dtype=np.float64)
     spread = features.std(axis=0, dtype=np.float64)
     scale = np.where(spread > 0, spread, 1.0)
-    most = min(MOST_NUMBERS, m)
+    most = min(_most(MOST_NUMBERS, n), m)
     best = np.empty((n, most), dtype=np.int64)
     for start in range(0, n, BLOCK):
         apart = np.abs((features[start : start + BLOCK] - mean) / scale)
@@ -69,6 +71,10 @@ def _unusual(features: npt.NDArray[Any], called: list[str]) -> Content:
     rows, columns = np.repeat(np.arange(n), most), best.ravel()
     numbers, total = features[rows, columns], np.full(n, m)
     return _words("Furthest from the average", rows, columns, called, total, numbers, mean)
+
+
+def _most(most: int, n: int) -> int:
+    return min(most, max(1, ENTRIES // max(n, 1)))
 
 
 def strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints:
@@ -93,7 +99,7 @@ def _words(
     return {
         **lists(np.bincount(rows, minlength=len(total)), values, tuple(called[k] for k in used)),
         "title": title,
-        "total": packed(total, "<u4"),
-        "numbers": None if numbers is None else packed(numbers, "<f4"),
+        "total": packed(total),
+        "numbers": None if numbers is None else packed(numbers, "f4"),
         "means": None if means is None else [float(f"{mean:.3g}") for mean in means[used]],
     }

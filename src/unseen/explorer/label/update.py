@@ -15,7 +15,7 @@ from unseen.explorer.build import findings
 from unseen.explorer.content import Content
 from unseen.explorer.explore import explore
 from unseen.graph import Graph
-from unseen.ids import IdArray
+from unseen.ids import IdArray, match_ids
 from unseen.labels import Labels
 
 
@@ -124,6 +124,9 @@ def doubts_of(graph: Graph, labels: Labels, vectors: Embedding, seed: int) -> An
     """Return the labels that are probably wrong, none where there are too few to judge."""
     from unseen.discovery.audit import audit
 
+    if len(vectors) < graph.n_nodes:  # nodes of other types, or those that a file of vectors lacks
+        graph = graph.subgraph(match_ids(vectors.node_ids, graph.node_ids)).plain
+        labels = labels.of_nodes(graph.node_ids)
     if (labels.counts > 0).sum() < 2:
         return None
     return audit(graph, labels, method=vectors, random_state=seed)

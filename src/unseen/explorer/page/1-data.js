@@ -1,52 +1,86 @@
 // What the page shows: numbers come as base64 of little-endian arrays, texts as JSON. Nothing of it is ever markup.
 const page = JSON.parse(document.getElementById("data").textContent);
-const numbers = (Kind, text) => new Kind(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+const KINDS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array };
+
+/** An array: the kind of its numbers, then their base64. */
+function numbers(text) {
+  const raw = atob(text.slice(2)), bytes = new Uint8Array(raw.length);
+  for (let k = 0; k < raw.length; k += 1) bytes[k] = raw.charCodeAt(k);
+  return new KINDS[text.slice(0, 2)](bytes.buffer);
+}
 
 const NONE = 65535;
 const n = page.ids.length;
-const px = Float32Array.from(numbers(Uint16Array, page.x), (v) => v / 65535);
-const py = Float32Array.from(numbers(Uint16Array, page.y), (v) => v / 65535);
+const px = new Float32Array(numbers(page.x)).map((v) => v / 65535);
+const py = new Float32Array(numbers(page.y)).map((v) => v / 65535);
 let probability = null, ranks = null, colourings = [], byKey = {};
 
 /** Lists of different lengths, one per node, stored in two arrays. */
 function lists(counts, values) {
   const start = new Uint32Array(counts.length + 1);
-  counts.forEach((count, i) => { start[i + 1] = start[i] + count; });
+  for (let i = 0; i < counts.length; i += 1) start[i + 1] = start[i] + counts[i];
   return (i) => values.subarray(start[i], start[i + 1]);
 }
 const none = new Uint32Array(0);
-const listsOf = (stored) => (stored === null ? () => none : lists(numbers(Uint32Array, stored.counts), numbers(Uint32Array, stored.values)));
+const listsOf = (stored) => (stored === null ? () => none : lists(numbers(stored.counts), numbers(stored.values)));
 
 const truthOf = listsOf(page.truth);
 const featuresOf = listsOf(page.features);
-const neighboursOf = (() => {
-  // Each edge is stored once, at its lower end; both ends want it.
-  const later = listsOf(page.edges);
-  if (page.edges === null) return later;
-  const counts = new Uint32Array(n);
-  for (let i = 0; i < n; i += 1) for (const j of later(i)) { counts[i] += 1; counts[j] += 1; }
+
+/** Edges at both ends. A link is [neighbour, relation, 1 if it leads there, -1 if it comes from there, 0 if neither, sign]. */
+const { neighboursOf, linksOf } = (() => {
+  const relations = page.edges ?? [], stored = relations.map(listsOf), counts = new Uint32Array(n);
+  const each = (use) => stored.forEach((of, r) => { let edge = 0; for (let i = 0; i < n; i += 1) for (const j of of(i)) { if (i !== j) use(i, j, r, edge); edge += 1; } });
+  each((i, j) => { counts[i] += 1; counts[j] += 1; });
   const place = new Uint32Array(n);
   for (let i = 1; i < n; i += 1) place[i] = place[i - 1] + counts[i - 1];
-  const all = new Uint32Array(counts.reduce((a, b) => a + b, 0));
-  for (let i = 0; i < n; i += 1) for (const j of later(i)) { all[place[i]++] = j; all[place[j]++] = i; }
-  return lists(counts, all);
+  const ends = new Uint32Array(counts.reduce((a, b) => a + b, 0)), plain = relations.length < 2 && !relations[0]?.directed && !relations[0]?.negative;
+  if (plain) {
+    each((i, j) => { ends[place[i]++] = j; ends[place[j]++] = i; });
+    const near = lists(counts, ends);
+    return { neighboursOf: near, linksOf: (i) => Array.from(near(i), (j) => [j, 0, 0, 1]) };
+  }
+  const kinds = new Uint32Array(ends.length), negative = relations.map((of) => of.negative && numbers(of.negative));
+  each((i, j, r, edge) => {
+    const way = relations[r].directed ? 1 : 0, sign = negative[r]?.[edge] ? 4 : 0;
+    kinds[place[i]] = 8 * r + sign + way;
+    ends[place[i]++] = j;
+    kinds[place[j]] = 8 * r + sign + 2 * way;
+    ends[place[j]++] = i;
+  });
+  const near = lists(counts, ends), kindsOf = lists(counts, kinds);
+  const links = (i) => Array.from(near(i), (j, k) => { const kind = kindsOf(i)[k]; return [j, kind >> 3, [0, 1, -1][kind & 3], kind & 4 ? -1 : 1]; });
+  return { neighboursOf: (i) => Uint32Array.from(new Set(near(i))), linksOf: links };
 })();
+
+/** The nearest nodes in vector space; nodes of other types have no vector. */
+const nearOf = (() => {
+  if (!page.near) return () => none;
+  const { k } = page.near, rows = numbers(page.near.values);
+  return (i) => rows.subarray(i * k, (i + 1) * k);
+})();
+
+/** Types of nodes: the first ones are shown from the start, the others when asked for. */
+const typeCodes = page.types && numbers(page.types.codes);
+const typesShown = new Set(page.types ? page.types.names.slice(0, page.types.first).keys() : []);
+const typeOf = (i) => (page.types ? page.types.names[typeCodes[i]] : "");
 
 /** What is known of each node: its classes, or "skip" or "unknown". */
 const NOTHING = [];
 const values = (() => {
-  const codes = listsOf(page.labels);
-  return Array.from({ length: n }, (_, i) => (codes(i).length ? Array.from(codes(i), (k) => page.labels.names[k]) : NOTHING));
+  const codes = listsOf(page.labels), known = new Array(n).fill(NOTHING);
+  if (page.labels) for (let i = 0; i < n; i += 1) if (codes(i).length) known[i] = Array.from(codes(i), (k) => page.labels.names[k]);
+  return known;
 })();
 const labelsOf = (i) => (Array.isArray(values[i]) ? values[i] : NOTHING);
 
 /** Take what discovery found, at the start and after every update; the map stays as it is. */
 function take(findings) {
   Object.assign(page, findings);
-  probability = page.probability === null ? null : numbers(Uint16Array, page.probability);
-  ranks = page.evidence && numbers(Uint8Array, page.evidence.ranks);
+  probability = page.probability === null ? null : numbers(page.probability);
+  ranks = page.evidence && numbers(page.evidence.ranks);
   const hidden = Object.fromEntries(colourings.map((c) => [c.key, c.hidden]));
-  colourings = page.colourings.map((c) => ({ ...c, codes: numbers(Uint16Array, c.codes), hidden: hidden[c.key] ?? new Set() }));
+  colourings = [...page.colourings, ...(page.attributes ?? [])].map((c) => ({ ...c, codes: new Uint16Array(numbers(c.codes)), hidden: hidden[c.key] ?? new Set() }));
   if (!colourings.some((c) => c.key === "label")) colourings.push({ key: "label", name: "Label", categories: [{ name: "no label", quiet: true, shape: 0 }], codes: new Uint16Array(n), hidden: new Set() });
   byKey = Object.fromEntries(colourings.map((c) => [c.key, c]));
   for (const c of colourings) {
@@ -66,7 +100,7 @@ function relabel(i) {
     if (name !== undefined) code = c.key === "group" ? 0 : c.categories.findIndex((of) => of.name === name && !of.quiet);
     if (code < 0) {
       const k = new Set(byKey.label.categories.map((of) => of.name)).size - 1;
-      code = c.categories.push({ name, caption: "", quiet: false, muted: c.key === "overview", colour: k % page.palette.classes.light.length, shape: Math.floor(k / page.palette.classes.light.length) % page.shapes.length }) - 1;
+      code = c.categories.push({ name, caption: "", quiet: false, muted: c.key === "overview", colour: k % page.palette.classes.light.length, shape: Math.floor(k / page.palette.safe) % page.shapes.length }) - 1;
       c.counts.push(0);
     }
     c.counts[c.codes[i]] -= 1;
@@ -94,9 +128,9 @@ function csv(rows, exact = false) {
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
-/** Let the reader save a text as a file. */
-function download(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+/** Let the reader save a file: a csv where a text is given. */
+function download(name, content) {
+  const address = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type: "text/csv" }) : content);
   const anchor = make("a", { href: address, download: name });
   document.body.append(anchor);
   anchor.click();

@@ -49,7 +49,6 @@ function colourOf(of) {
   const palette = page.palette;
   if (of.quiet) return palette.quiet[themeName()];
   if (of.muted) return mixed(palette.classes[themeName()][of.colour], palette.map[themeName()], 0.5);
-  if (of.group !== undefined) return palette.groups[themeName()][of.group];
   return (of.step === undefined ? palette.classes : palette.steps)[themeName()][of.step === undefined ? of.colour : of.step];
 }
 

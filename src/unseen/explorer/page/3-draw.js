@@ -106,39 +106,51 @@ function webglRenderer(canvas) {
   };
 }
 
+const MANY = 30000; // points above this number have no soft edges where the processor draws them
+
 /** Points as pixels of an image: on a machine without graphics hardware faster than WebGL or paths. */
 function pixelRenderer(canvas) {
   const context = canvas.getContext("2d", { alpha: false });
-  let scene = null, image = null, stamps = new Map();
-  const stamp = (shape, radius, width) => {
+  let scene = null, image = null, stamps = new Map(), flat = null;
+  const stamp = (shape, radius, width, least) => {
     const key = shape * 1000 + Math.round(radius * 4);
     if (!stamps.has(key)) {
       const half = Math.ceil(radius), at = [], cover = [];
       for (let y = -half; y <= half; y += 1) for (let x = -half; x <= half; x += 1) {
         const inside = Math.min(1, Math.max(0, (1 - distance(shape, x / radius, y / radius)) * radius + 0.5));
-        if (inside > 0.02) { at.push(4 * (y * width + x)); cover.push(inside); }
+        if (inside > least) { at.push(y * width + x); cover.push(inside); }
       }
       stamps.set(key, { half, at: Int32Array.from(at), cover: Float32Array.from(cover) });
     }
     return stamps.get(key);
   };
+  /** What each point looks like on the ground, as one number. */
+  const flattened = (colour, ground) => {
+    const all = new Uint32Array(n), mix = (i, k) => Math.round(ground[k] + (colour[4 * i + k] - ground[k]) * (colour[4 * i + 3] / 255));
+    for (let i = 0; i < n; i += 1) all[i] = (255 << 24) | (mix(i, 2) << 16) | (mix(i, 1) << 8) | mix(i, 0);
+    return all;
+  };
   return {
     kind: "canvas",
-    scene(given) { scene = given; },
+    scene(given) { scene = given; flat = null; stamps = new Map(); },
     draw(view, grow) {
-      const { width, height } = canvas;
+      const { width, height } = canvas, many = scene.order.length > MANY;
       if (image === null || image.width !== width || image.height !== height) { image = context.createImageData(width, height); stamps = new Map(); }
-      const out = image.data, { colour } = scene, [red, green, blue] = rgb(page.palette.map[themeName()]);
-      new Uint32Array(out.buffer).fill((255 << 24) | (blue << 16) | (green << 8) | red);
+      const out = image.data, whole = new Uint32Array(out.buffer), { colour, order } = scene, ground = rgb(page.palette.map[themeName()]);
+      whole.fill((255 << 24) | (ground[2] << 16) | (ground[1] << 8) | ground[0]);
+      if (many) flat ??= flattened(colour, ground);
       let shape = -1, radius = -1, mark = null;
-      for (const i of scene.order) {
-        if (scene.shape[i] !== shape || scene.radius[i] !== radius) { shape = scene.shape[i]; radius = scene.radius[i]; mark = stamp(shape, radius * grow, width); }
+      for (let o = 0; o < order.length; o += 1) {
+        const i = order[o];
+        if (scene.shape[i] !== shape || scene.radius[i] !== radius) { shape = scene.shape[i]; radius = scene.radius[i]; mark = stamp(shape, radius * grow, width, many ? 0.49 : 0.02); }
         const { half, at, cover } = mark;
         const x = Math.round((px[i] - view.x) * view.scaleX + width / 2), y = Math.round((py[i] - view.y) * view.scaleY + height / 2);
         if (x < half || y < half || x >= width - half || y >= height - half) continue;
-        const start = 4 * (y * width + x), r = colour[4 * i], g = colour[4 * i + 1], b = colour[4 * i + 2], a = colour[4 * i + 3] / 255;
+        const start = y * width + x;
+        if (many) { for (let k = 0; k < at.length; k += 1) whole[start + at[k]] = flat[i]; continue; }
+        const r = colour[4 * i], g = colour[4 * i + 1], b = colour[4 * i + 2], a = colour[4 * i + 3] / 255;
         for (let k = 0; k < at.length; k += 1) {
-          const spot = start + at[k], share = cover[k] * a;
+          const spot = 4 * (start + at[k]), share = cover[k] * a;
           out[spot] += (r - out[spot]) * share;
           out[spot + 1] += (g - out[spot + 1]) * share;
           out[spot + 2] += (b - out[spot + 2]) * share;

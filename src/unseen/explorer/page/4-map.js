@@ -21,25 +21,29 @@ const size = { width: 1, height: 1, ratio: 1, wide: 1, tall: 1 };
 const BULK = [1, 1.35, 1.15, 1.25, 1.2, 1.2, 1.2];
 let scene = null, waiting = false, labels = [];
 
-const isShown = (i) => !now().hidden.has(now().codes[i]);
+const isShown = (i) => !now().hidden.has(now().codes[i]) && (typeCodes === null || typesShown.has(typeCodes[i]));
 
 /** Work out colours, shapes and the order of drawing; quiet nodes lie at the bottom. */
 function paint() {
-  const colouring = now(), order = [[], [], []], some = selection.size > 0;
-  const looks = colouring.categories.map((of) => [...rgb(colourOf(of)), of.quiet || of.muted ? 130 : 225]);
-  scene = { colour: new Uint8Array(4 * n), shape: new Uint8Array(n), radius: new Float32Array(n), order: null };
-  const base = Math.min(4.2, Math.max(1.7, 0.4 * size.fitted / Math.sqrt(Math.max(n, 1))));
+  const colouring = now(), some = selection.size > 0, { codes, categories } = colouring;
+  const looks = categories.map((of) => { const [r, g, b] = rgb(colourOf(of)); return (((of.quiet || of.muted ? 130 : 225) << 24) | (b << 16) | (g << 8) | r) >>> 0; });
+  const levels = categories.map((of, code) => (colouring.hidden.has(code) ? 3 : of.quiet || of.muted ? 0 : 1));
+  const base = Math.min(4.2, Math.max(n > 200000 ? 1 : 1.7, 0.4 * size.fitted / Math.sqrt(Math.max(n, 1))));
+  const radii = categories.map((of) => base * (of.quiet ? 0.75 : BULK[of.shape]) * (of.caption ? 1.2 : 1));
+  const whole = new Uint32Array(n), level = new Uint8Array(n), sizes = [0, 0, 0, 0];
+  scene = { colour: new Uint8Array(whole.buffer), shape: new Uint8Array(n), radius: new Float32Array(n), order: null };
   for (let i = 0; i < n; i += 1) {
-    const code = colouring.codes[i], of = colouring.categories[code];
-    scene.colour.set(looks[code], 4 * i);
-    if (some) scene.colour[4 * i + 3] = selection.has(i) ? 255 : 55; // the others stay, muted
-    scene.shape[i] = of.shape;
-    scene.radius[i] = base * (of.quiet ? 0.75 : BULK[of.shape]) * (of.caption ? 1.2 : 1);
-    if (!colouring.hidden.has(code)) order[some && selection.has(i) ? 2 : of.quiet || of.muted ? 0 : 1].push(i);
+    const code = codes[i], chosen = some && selection.has(i);
+    whole[i] = some ? ((looks[code] & 0xffffff) | ((chosen ? 255 : 55) << 24)) >>> 0 : looks[code]; // the others stay, muted
+    scene.shape[i] = categories[code].shape;
+    scene.radius[i] = radii[code];
+    level[i] = typeCodes !== null && !typesShown.has(typeCodes[i]) ? 3 : chosen && levels[code] < 3 ? 2 : levels[code];
+    sizes[level[i]] += 1;
   }
-  if (probability !== null && colouring.key === "probability") order[1].sort((a, b) => probability[a] - probability[b]);
-  scene.order = new Uint32Array(order[0].length + order[1].length + order[2].length);
-  order.reduce((start, part) => { scene.order.set(part, start); return start + part.length; }, 0);
+  const next = [0, sizes[0], sizes[0] + sizes[1]];
+  scene.order = new Uint32Array(n - sizes[3]);
+  for (let i = 0; i < n; i += 1) if (level[i] < 3) { scene.order[next[level[i]]] = i; next[level[i]] += 1; }
+  if (probability !== null && colouring.key === "probability") scene.order.subarray(sizes[0], sizes[0] + sizes[1]).sort((a, b) => probability[a] - probability[b]);
   renderer.scene(scene);
   labels = places(colouring);
   redraw();
@@ -47,26 +51,27 @@ function paint() {
 
 /** Where the name of each category belongs: at the densest spot of its nodes. */
 function places(colouring) {
-  const source = colouring.key === "probability" && byKey.group ? byKey.group : colouring, cells = 40;
-  const grids = source.categories.map((of, code) => (of.quiet || of.step !== undefined || source.hidden.has(code) ? null : new Map()));
+  const source = colouring.key === "probability" && byKey.group ? byKey.group : colouring, cells = 44, edge = 2;
+  const sums = source.categories.map((of, code) => (of.quiet || of.step !== undefined || source.hidden.has(code) ? null : new Float32Array(3 * cells * cells)));
   for (let i = 0; i < n; i += 1) {
-    const grid = grids[source.codes[i]];
-    if (!grid) continue;
-    const cell = Math.floor(px[i] * (cells - 1)) * cells + Math.floor(py[i] * (cells - 1));
-    const cellSum = grid.get(cell) ?? [0, 0, 0];
-    grid.set(cell, [cellSum[0] + 1, cellSum[1] + px[i], cellSum[2] + py[i]]);
+    const sum = sums[source.codes[i]];
+    if (!sum || (typeCodes !== null && !typesShown.has(typeCodes[i]))) continue;
+    const cell = 3 * ((edge + Math.floor(px[i] * (cells - 2 * edge - 1))) * cells + edge + Math.floor(py[i] * (cells - 2 * edge - 1)));
+    sum[cell] += 1;
+    sum[cell + 1] += px[i];
+    sum[cell + 2] += py[i];
   }
   const labels = [];
-  grids.forEach((grid, code) => {
-    if (!grid || !grid.size) return;
+  sums.forEach((sum, code) => {
     let best = null;
-    for (const [cell, cellSum] of grid) {
-      let near = cellSum[0];
-      for (let right = -2; right <= 2; right += 1) for (let down = -2; down <= 2; down += 1) near += (grid.get(cell + right * cells + down) ?? [0])[0];
-      if (best === null || near > best.near) best = { near, x: cellSum[1] / cellSum[0], y: cellSum[2] / cellSum[0] };
+    for (let cell = 0; sum && cell < cells * cells; cell += 1) {
+      if (!sum[3 * cell]) continue;
+      let near = sum[3 * cell];
+      for (let right = -edge; right <= edge; right += 1) for (let down = -edge; down <= edge; down += 1) near += sum[3 * (cell + right * cells + down)];
+      if (best === null || near > best.near) best = { near, x: sum[3 * cell + 1] / sum[3 * cell], y: sum[3 * cell + 2] / sum[3 * cell] };
     }
     const of = source.categories[code];
-    labels.push({ ...best, of, text: short(of.caption ? `${of.name}: ${of.caption}` : of.name, 44), size: source.counts[code] });
+    if (best) labels.push({ ...best, of, text: of.caption ? `${of.name}: ${of.caption}` : of.name, size: source.counts[code] });
   });
   // Found classes are named before all others.
   return labels.sort((a, b) => !!b.of.caption - !!a.of.caption || b.size - a.size).slice(0, 40);
@@ -114,18 +119,23 @@ function ring(pen, i, more, width, colour) {
   pen.stroke();
 }
 
+/** The edges of the selected node: dashed where they are negative, with an arrow where they point. */
 function drawEdges(pen, accent, ground) {
-  const i = state.selected, near = neighboursOf(i);
-  for (const [colour, width] of [[ground, 4], [accent, 1.6]]) {
+  const i = state.selected, links = linksOf(i), many = links.length > 200, x = screenX(px[i]), y = screenY(py[i]);
+  pen.globalAlpha = many ? 0.35 : 0.85;
+  for (const [colour, width] of [[ground, 4], [accent, 1.6]]) for (const sign of [1, -1]) {
     pen.strokeStyle = colour;
-    pen.globalAlpha = near.length > 200 ? 0.35 : 0.85;
     pen.lineWidth = width;
+    pen.setLineDash(sign < 0 ? [6, 5] : []);
     pen.beginPath();
-    for (const j of near) { pen.moveTo(screenX(px[i]), screenY(py[i])); pen.lineTo(screenX(px[j]), screenY(py[j])); }
+    for (const [j, , , own] of links) if (own === sign) { pen.moveTo(x, y); pen.lineTo(screenX(px[j]), screenY(py[j])); }
     pen.stroke();
   }
+  pen.setLineDash([]);
+  pen.fillStyle = accent;
+  if (!many) for (const [j, , way] of links) if (way) way > 0 ? arrow(pen, x, y, screenX(px[j]), screenY(py[j]), 7) : arrow(pen, screenX(px[j]), screenY(py[j]), x, y, 12);
   pen.globalAlpha = 1;
-  for (const j of near) {
+  for (const [j] of links) {
     pen.fillStyle = colourOf(category(now(), j));
     pen.beginPath();
     pen.arc(screenX(px[j]), screenY(py[j]), scene.radius[j] * growth() + 1.5, 0, 7);
@@ -138,23 +148,50 @@ function drawEdges(pen, accent, ground) {
   ring(pen, i, 6, 3, accent);
 }
 
+/** The head of an arrow, `gap` pixels before its end. */
+function arrow(pen, x, y, toX, toY, gap) {
+  const far = Math.hypot(toX - x, toY - y);
+  if (far < gap + 10) return;
+  const [right, down] = [(toX - x) / far, (toY - y) / far], [tipX, tipY] = [toX - right * gap, toY - down * gap];
+  pen.beginPath();
+  pen.moveTo(tipX, tipY);
+  for (const side of [4, -4]) pen.lineTo(tipX - 9 * right + side * down, tipY - 9 * down - side * right);
+  pen.fill();
+}
+
+/** Where names are written, so that none covers another or lies under a button; more have room as one zooms in. */
+function namePlaces(pen) {
+  const narrow = size.width < 500, tall = narrow ? 8 : 9.5;
+  pen.font = `600 ${narrow ? 11 : 13}px system-ui, sans-serif`;
+  const box = stage.getBoundingClientRect(), taken = [...byId("map-view").querySelectorAll("[role=group]")].map((group) => {
+    const own = group.getBoundingClientRect();
+    return { x: own.left - box.left + own.width / 2, y: own.top - box.top + own.height / 2, wide: own.width / 2, tall: own.height / 2 };
+  });
+  const written = [];
+  for (const name of labels) {
+    const text = short(name.text, narrow ? 26 : 44), wide = pen.measureText(text).width / 2 + 5, x = Math.min(size.width - wide - 3, Math.max(wide + 3, screenX(name.x)));
+    const free = (at) => at > 10 && at < size.height - 10 && !taken.some((t) => Math.abs(t.x - x) < t.wide + wide && Math.abs(t.y - at) < t.tall + tall);
+    const y = [0, 2, -2, 4, -4].map((step) => screenY(name.y) + step * tall).find(free);
+    if (y === undefined || Math.abs(x - screenX(name.x)) > 60) continue;
+    written.push({ text, x, y, wide, tall });
+    taken.push(written[written.length - 1]);
+  }
+  return written;
+}
+
+/** Names on a plate, so that neither points nor rings are read as a part of them. */
 function drawNames(pen, ink, ground) {
-  const taken = [];
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  pen.lineJoin = "round";
-  pen.font = "600 13px system-ui, sans-serif";
-  for (const name of labels) {
-    const wide = pen.measureText(name.text).width / 2 + 5, x = Math.min(size.width - wide - 3, Math.max(wide + 3, screenX(name.x)));
-    const free = (at) => at > 10 && at < size.height - 10 && !taken.some((t) => Math.abs(t.x - x) < t.wide + wide && Math.abs(t.y - at) < 19);
-    const y = [0, 19, -19, 38, -38].map((step) => screenY(name.y) + step).find(free);
-    if (y === undefined || Math.abs(x - screenX(name.x)) > 60) continue;
-    taken.push({ x, y, wide });
-    pen.strokeStyle = ground;
-    pen.lineWidth = 5;
-    pen.strokeText(name.text, x, y);
+  for (const { text, x, y, wide, tall } of namePlaces(pen)) {
+    pen.globalAlpha = 0.82;
+    pen.fillStyle = ground;
+    pen.beginPath();
+    pen.roundRect(x - wide, y - tall, 2 * wide, 2 * tall, 5);
+    pen.fill();
+    pen.globalAlpha = 1;
     pen.fillStyle = ink;
-    pen.fillText(name.text, x, y);
+    pen.fillText(text, x, y);
   }
 }
 

@@ -9,8 +9,35 @@ function choose(rows, { add = false, from = "" } = {}) {
   fillTable();
   if (selection.size) openTab("chosen");
   say(`${count(selection.size, "node", "nodes")} selected${from ? ` (${from})` : ""}`);
-  const few = selection.size > 0 && selection.size <= 1000;
-  if (!page.server) history.replaceState(null, "", few ? `#rows=${[...selection].map((i) => i.toString(36)).join(".")}` : location.pathname);
+  const shared = sharedRows();
+  history.replaceState(null, "", selection.size && shared.length < MOST_SIGNS ? `#rows=${shared}` : location.pathname);
+}
+
+const MOST_SIGNS = 30000; // of an address; browsers and mail programs cut longer ones
+
+/** The selection as part of the address: runs of rows, each by how far it is from the one before, and its length. */
+function sharedRows() {
+  const runs = [];
+  let end = 0;
+  for (const i of [...selection].sort((a, b) => a - b)) {
+    if (runs.length && i === end) runs[runs.length - 1][1] += 1;
+    else runs.push([i - end, 1]);
+    end = i + 1;
+  }
+  return runs.map(([gap, length]) => gap.toString(36) + (length > 1 ? `-${length.toString(36)}` : "")).join(".");
+}
+
+/** The rows that an address names. */
+function rowsShared(text) {
+  const rows = [];
+  let end = 0;
+  for (const run of text.split(".")) {
+    const [gap, length = 1] = run.split("-").map((part) => parseInt(part, 36));
+    if (!(gap >= 0 && length >= 1 && end + gap + length <= n)) break; // the address of another page
+    for (let i = end + gap; i < end + gap + length; i += 1) rows.push(i);
+    end += gap + length;
+  }
+  return rows;
 }
 
 /** A click shows a node; with shift it joins the selection, or leaves it. */
@@ -67,6 +94,13 @@ function inside(path) {
   return rows;
 }
 
+/** Put an address that shows this selection on the clipboard; where that is not allowed, the address bar has it. */
+async function copyAddress() {
+  if (!location.hash.startsWith("#rows=")) { tell("So many nodes do not fit into an address; save them as CSV"); return; }
+  await navigator.clipboard?.writeText(location.href).catch(() => {});
+  tell("The address of this page holds the selection");
+}
+
 const CARDS = 30;
 
 /** A node in short: what is known, its probability, words and neighbours. */
@@ -92,6 +126,7 @@ function fillChosen() {
   fill(panel, make("h2", { class: "lead", id: "chosen-count" }, `${count(rows.length, "node", "nodes")} selected`),
     answerForm(rows, "chosen"),
     make("div", { class: "links" }, button("Let go", () => choose([]), { class: "link" }),
+      button("Copy the address", copyAddress, { class: "link", id: "copy-address" }),
       button("Save as CSV", () => download("selected-nodes.csv", csv([["node"], ...rows.map((i) => [page.ids[i]])], true)), { class: "link" })),
     make("ul", {}, ...order.slice(0, CARDS).map(nodeCard)),
     rows.length > CARDS ? make("p", { class: "soft small" }, `and ${(rows.length - CARDS).toLocaleString("en")} more`) : null);

@@ -55,7 +55,7 @@ function splitGroup(group) {
 
 /** Two means on the map, from the two ends of its longer side. */
 function halfOf(rows) {
-  const wide = (v) => Math.max(...rows.map((i) => v[i])) - Math.min(...rows.map((i) => v[i])), axis = wide(px) > wide(py) ? px : py;
+  const most = (v, sign) => rows.reduce((best, i) => Math.max(best, sign * v[i]), -2), wide = (v) => most(v, 1) + most(v, -1), axis = wide(px) > wide(py) ? px : py;
   const ends = [...rows].sort((a, b) => axis[a] - axis[b]);
   let middles = [ends[0], ends[ends.length - 1]].map((i) => [px[i], py[i]]), far = [];
   for (let round = 0; round < 20; round += 1) {

@@ -1,7 +1,7 @@
 // The panel beside the map: a node, the found classes, the labels, what to label next.
 const tabs = [];
-const featureTotals = page.features && numbers(Uint32Array, page.features.total);
-const featureNumbers = page.features && page.features.numbers && lists(numbers(Uint32Array, page.features.counts), numbers(Float32Array, page.features.numbers));
+const featureTotals = page.features && numbers(page.features.total);
+const featureNumbers = page.features && page.features.numbers && lists(numbers(page.features.counts), numbers(page.features.numbers));
 const brief = (value) => String(Number(value.toPrecision(3)));
 
 function addTab(key, name) {
@@ -49,6 +49,7 @@ function fillNode() {
     return;
   }
   const facts = [], fact = (name, value) => { if (value) facts.push(make("dt", {}, name), make("dd", {}, value)); };
+  fact("Type", typeOf(i));
   fact("Label", describe(values[i]) || "none");
   if (page.truth) fact("True label", listed(truthOf(i), page.truth));
   if (!labelsOf(i).length) fact("If of a labelled class", named(byKey.predicted, i));
@@ -56,11 +57,25 @@ function fillNode() {
   if (p !== null) fact("In a hidden class", make("span", {}, percent(p), bar(p)));
   const group = byKey.group ? category(byKey.group, i) : null;
   if (group && !group.quiet) fact("Group", make("span", {}, swatch(group), ` ${group.name}${group.caption ? `: ${group.caption}` : ""}`));
-  const why = reasons(i), near = neighboursOf(i);
+  for (const c of page.attributes ?? []) fact(c.name, named(byKey[c.key], i));
+  const why = reasons(i);
   fill(panel, make("h2", { class: "id" }, idOf(i)), make("dl", {}, ...facts), answerForm([i], "node"),
     ...(why.length ? [make("h3", {}, "Why"), make("ul", { class: "why" }, ...why.map((text) => make("li", {}, text)))] : []),
     ...(page.features ? [make("h3", {}, page.features.title), words(i)] : []),
-    ...(page.edges ? [make("h3", {}, `Neighbours (${near.length.toLocaleString("en")})`), near.length ? button("Select with its neighbours", () => choose([i, ...near], { from: "neighbours" }), { class: "link" }) : "", neighbourLinks(near, 30)] : []));
+    ...(page.edges ? neighbourhood(i) : []),
+    ...(nearOf(i).length ? [make("h3", {}, "Nearest in vector space"), neighbourLinks(nearOf(i), 30)] : []));
+}
+
+/** Neighbours by relation, direction and sign, where edges have these. */
+function neighbourhood(i) {
+  const near = neighboursOf(i), kinds = new Map(), title = (text, rows) => make("h3", {}, `${text} (${rows.length.toLocaleString("en")})`);
+  const all = near.length ? button("Select with its neighbours", () => choose([i, ...near].filter(isShown), { from: "neighbours" }), { class: "link" }) : "";
+  if (page.edges.length < 2 && !page.edges[0].directed && !page.edges[0].negative) return [title("Neighbours", near), all, neighbourLinks(near, 30)];
+  for (const [j, r, way, sign] of linksOf(i)) {
+    const name = [page.edges[r].name, { 1: "→", "-1": "←" }[way], sign < 0 ? "−" : "", typeOf(j)].filter(Boolean).join(" ");
+    kinds.set(name, [...(kinds.get(name) ?? []), j]);
+  }
+  return [title("Neighbours", near), all, ...[...kinds].flatMap(([name, rows]) => [title(name, rows), neighbourLinks(Uint32Array.from(rows), 12)])];
 }
 
 /** What speaks for and against a hidden class, the strongest first, then what the neighbours are. */

@@ -32,8 +32,17 @@ function fillLegend() {
     type: "button", "aria-pressed": String(!colouring.hidden.has(code)), "data-code": String(code),
     onclick: () => { if (!colouring.hidden.delete(code)) colouring.hidden.add(code); refresh(); },
   }, swatch(of), make("span", { class: "id" }, short(of.caption ? `${of.name}: ${of.caption}` : of.name, 60)), make("span", { class: "count" }, colouring.counts[code].toLocaleString("en")))));
-  legend.prepend(make("button", { type: "button", "data-code": "all", onclick: () => all(false) }, "All"), make("button", { type: "button", "data-code": "none", onclick: () => all(true) }, "None"));
+  legend.prepend(...typeButtons(), make("button", { type: "button", "data-code": "all", onclick: () => all(false) }, "All"), make("button", { type: "button", "data-code": "none", onclick: () => all(true) }, "None"));
   if (focused !== undefined && focused !== null) { const again = [...legend.children].find((item) => item.dataset.code === focused); if (again) again.focus(); }
+}
+
+/** A switch for each type of nodes. */
+function typeButtons() {
+  if (!page.types) return [];
+  const counts = page.types.names.map(() => 0);
+  for (const code of typeCodes) counts[code] += 1;
+  return page.types.names.map((name, code) => make("button", { type: "button", class: "type", "aria-pressed": String(typesShown.has(code)), "data-code": `type-${code}`, onclick: () => { if (!typesShown.delete(code)) typesShown.add(code); refresh(); } },
+    make("span", { class: "id" }, name), make("span", { class: "count" }, counts[code].toLocaleString("en"))));
 }
 
 // Search: a list that opens under the field, by the keys of the combobox pattern.
@@ -76,7 +85,7 @@ function goToHit(k) {
   field.value = page.ids[i];
   hits = [];
   showMatches();
-  if (!isShown(i)) { now().hidden.delete(now().codes[i]); refresh(); }
+  if (!isShown(i)) { now().hidden.delete(now().codes[i]); if (typeCodes) typesShown.add(typeCodes[i]); refresh(); }
   select(i, { move: true });
 }
 
@@ -140,12 +149,12 @@ new ResizeObserver(resize).observe(stage);
 resize();
 document.documentElement.dataset.renderer = renderer.kind;
 if (server) poll();
-if (location.hash.startsWith("#rows=")) choose(location.hash.slice(6).split(".").map((text) => parseInt(text, 36)).filter((i) => i >= 0 && i < n));
+if (location.hash.startsWith("#rows=")) choose(rowsShared(location.hash.slice(6)));
 
 /** For the console and for tests: where a node is on the screen, and how long drawing takes. */
 window.explorer = {
   where(node) { const i = page.ids.indexOf(node), box = stage.getBoundingClientRect(); return [box.left + screenX(px[i]), box.top + screenY(py[i])]; },
   drawingTime(times = 5) { const start = performance.now(); for (let k = 0; k < times; k += 1) draw(); return (performance.now() - start) / times; },
-  view, csv, values, selected: () => [...selection].map((i) => page.ids[i]),
+  view, csv, values, inside: (path) => inside(path).length, names: () => namePlaces(overlay.getContext("2d")), selected: () => [...selection].map((i) => page.ids[i]),
 };
 document.documentElement.dataset.ready = "yes";
