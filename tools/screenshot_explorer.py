@@ -1,42 +1,84 @@
-"""Take the picture of the explorer page that the README shows: `tools/screenshot_explorer.py page.html picture.png`."""
+"""Take the pictures of the docs: `tools/screenshot_explorer.py docs/images`.
+
+The page is that of `unseen explore debian --unseen mail,sound --label-rate 0.3`, the app that of `unseen label` with
+the same words; its labels go to a temporary folder.
+"""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from PIL import Image
 from selenium import webdriver
 
-WIDTH, HEIGHT = 1440, 900
+GRAPH = ["debian", "--unseen", "mail,sound", "--label-rate", "0.3"]
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
+    "--hide-scrollbars",
 ]
+SELECT = "document.querySelector(\"[data-key='select-new-2']\").click()"
+ASK = "document.getElementById('tab-next').click(); document.querySelector('.question .link').click(); "
+PICTURES = {
+    "explorer": ("page", 1440, 900, "light", ""),
+    "label-light": ("app", 1440, 900, "light", SELECT),
+    "label-dark": ("app", 1440, 900, "dark", ASK + "document.getElementById('tab-next').click()"),
+    "label-phone": ("app", 390, 844, "light", "document.getElementById('tab-next').click()"),
+}
+"""What is shown, width, height, theme, and what is done before the picture is taken."""
 
 
-def main(page: str, picture: str) -> None:
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    with tempfile.TemporaryDirectory() as profile:
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        driver = webdriver.Chrome(
-            options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
+def main(folder: str) -> None:
+    unseen = Path(sys.executable).with_name("unseen")
+    with tempfile.TemporaryDirectory() as name:
+        page = Path(name) / "page.html"
+        subprocess.run([unseen, "explore", *GRAPH, "-o", page], check=True)
+        app = subprocess.Popen(
+            [unseen, "label", *GRAPH, "--no-browser", "--save", Path(name) / "labels.csv"],
+            stderr=subprocess.PIPE,
+            text=True,
         )
         try:
-            size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            driver.get(Path(page).resolve().as_uri())
-            time.sleep(1)
-            driver.save_screenshot(picture)
+            url = next(line.strip() for line in app.stderr or () if line.startswith("http://"))
+            take({"page": page.as_uri(), "app": url}, Path(folder), Path(name) / "profile")
         finally:
-            driver.quit()
+            app.terminate()
+            app.wait()
+
+
+def take(addresses: dict[str, str], folder: Path, profile: Path) -> None:
+    """Take all pictures in one browser."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    try:
+        for name, (what, width, height, theme, script) in PICTURES.items():
+            phone = width < 500
+            size = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
+            media = {"prefers-color-scheme": theme, "prefers-reduced-motion": "reduce"}
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            features = [{"name": feature, "value": value} for feature, value in media.items()]
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            driver.get("about:blank")
+            driver.get(addresses[what])
+            time.sleep(2)
+            driver.execute_script(script)
+            time.sleep(1)
+            picture = folder / f"{name}.png"
+            driver.save_screenshot(str(picture))
+            Image.open(picture).convert("RGB").quantize(256).save(picture, optimize=True)
+    finally:
+        driver.quit()
 
 
 if __name__ == "__main__":

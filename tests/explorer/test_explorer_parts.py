@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.explorer import Subject, build_page, explore, layout
-from unseen.explorer.attributes import colourings_of, read_attributes
+from unseen.explorer.colourings import colourings_of, read_attributes
 from unseen.explorer.content import category
 from unseen.explorer.edges import beside, edges_of, nearest_nodes
 from unseen.explorer.layout import map_of, nearest
@@ -160,9 +160,17 @@ def test_columns_of_a_table_colour_the_map(tmp_path: Path) -> None:
     assert [names[code] for code in numbers(kind["codes"])[[0, 1, 3]]] == ["y", "no value", "x"]
     assert len(many["categories"]) == 26
     assert many["categories"][-1]["name"] == "other values"
-    (tmp_path / "t.csv").write_text("node,size\nn0,big\nn1,small\n")
+    (tmp_path / "t.csv").write_text("node,size\nn0,big\nn1,small\nn2,\n")
     (size,) = colourings_of(read_attributes(tmp_path / "t.csv"), ids)
-    assert numbers(size["codes"])[:3].tolist() == [1, 2, 0]
+    assert numbers(size["codes"])[:4].tolist() == [1, 2, 0, 0]
+    assert len(size["categories"]) == 3
+    (tmp_path / "t.csv").write_text("node,tall\n" + "".join(f"n{k},{k / 7}\n" for k in range(60)) + "n60,\n")
+    (tall,) = colourings_of(read_attributes(tmp_path / "t.csv"), ids)
+    assert numbers(tall["codes"])[[0, 59]].tolist() == [1, 6]
+    days = pa.table({"node": ["n0", "n1"], "day": pa.array([1, 2], pa.date32()), "good": [True, None]})
+    day, good = colourings_of(days, ids)
+    assert [each["name"] for each in day["categories"]] == ["no value", "1970-01-02", "1970-01-03"]
+    assert [each["name"] for each in good["categories"]] == ["no value", "true"]
 
 
 def test_attributes_that_say_nothing_are_refused(tmp_path: Path) -> None:
@@ -173,6 +181,12 @@ def test_attributes_that_say_nothing_are_refused(tmp_path: Path) -> None:
         unseen.InputError, match="no node of the attributes is in the graph; the first are 'b'"
     ):
         colourings_of(pa.table({"node": ["b"], "size": [1]}), ids)
+    with pytest.raises(
+        unseen.InputError, match="no node of the attributes is in the graph; they have no rows"
+    ):
+        colourings_of(pa.table({"node": pa.array([], pa.string()), "size": pa.array([], pa.int64())}), ids)
+    with pytest.raises(unseen.InputError, match="cannot be coloured by the column 'parts' of type list"):
+        colourings_of(pa.table({"node": ["a"], "parts": [[1, 2]]}), ids)
     (tmp_path / "t.csv").write_text("node,size,size\na,1,2\n")
     with pytest.raises(unseen.InputError, match="two columns"):
         read_attributes(tmp_path / "t.csv")

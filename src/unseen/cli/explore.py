@@ -59,9 +59,10 @@ def explore(
     from unseen.embedding import Embedding
     from unseen.explorer import explore as prepare
     from unseen.explorer import write_explorer
-    from unseen.explorer.attributes import read_attributes
+    from unseen.explorer.colourings import read_attributes
 
     embedding: Any = method if isinstance(method, Embedding) else None
+    vectors: dict[str, Any] = {"method" if embedding is None else "embedding": method}
     path: Any = search.embedding  # there is one, or a source
     data = search.load(source) if source is not None else search.of_vectors(path, embedding)
     labels = search.apply(data, search.seed)[0]
@@ -70,13 +71,12 @@ def explore(
         subject = prepare(
             None if source is None else data.graph,
             labels,
-            embedding=embedding,
-            method=None if isinstance(method, Embedding) else method,
             truth=None if labels is data.labels else data.labels,
             target=search.target,
             budget=budget,
             random_state=search.seed,
             on_step=move,
+            **vectors,
             **new.given(),
         )
     about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"

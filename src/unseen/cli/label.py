@@ -8,7 +8,7 @@ import threading
 import webbrowser
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -95,7 +95,7 @@ def _prepare(
     """Return the labels so far, the page that shows them, and what an update needs."""
     from unseen.embedding import Embedding
     from unseen.explorer import build_page, explore
-    from unseen.explorer.attributes import read_attributes
+    from unseen.explorer.colourings import read_attributes
     from unseen.explorer.label.store import Store
     from unseen.explorer.label.update import Job, doubts_of
 
@@ -106,8 +106,7 @@ def _prepare(
         logger.info("%s is there already: its labels are taken", path)
     store = Store(path, data.graph.node_ids.tolist(), start, search.reading())
     labels = store.labels().aligned(data.graph)
-    embedding = method if isinstance(method, Embedding) else None
-    estimator = None if isinstance(method, Embedding) else method
+    given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
     options = {
         "truth": data.labels if search.hides else None,
         "target": search.target,
@@ -116,14 +115,7 @@ def _prepare(
         **new.given(),
     }
     with progress("looking for missing classes") as move:
-        subject = explore(
-            data.graph,
-            labels,
-            embedding=embedding,
-            method=estimator,
-            on_step=move,
-            **options,
-        )
+        subject = explore(data.graph, labels, on_step=move, **given, **options)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
     with progress("drawing the map") as move:
         page = build_page(

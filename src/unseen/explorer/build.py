@@ -12,8 +12,7 @@ import pyarrow as pa
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, logger
 from unseen.explorer import palette
-from unseen.explorer.attributes import colourings_of
-from unseen.explorer.colourings import by_label, by_name, by_probability
+from unseen.explorer.colourings import by_label, by_name, by_probability, colourings_of
 from unseen.explorer.content import (
     Content,
     Ints,

@@ -28,7 +28,7 @@ EXACT = 20_000
 FEW = 8
 """Fewer nodes than this have no neighbourhoods to keep."""
 MANY, LANDMARKS = 30_000, 10_000
-"""Of more nodes than the former t-SNE lays out so many, drawn at random; the others are placed beside them."""
+"""Of more nodes than the former t-SNE lays out as many as the latter, drawn at random; others lie beside them."""
 BESIDE = 7
 """Landmarks that say where a node is placed."""
 BLOCK = 512
@@ -113,15 +113,6 @@ def nearest(
     return best
 
 
-def _by_tsne(
-    vectors: npt.NDArray[np.float64], seed: int, on_progress: Callable[[int, int], None] | None
-) -> npt.NDArray[np.float64]:
-    perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
-    if has_open_tsne():
-        return _by_open_tsne(vectors, perplexity, seed, on_progress)
-    return _by_scikit_learn(vectors, perplexity, seed)
-
-
 def has_open_tsne() -> bool:
     """Whether openTSNE is installed (the extra `viz`)."""
     try:
@@ -130,35 +121,32 @@ def has_open_tsne() -> bool:
         return False
 
 
-def _by_open_tsne(
-    vectors: npt.NDArray[np.float64],
-    perplexity: float,
-    seed: int,
-    on_progress: Callable[[int, int], None] | None,
+def _by_tsne(
+    vectors: npt.NDArray[np.float64], seed: int, on_progress: Callable[[int, int], None] | None
 ) -> npt.NDArray[np.float64]:
-    from openTSNE import TSNE
+    """Lay out by one thread: with more, sums come in another order, and the map differs from run to run."""
+    given: dict[str, Any] = {
+        "perplexity": min(PERPLEXITY, (len(vectors) - 1) / 3),
+        "random_state": seed,
+        "n_jobs": 1,
+    }
+    if has_open_tsne():
+        from openTSNE import TSNE
 
-    tsne = TSNE(
-        perplexity=perplexity,
-        early_exaggeration_iter=EARLY,
-        n_iter=LATE,
-        theta=THETA,
-        neighbors="exact" if len(vectors) <= EXACT else "auto",
-        random_state=seed,
-        n_jobs=1,  # with more, sums come in another order, and the map differs from run to run
-        callbacks=_teller(on_progress),
-        callbacks_every_iters=25,
-    )
-    return np.asarray(tsne.fit(vectors), dtype=np.float64)
+        tsne = TSNE(
+            **given,
+            early_exaggeration_iter=EARLY,
+            n_iter=LATE,
+            theta=THETA,
+            neighbors="exact" if len(vectors) <= EXACT else "auto",
+            callbacks=_teller(on_progress),
+            callbacks_every_iters=25,
+        )
+        return np.asarray(tsne.fit(vectors), dtype=np.float64)
+    from sklearn import manifold
 
-
-def _by_scikit_learn(
-    vectors: npt.NDArray[np.float64], perplexity: float, seed: int
-) -> npt.NDArray[np.float64]:
-    from sklearn.manifold import TSNE
-
-    tsne = TSNE(perplexity=perplexity, angle=THETA, max_iter=SCIKIT_EARLY + LATE, random_state=seed, n_jobs=1)
-    with libraries_on_one_thread():  # as above
+    with libraries_on_one_thread():
+        tsne = manifold.TSNE(**given, angle=THETA, max_iter=SCIKIT_EARLY + LATE)
         return np.asarray(tsne.fit_transform(vectors), dtype=np.float64)
 
 

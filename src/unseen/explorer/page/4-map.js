@@ -159,7 +159,7 @@ function arrow(pen, x, y, toX, toY, gap) {
   pen.fill();
 }
 
-/** Where names are written, so that none covers another or lies under a button; more have room as one zooms in. */
+/** Where names are written, so that none covers another or the selected node, or lies under a button; more have room as one zooms in. */
 function namePlaces(pen) {
   const narrow = size.width < 500, tall = narrow ? 8 : 9.5;
   pen.font = `600 ${narrow ? 11 : 13}px system-ui, sans-serif`;
@@ -167,6 +167,7 @@ function namePlaces(pen) {
     const own = group.getBoundingClientRect();
     return { x: own.left - box.left + own.width / 2, y: own.top - box.top + own.height / 2, wide: own.width / 2, tall: own.height / 2 };
   });
+  if (state.selected >= 0) taken.push({ x: screenX(px[state.selected]), y: screenY(py[state.selected]), wide: 16, tall: 16 });
   const written = [];
   for (const name of labels) {
     const text = short(name.text, narrow ? 26 : 44), wide = pen.measureText(text).width / 2 + 5, x = Math.min(size.width - wide - 3, Math.max(wide + 3, screenX(name.x)));
@@ -183,13 +184,15 @@ function namePlaces(pen) {
 function drawNames(pen, ink, ground) {
   pen.textAlign = "center";
   pen.textBaseline = "middle";
+  Object.assign(pen, { strokeStyle: ground, lineWidth: 3, lineJoin: "round" });
   for (const { text, x, y, wide, tall } of namePlaces(pen)) {
-    pen.globalAlpha = 0.82;
+    pen.globalAlpha = 0.6;
     pen.fillStyle = ground;
     pen.beginPath();
     pen.roundRect(x - wide, y - tall, 2 * wide, 2 * tall, 5);
     pen.fill();
     pen.globalAlpha = 1;
+    pen.strokeText(text, x, y);
     pen.fillStyle = ink;
     pen.fillText(text, x, y);
   }
