@@ -13,7 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from PIL import Image
 from selenium import webdriver
 
 GRAPH = ["debian", "--unseen", "mail,sound", "--label-rate", "0.3"]
@@ -74,9 +73,7 @@ def take(addresses: dict[str, str], folder: Path, profile: Path) -> None:
             time.sleep(2)
             driver.execute_script(script)
             time.sleep(1)
-            picture = folder / f"{name}.png"
-            driver.save_screenshot(str(picture))
-            Image.open(picture).convert("RGB").quantize(256).save(picture, optimize=True)
+            driver.save_screenshot(str(folder / f"{name}.png"))
     finally:
         driver.quit()
 
