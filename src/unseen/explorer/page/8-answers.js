@@ -127,13 +127,16 @@ function fillClasses() {
 
 /** How far it is, at a glance. */
 function fillProgress() {
-  const { state } = saved, labelled = state?.labelled ?? values.filter((value) => Array.isArray(value) && value.length).length, total = state?.nodes ?? n;
+  const { state } = saved, labelled = state?.labelled ?? values.filter((value) => Array.isArray(value) && value.length).length, total = state?.nodes ?? page.audit?.n_nodes ?? n;
   const expected = page.audit?.expected_unseen ?? null, best = page.found?.count?.best ?? 0, facts = [];
   facts.push(`${labelled.toLocaleString("en")} of ${total.toLocaleString("en")} labelled`);
   if (page.found?.failed) facts.push("what is missing cannot be said");
   else if (expected !== null) facts.push(best === 0 && expected < 0.01 * total ? "nothing is missing any more" : `about ${Math.round(expected).toLocaleString("en")} of missing classes`, `${count(best, "new class", "new classes")} found`);
   facts.push(`${count(saved.undo, "answer", "answers")} given`);
   const update = state?.update, busy = !!update?.running, since = state ? state.revision - (page.revision ?? 0) : 0;
+  const shown = JSON.stringify([facts, update, since, state?.outside, saved.undo, changed.size, page.selfTest?.verdict]);
+  if (shown === saved.shown) return; // a button that is replaced while it is pressed would not be clicked
+  saved.shown = shown;
   const bar = make("progress", { "aria-label": "Update", max: String(update?.total || 1), value: busy && update.total ? String(update.done) : null, hidden: !busy });
   const outside = state?.outside ? make("div", { class: "warning", id: "outside" }, `${server.file} was changed by another program. `,
     ...[["both", "Take it, with my answers"], ["file", "Take it as it is"], ["app", "Keep mine"]].map(([take, text]) => button(text, () => send("outside", { take }), { class: "link" }))) : null;
