@@ -169,7 +169,7 @@ class Method(Declared):
 
             msg = f"this {type(self).__name__} is not fitted yet; call fit first"
             raise NotFittedError(msg)
-        graph = self._views(graph)[1]
+        whole, graph = self._views(graph)
         columns, fitted = _feature_columns(graph), self.n_features_in_
         if fitted is not None and columns != fitted and (columns is not None or self.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
