@@ -137,6 +137,7 @@ class Browser:
 
     def load(self, tail: str = "", page: Path | None = None) -> None:
         self.driver.get("about:blank")  # a changed fragment alone would not load the page again
+        self.complaints()  # those of the page before, whose server may be gone
         self.driver.get((page or self.page).as_uri() + tail)
         self.until("return document.documentElement.dataset.ready === 'yes'")
 

@@ -330,7 +330,7 @@ def vectors_of(
     cls = find_method(source.method)
     if cls is not None and cls.uses_labels:
         note = (
-            f"The vectors given were made by {source.method}, which learns from labels: the self-test looks better "
+            f"The vectors were made by {source.method}, which learns from labels: the self-test looks better "
             "than it should, unless they had not seen these."
         )
         return embedding, [note]

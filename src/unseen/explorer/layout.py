@@ -97,7 +97,7 @@ def nearest(
 
     Examples
     --------
-    >>> nearest(np.array([[0.0], [5.0]]), np.array([[9.0], [1.0], [4.0]]), 2).tolist()
+    >>> nearest(np.array([[0.0], [5.0]]), np.array([[9.5], [1.0], [4.0]]), 2).tolist()
     [[1, 2], [2, 1]]
     """
     mine, theirs = vectors.astype(np.float32), candidates.astype(np.float32)
