@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -93,6 +93,18 @@ def counted(n: int, noun: str) -> str:
     """
     ending = "" if n == 1 else "es" if noun.endswith("s") else "s"
     return f"{n:,} {noun}{ending}"
+
+
+def first_of(names: Sequence[str], most: int = 8) -> str:
+    """Return names for a sentence, the first few of many.
+
+    Examples
+    --------
+    >>> first_of("abcd", most=2)
+    'a, b and 2 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def tell_written(method: str, n_nodes: int, n_columns: int, seconds: float, output: object) -> None:

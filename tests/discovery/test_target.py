@@ -34,6 +34,7 @@ def test_a_venue_is_no_author_of_an_unknown_class() -> None:
     result = unseen.discover(graph, labels, random_state=0)
     nodes = result.nodes.to_pydict()
     assert all(node.startswith("a") for node in nodes["node"])
+    assert not any("edges join" in note for note in result.coverage.warnings)  # no edge can join two authors
     new = {node for node, p in zip(nodes["node"], nodes["unseen_probability"], strict=True) if p > 0.5}
     assert len(new & {f"a{k}" for k in range(90) if fields[k] == "f2"}) > 0.9 * len(new) > 20
     asked = unseen.suggest(graph, labels, budget=3, random_state=0)

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from unseen.discovery.evidence import Evidence, Mask
 from unseen.discovery.result import LabelCoverage
 from unseen.discovery.selftest import SelfTest
+from unseen.errors import first_of
 from unseen.graph import Graph
 from unseen.labels import Homophily, Labels
 
@@ -142,7 +143,9 @@ def make_coverage(
             "guess, and the self-test, which knows these labels only, does not see that. Labels drawn at random would "
             "help."
         )
-    if homophily.adjusted is None:
+    if (
+        homophily.adjusted is None and graph.adjacency.nnz
+    ):  # types of nodes may be linked through others alone
         warnings.append(
             f"Only {homophily.n_pairs} edges join two labelled nodes, too few to tell whether linked nodes tend to "
             "share a class; the self-test decided whether neighbours were listened to, unless vectors were given."
@@ -156,15 +159,15 @@ def make_coverage(
         warnings.append(test.verdict)
     empty = [name for name, count in counts.items() if not count]
     if empty:
-        warnings.append(f"No node is labelled {_listed(empty)}: nothing can be known of that.")
+        warnings.append(f"No node is labelled {first_of(empty)}: nothing can be known of that.")
     single = [name for name, count in counts.items() if count == 1]
     if single:
         warnings.append(
-            f"Set aside in the self-test, because one label says too little about a class: {_listed(single, 20)}."
+            f"Set aside in the self-test, because one label says too little about a class: {first_of(single, 20)}."
         )
     few = [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]
     if few:
-        warnings.append(f"Few nodes are labelled {_listed(few)}; more labels there would help.")
+        warnings.append(f"Few nodes are labelled {first_of(few)}; more labels there would help.")
     if labels.is_multilabel:
         warnings.append(
             "Nodes have several labels: a probability is that of having none of the labelled classes, so a node "
@@ -182,8 +185,3 @@ def make_coverage(
         places.gathered,
         places.corner,
     )
-
-
-def _listed(names: Sequence[str], most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

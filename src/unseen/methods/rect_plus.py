@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.errors import InputError, UnsupportedError, logger, unknown_name
+from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
 from unseen.labels import Homophily, Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
@@ -190,7 +190,7 @@ class RECTPlus(Method):
         default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
         default = pool.names if pool.together else default
         if not _enough(truth):
-            logger.info("%s: too few labels to choose views by, so %s", self.name, ", ".join(default))
+            logger.info("%s: too few labels to choose views by, so %s", self.name, first_of(default))
             return default, {}
         at = pool.at(rows)
         hits = {name: leave_one_out_hits(vectors, truth) for name, vectors in at.items()}
@@ -204,7 +204,7 @@ class RECTPlus(Method):
         if not homophily.holds:
             names += [name for name in WHERE_NEIGHBOURS_DIFFER if name in hits]
         names = list(dict.fromkeys(names))
-        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, homophily), ", ".join(names))
+        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, homophily), first_of(names))
         return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
