@@ -20,6 +20,7 @@ LAYERS = [
         "errors",
         "ids",
         "randomness",
+        "matrices",
         "params",
         "graph",
         "relations",
