@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anndata
+import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -36,7 +37,9 @@ def test_plots(embedding: unseen.Embedding, tmp_path: Path) -> None:
     assert embedding.plot().get_legend() is None
     result = unseen.discover(DATA.graph, SPLIT.seen_labels, random_state=0)
     axes = result.plot()
+    assert plt.gca() is axes  # what a notebook shows
     assert embedding.plot(ax=axes) is axes
+    plt.close("all")
     assert axes.get_legend().get_texts()[0].get_text() == "new-1"
     with pytest.raises(InputError, match="has 1 entry but the graph has 120 nodes"):
         embedding.plot(["a"])

@@ -24,10 +24,9 @@ def plot_map(embedding: Embedding, colour: Any = None, *, ax: Any = None, random
     """Draw the map of the nodes (t-SNE) and return matplotlib's axes; see :meth:`unseen.Embedding.plot`."""
     need_library("matplotlib", "a plot", '"unseen[viz]"')
     if ax is None:
-        from matplotlib.figure import Figure
+        import matplotlib.pyplot as plt  # so that a notebook shows the picture, as it does those of pandas
 
-        figure = Figure(figsize=(6, 5), layout="constrained")  # belongs to no window, and needs no screen
-        ax = figure.subplots()
+        ax = plt.subplots(figsize=(6, 5), layout="constrained")[1]
     places = map_of(embedding.vectors, random_state)
     size = float(np.clip(2e4 / max(len(places), 1), 2, 30))
     ax.set(xticks=[], yticks=[], aspect="equal")
