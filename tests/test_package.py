@@ -20,7 +20,6 @@ LAYERS = [
         "errors",
         "ids",
         "randomness",
-        "matrices",
         "params",
         "graph",
         "relations",

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, UnknownNodeError, nearest_id, need_library
-from unseen.ids import IdArray, as_html, as_ids, match_ids, row_ids
-from unseen.matrices import is_finite, lock, real_matrix
+from unseen.ids import IdArray, as_html, as_ids, is_finite, lock, match_ids, real_matrix, row_ids
 
 MOST_BYTES = 10**9
 """Sparse vectors become dense by themselves up to this size."""

@@ -12,13 +12,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import counted, unknown_type
-from unseen.ids import IdArray, as_html, row_ids
-from unseen.matrices import Features as Features
-from unseen.matrices import Symmetrize as Symmetrize
-from unseen.matrices import checked_adjacency, checked_columns, lock, symmetrized
+from unseen.ids import Features as Features
+from unseen.ids import IdArray, as_html, checked_adjacency, checked_columns, lock, row_ids, symmetrized
+from unseen.ids import Symmetrize as Symmetrize
 
 if TYPE_CHECKING:
-    from unseen.matrices import Stored
+    from unseen.ids import Stored
     from unseen.relations import Relation
 
 

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, need_library, unknown_name
 from unseen.graph import Graph
-from unseen.ids import MISSING_WORDS, IdArray, as_html, as_ids, is_unlabelled, match_ids, row_ids
+from unseen.ids import MISSING_WORDS, IdArray, as_html, as_ids, is_unlabelled, lock, match_ids, row_ids
 from unseen.ids import refused_class as refused_class
-from unseen.matrices import lock
 
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 ANSWERS = ("skip", "unknown")

@@ -15,8 +15,16 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_type
 from unseen.graph import Graph, Need
-from unseen.ids import Ints, row_ids
-from unseen.matrices import Features, Stored, Types, checked_columns, lock, merged
+from unseen.ids import (
+    Features,
+    Ints,
+    Stored,
+    Types,
+    checked_columns,
+    lock,
+    merged,
+    row_ids,
+)
 from unseen.relations import Relation, oriented
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger
-from unseen.ids import Ints, as_html
-from unseen.matrices import Place, Types, checked_weights, lock, merged, same, square
+from unseen.ids import Ints, Place, Types, as_html, checked_weights, lock, merged, same, square
 
 
 @dataclass(frozen=True, eq=False)

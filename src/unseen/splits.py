@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, logger
+from unseen.ids import lock
 from unseen.labels import Labels
-from unseen.matrices import lock
 from unseen.randomness import RandomState, as_generator, seed_of
 from unseen.shown import as_html
 

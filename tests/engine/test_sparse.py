@@ -8,7 +8,7 @@ from unseen.engine import sparse
 from unseen.engine.comm import SOLO, Layout
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, spread_matrix
-from unseen.matrices import lock
+from unseen.ids import lock
 
 
 def random_sparse(n: int, m: int, density: float, seed: int = 0, dtype=np.float32) -> sp.csr_array:

@@ -18,9 +18,8 @@ import scipy.sparse as sp
 from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import IdArray
+from unseen.ids import Features, IdArray, Place, check_symmetrize, checked_weights, merged
 from unseen.labels import Labels
-from unseen.matrices import Features, Place, check_symmetrize, checked_weights, merged
 
 if TYPE_CHECKING:
     from unseen.data.options import Options

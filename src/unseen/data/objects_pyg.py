@@ -12,9 +12,8 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray, Ints, as_ids, default_ids
+from unseen.ids import IdArray, Ints, as_ids, checked_weights, default_ids, merged
 from unseen.labels import Labels
-from unseen.matrices import checked_weights, merged
 from unseen.relation_graph import RelationGraph
 from unseen.relations import Relation, settled
 

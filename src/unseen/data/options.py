@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
-    from unseen.matrices import Negative, Symmetrize
+    from unseen.ids import Negative, Symmetrize
 
 WORDING = {
     "header": "Whether text files start with a line of names; recognised if not given.",
@@ -75,7 +75,7 @@ class Options:
         return any((self.src, self.dst, self.weight, self.node_column, self.label_column))
 
     def __post_init__(self) -> None:
-        from unseen.matrices import check_symmetrize
+        from unseen.ids import check_symmetrize
 
         check_symmetrize(self.symmetrize)
         if self.drop_negative and self.absolute:

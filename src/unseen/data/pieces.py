@@ -31,8 +31,7 @@ from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger
-from unseen.ids import as_ids
-from unseen.matrices import Features
+from unseen.ids import Features, as_ids
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, NodeList
 from unseen.errors import InputError, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray
-from unseen.matrices import Place, Types
+from unseen.ids import IdArray, Place, Types
 from unseen.relation_graph import RelationGraph
 from unseen.relations import Relation, oriented, settled
 

@@ -41,9 +41,8 @@ from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
-from unseen.ids import MISSING_WORDS, UNLABELLED, default_ids
+from unseen.ids import MISSING_WORDS, UNLABELLED, Features, checked_weights, default_ids, symmetric
 from unseen.labels import ANSWERS
-from unseen.matrices import Features, checked_weights, symmetric
 
 
 def _lack(table: Table, need: str) -> InputError:
