@@ -18,11 +18,13 @@ def planted(monkeypatch):
 @pytest.mark.slow
 def test_answers_name_every_class_and_end_the_loop(planted, tmp_path):
     file = tmp_path / "loop.csv"
-    (table,) = bench.run(repeats=2, methods=["cora"], file=file)
+    table, through_the_app = bench.run(repeats=2, methods=["cora"], file=file)
     graph, draws, asked, at_random, ended, *_ = table.rows[0]
     assert (graph, draws, ended) == ("cora", "2", "1.00")
     assert float(asked) < float(at_random)
-    assert len(file.read_text().splitlines()) == 1 + 2 * len(bench.CHOICES)
+    assert len(file.read_text().splitlines()) == 1 + 2 * len(bench.CHOICES) + 1
+    (_, _, *app), (_, _, *library) = through_the_app.rows
+    assert app == library
     kept = file.stat().st_mtime_ns
     assert bench.run(repeats=2, methods=["cora"], file=file)[0].rows == table.rows
     assert file.stat().st_mtime_ns == kept

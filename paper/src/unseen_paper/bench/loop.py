@@ -1,13 +1,16 @@
 """A user who answers what `unseen suggest` asks, ten questions at a time: `unseen bench loop`.
 
-The user is an oracle that knows the classes. Beside it stands one who is asked about nodes drawn at random. Every draw
-is a row of `loop.csv` in the working folder; a second start takes up where the first one ended.
+The user is an oracle that knows the classes. Beside it stands one who is asked about nodes drawn at random. The first
+draw of every graph is run through the requests of `unseen label`, too. Every draw is a row of `loop.csv` in the working
+folder; a second start takes up where the first one ended. Ids of nodes are texts, as the app reads them from files.
 """
 
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +23,7 @@ from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
 from unseen.splits import completely_imbalanced_split
 from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.loop_app import LabelApp
 from unseen_paper.bench.report import Table
 
 GRAPHS = ("debian", "citeseer", "cora", "photo", "coauthor-cs")
@@ -28,6 +32,8 @@ HIDDEN = (2, 3, 4)
 """Classes without a label at the start, one number after the other."""
 BATCH, MOST = 10, 100
 CHOICES = ("suggest", "random")
+APP = "app"
+"""What is asked by `suggest`, through the requests of the app."""
 RANDOM_RUNS = 200
 """Runs over which the questions that random choice needs are averaged; they cost nothing."""
 FIRST_SEED = 8100
@@ -112,8 +118,16 @@ def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path =
     file : Path
         Where draws are kept.
     """
-    draws = list(itertools.product(CHOICES, range(FIRST_SEED, FIRST_SEED + repeats)))
-    return [table(kept_draws(methods or GRAPHS, draws, measure, KEYS, FIGURES, file, load_dataset))]
+    draws = [*itertools.product(CHOICES, range(FIRST_SEED, FIRST_SEED + repeats)), (APP, FIRST_SEED)]
+    rows = kept_draws(methods or GRAPHS, draws, measure, KEYS, FIGURES, file, _with_texts)
+    return [table(rows), app_table(rows)]
+
+
+def _with_texts(name: str) -> Dataset:
+    """Return a data set whose node ids are texts."""
+    data = load_dataset(name)
+    graph = replace(data.graph, node_ids=as_ids([str(node) for node in data.graph.node_ids.tolist()]))
+    return replace(data, graph=graph, labels=replace(data.labels, node_ids=graph.node_ids))
 
 
 def measure(data: Dataset, choice: str, seed: int) -> dict[str, object]:
@@ -128,7 +142,11 @@ def measure(data: Dataset, choice: str, seed: int) -> dict[str, object]:
     tool = Library(data, split.seen_labels, choice, seed)
     start = np.setdiff1d(np.arange(data.graph.n_nodes), tool.rows)
     columns = data.labels.class_numbers(split.unseen)
-    asked = match_ids(as_ids(ask_and_answer(tool.ask, tool.answer, data.labels, MOST)), data.graph.node_ids)
+    if choice == APP:
+        nodes = _ask_the_app(tool, split.seen_labels)
+    else:
+        nodes = ask_and_answer(tool.ask, tool.answer, data.labels, MOST)
+    asked = match_ids(as_ids(nodes), data.graph.node_ids)
     orders = [asked]
     if choice == "random":
         orders = [tool.rng.permutation(start) for _ in range(RANDOM_RUNS)]
@@ -144,8 +162,19 @@ def measure(data: Dataset, choice: str, seed: int) -> dict[str, object]:
         ),
         "number": result.count.best,
         "accuracy": round((int(right.sum()) + len(asked)) / len(start), 4),
-        "settled": BATCH * (max(open_rounds, default=-1) + 1) if choice == "suggest" else "",
+        "settled": BATCH * (max(open_rounds, default=-1) + 1) if choice != "random" else "",
     }
+
+
+def _ask_the_app(tool: Library, labels: Labels) -> list[Node]:
+    """Let the app ask; `tool` gets the labels that the app has written in the end, and the numbers it showed."""
+    graph = tool.data.graph
+    with tempfile.TemporaryDirectory() as folder:
+        with LabelApp(graph, labels, tool.seed, BATCH, folder) as app:
+            nodes = ask_and_answer(app.ask_next, app.answer, tool.data.labels, MOST)
+        tool.rows = app.written().labelled
+    tool.numbers = app.numbers
+    return nodes
 
 
 def needed(codes: np.ndarray[tuple[int], np.dtype[np.int64]], columns: Sequence[int]) -> int:
@@ -171,7 +200,7 @@ def table(rows: Sequence[Row]) -> Table:
             for choice, name in itertools.product(CHOICES, ("questions", "number", "accuracy"))
         }
         settled = [
-            float(str(row["settled"])) for row in rows if row["graph"] == graph and row["settled"] != ""
+            float(str(row["settled"])) for row in rows if (row["graph"], row["choice"]) == (graph, CHOICES[0])
         ]
         lines.append(
             (
@@ -191,3 +220,15 @@ def table(rows: Sequence[Row]) -> Table:
         "hidden class has a label. accuracy: of all nodes without a label at the start.",
     )
     return Table("The loop", tuple(words.split(",")), lines, notes)
+
+
+def app_table(rows: Sequence[Row]) -> Table:
+    """Return the draws that were run through the app beside the same draws of the library."""
+    shown = []
+    for row in sorted(rows, key=lambda row: str(row["choice"])):
+        if row["choice"] in (APP, CHOICES[0]) and int(str(row["seed"])) == FIRST_SEED:
+            by = "the app" if row["choice"] == APP else "the library"
+            figures = (str(row[name]) for name in ("questions", "settled", "number", "accuracy"))
+            shown.append((str(row["graph"]), by, *figures))
+    header = ("graph", "asked by", "questions", "settled after", "new classes at the end", "accuracy")
+    return Table("Through the app's requests", header, sorted(shown, key=lambda line: line[0]))
