@@ -321,7 +321,7 @@ def test_the_bundled_graph_reaches_its_goal():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("as_text", [False, True])
-def test_nothing_depends_on_the_order_of_the_nodes(case, as_text):
+def test_nothing_depends_on_the_order_of_nodes_and_classes(case, as_text):
     graph, labels = case.data.graph, case.labels
     if as_text:
         ids = [f"node {k}" for k in graph.node_ids]
@@ -332,7 +332,10 @@ def test_nothing_depends_on_the_order_of_the_nodes(case, as_text):
         graph.adjacency[rows][:, rows], graph.features[rows], graph.node_ids[rows], graph.feature_names
     )
     before = unseen.discover(graph, labels, random_state=0)
-    after = unseen.discover(shuffled, labels, random_state=0)
+    none_of_it = sp.csr_array((graph.n_nodes, 1), dtype=bool)
+    columns = sp.hstack([none_of_it, labels.indicator[:, ::-1]])
+    turned = unseen.Labels(columns, ("a class without labels", *labels.classes[::-1]), labels.node_ids)
+    after = unseen.discover(shuffled, turned, random_state=0)
     unlabelled = np.diff(labels.aligned(shuffled).indicator.indptr) == 0
     assert after.nodes.column("node").to_pylist() == shuffled.node_ids[unlabelled].tolist()
     assert after.embedding.node_ids.tolist() == shuffled.node_ids.tolist()

@@ -115,7 +115,7 @@ def discover(
     check_input(graph, labels)
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
-    seen = labels.aligned(ordered)
+    seen = _with_classes_in_order(labels.aligned(ordered))
     words = check_names(names, graph, labels) if names else {}
     result = _discover(ordered, seen, method, n_classes, words, rng, on_step)
     result = replace(result, labels=labels.aligned(graph))
@@ -131,6 +131,12 @@ def discover(
     )
 
 
+def _with_classes_in_order(labels: Labels) -> Labels:
+    """Return the labels with classes by name, so that draws by class are the same in any order of them."""
+    order = np.argsort(labels.classes)
+    return replace(labels, indicator=labels.indicator[:, order], classes=tuple(sorted(labels.classes)))
+
+
 def _discover(
     graph: Graph,
     labels: Labels,
@@ -140,7 +146,7 @@ def _discover(
     rng: np.random.Generator,
     on_step: OnStep | None,
 ) -> Discovery:
-    """Discover on a graph whose nodes are in the order of their ids, so that draws by row are draws by id."""
+    """Discover where nodes are in the order of their ids, and classes by name, so that draws by row are draws by id."""
     surroundings = make_surroundings(graph, rng)
     everything, answered = labels, few_labelled(labels)
     if answered:
