@@ -12,7 +12,7 @@ from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError
 from unseen.methods import selection
 from unseen.methods import views as pool_module
-from unseen.methods.views import Pool, feature_bases, needs_structure, reductions, structure_bases, weighted
+from unseen.methods.views import Pool, needs_structure, reductions, structure_bases, weighted
 
 
 @pytest.fixture(scope="module")
@@ -253,15 +253,15 @@ def dense_views(graph: unseen.Graph, Z: np.ndarray) -> dict[str, np.ndarray]:
 
 def test_views_are_their_dense_definitions_whole_and_at_some_rows(planted: unseen.Dataset) -> None:
     graph, run = planted.graph, Run()
-    bases = {**feature_bases(graph, reductions(graph, 0, run), run), **structure_bases(graph, 0, run)}
-    pool = Pool(graph, bases, run)
+    pool = Pool(graph, reductions(graph, 0, run), structure_bases(graph, 0, run), run)
     rows = np.array([3, 77, 200])
     at = pool.at(rows)
     for base in ("weighted", "plain", "rows"):
-        for operator, expected in dense_views(graph, bases[base].astype(np.float64)).items():
+        Z = pool.base(base)
+        for operator, expected in dense_views(graph, Z.astype(np.float64)).items():
             name = f"{base}/{operator}"
             whole, places = pool.side_by_side([name])
-            assert places == [slice(0, bases[base].shape[1])]
+            assert places == [slice(0, Z.shape[1])]
             np.testing.assert_allclose(whole, expected, atol=0.02)  # smoothing leaves out what is negligible
             np.testing.assert_allclose(at[name], expected[rows], atol=0.02)
     np.testing.assert_allclose(at["eigen/leading"], pool.side_by_side(["eigen/leading"])[0][rows], atol=1e-6)
@@ -270,7 +270,7 @@ def test_views_are_their_dense_definitions_whole_and_at_some_rows(planted: unsee
 
 def test_depths_of_one_base_become_their_mean(planted: unseen.Dataset) -> None:
     graph, run = planted.graph, Run()
-    pool = Pool(graph, feature_bases(graph, reductions(graph, 0, run), run), run)
+    pool = Pool(graph, reductions(graph, 0, run), {}, run)
     whole, places = pool.side_by_side(["plain/near", "weighted/raw", "plain/far"])
     assert len(places) == 2
     near, far = (pool.side_by_side([f"plain/{depth}"])[0] for depth in ("near", "far"))

@@ -36,7 +36,6 @@ from unseen.methods.views import (
     WALKS,
     Pool,
     Reduction,
-    feature_bases,
     kind_of,
     needs_structure,
     reductions,
@@ -60,7 +59,8 @@ MOST_JOINING = 3
 DEFAULT = ("weighted/middle", "walk/near", "eigen/raw", "rows/raw")
 """The first of these that a graph has serves where no label helps to choose."""
 TAKEN = 700
-"""Columns that are held beside the bases, roughly: views side by side, and their strongest directions."""
+"""Columns that are held beside one base of features and those of the structure, roughly: views side by side, and their
+strongest directions."""
 ROW_SECONDS, CHOICE_SECONDS = 1.3e-4, 8e-9
 """Of SVDs, eigenvectors and passes over the bases, for a row; of the choice, for the cube of the labelled rows."""
 WHERE_NEIGHBOURS_DIFFER = ("weighted/raw", "weighted/second")
@@ -123,7 +123,7 @@ class RECTPlus(Method):
         landmarks = min(LANDMARKS, n) if walks else 0
         if landmarks:
             work += 10 * product_seconds(sizes, landmarks) + 10 * GRAM_SECONDS * n * landmarks * walks
-        columns = sum(spread) + widths.eigen + max(walks + TAKEN, landmarks)
+        columns = max(spread) + widths.rows + widths.eigen + max(walks + TAKEN, landmarks)
         return Resources(4.0 * n * columns, 0.0, work, 0.0)
 
     @classmethod
@@ -166,12 +166,7 @@ class RECTPlus(Method):
             if whole.node_types is not None and len(types) == 1:
                 return {}, run.once((PathPool, seed, types[0]), lambda: PathPool(whole, types[0], seed, run))
         ways = run.once((reductions, seed), lambda: reductions(graph, seed, run))
-        pool = run.once(
-            (Pool, seed),
-            lambda: Pool(
-                graph, {**feature_bases(graph, ways, run), **structure_bases(graph, seed, run)}, run
-            ),
-        )
+        pool = run.once((Pool, seed), lambda: Pool(graph, ways, structure_bases(graph, seed, run), run))
         if related and whole.node_types is None:
             return ways, run.once((PathPool, seed), lambda: PathPool(whole, whole.types[0], seed, run, pool))
         if related:
@@ -237,7 +232,7 @@ class RECTPlus(Method):
         of_plain = [n for n in self.views_ if n not in kept and f"{n.split('/')[0]}/axes" not in kept]
         plain = self._plain_of_new(graph, of_plain, run) if of_plain else None
         if not kept or run.graph.is_plain:
-            return plain or Pool(graph, {}, run)
+            return plain or Pool(graph, {}, {}, run)
         from unseen.methods.paths import PathPool
 
         return PathPool(run.graph, self.target_, 0, run, plain, kept)
@@ -254,7 +249,7 @@ class RECTPlus(Method):
             "weighted": Reduction(self.column_weights_, self.axes_, True),
             "plain": Reduction(None, self.plain_axes_, False),
         }
-        return Pool(graph, feature_bases(graph, with_narrow(ways, SMALL_GRAPH.narrow), run), run)
+        return Pool(graph, with_narrow(ways, SMALL_GRAPH.narrow), {}, run)
 
 
 def _enough(truth: npt.NDArray[np.bool_]) -> bool:

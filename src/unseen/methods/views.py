@@ -6,8 +6,8 @@ eigenvectors of the normalised adjacency, and degrees. Operators are nothing (``
 the node itself, the mean over their neighbours, the difference to the neighbours, and personalised smoothing at three
 depths. Which views serve differs from graph to graph; :mod:`unseen.methods.selection` chooses.
 
-Only the bases are kept. Views are made when they are asked for, some columns at a time: at the labelled rows for the
-choice, and whole for those that were chosen.
+Only the bases of the structure and the axes of features are kept. Views are made when they are asked for, some columns
+at a time: at the labelled rows for the choice, and whole for those that were chosen.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ LARGE = 30_000
 walk is left out: through a fixed number of landmarks it fades as a graph grows."""
 BLOCK = 64
 """Columns that operators work on at a time."""
+BLOCK_ROWS = 65_536
+"""Rows whose features are reduced at a time."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,16 @@ class Reduction:
     def apply(self, features: Features, run: Run) -> npt.NDArray[np.float32]:
         """Return the reduced features of any nodes, new ones included."""
         return project(weighted(features, self.weights, unit=self.unit), self.axes, run)
+
+    def base(self, features: Features, run: Run, most: int | None = None) -> Vectors:
+        """Return the reduced features with rows of length 1, up to `most` columns of them."""
+        n = features.shape[0]
+        base = np.empty((n, len(self.axes[:most])), dtype=np.float32)
+        for first in range(0, n, BLOCK_ROWS):
+            base[first : first + BLOCK_ROWS] = _unit(self.apply(features[first : first + BLOCK_ROWS], run))[
+                :, :most
+            ]
+        return base
 
 
 def column_weights(features: Features) -> npt.NDArray[np.float64]:
@@ -153,11 +165,6 @@ def with_narrow(ways: dict[str, Reduction], columns: int) -> dict[str, Reduction
 def widths_of(n_nodes: int) -> Widths:
     """Return how many columns the bases of a graph have."""
     return LARGE_GRAPH if n_nodes > LARGE else SMALL_GRAPH
-
-
-def feature_bases(graph: Graph, ways: Mapping[str, Reduction], run: Run) -> dict[str, Vectors]:
-    """Return the bases that features give, also those of new nodes."""
-    return {name: _unit(way.apply(graph.features, run)) for name, way in ways.items()}
 
 
 def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
@@ -229,13 +236,16 @@ class Pool:
     ----------
     graph : Graph
         Its edges make views of bases.
+    ways : mapping of str to Reduction
+        How features become bases, also those of new nodes.
     bases : mapping of str to ndarray, shape (n, k)
-        Rows of length 1.
+        Those of the structure; rows of length 1.
     run : Run
         Does the work.
     """
 
     graph: Graph
+    ways: Mapping[str, Reduction]
     bases: Mapping[str, Vectors]
     run: Run
     ahat: Matrix = field(init=False)
@@ -264,16 +274,30 @@ class Pool:
     @property
     def names(self) -> list[str]:
         """Names of all views; without edges there is nothing to smooth over."""
-        bases = {base: operators_of(base) if self.graph.adjacency.nnz else ("raw",) for base in self.bases}
+        spread = bool(self.graph.adjacency.nnz)
+        bases = {base: operators_of(base) if spread else ("raw",) for base in (*self.ways, *self.bases)}
         return [f"{base}/{operator}" for base, operators in bases.items() for operator in operators]
+
+    def base(self, name: str, most: int | None = None) -> Vectors:
+        """Return a base, up to `most` columns of it; those of features are made anew, which is cheap beside views."""
+        if name in self.ways:
+            return self.ways[name].base(self.graph.features, self.run, most)
+        return self.bases[name][:, :most]
+
+    def _columns(self, name: str) -> int:
+        """Return how many columns a view has."""
+        base = name.split("/")[0]
+        columns = len(self.ways[base].axes) if base in self.ways else int(self.bases[base].shape[1])
+        return min(LEADING, columns) if name.endswith("/leading") else columns
 
     def at(self, rows: npt.NDArray[np.int64]) -> dict[str, Vectors]:
         """Return the given rows of every view, of few columns where the graph is large."""
         few = widths_of(self.graph.n_nodes).choice
         views: dict[str, Vectors] = {}
         for base, names in _by_base(self.names).items():
-            Z = self.bases[base][:, :few]
-            made = {name: np.empty((len(rows), _columns(name, Z)), dtype=np.float32) for name in names}
+            Z = self.base(base, few)
+            widths = {name: min(self._columns(name), Z.shape[1]) for name in names}
+            made = {name: np.empty((len(rows), widths[name]), dtype=np.float32) for name in names}
             self._make(Z, {name: (name,) for name in names}, rows, made)
             views |= made
         return views
@@ -281,14 +305,14 @@ class Pool:
     def side_by_side(self, names: Iterable[str]) -> tuple[Vectors, list[slice]]:
         """Return some views, whole, and the columns of each; depths of smoothing of one base become their mean."""
         grouped = {base: _by_kind(of_base) for base, of_base in _by_base(names).items()}
-        widths = [_columns(kind[0], self.bases[base]) for base in grouped for kind in grouped[base].values()]
+        widths = [self._columns(kind[0]) for kinds in grouped.values() for kind in kinds.values()]
         ends = np.cumsum(widths)
         places = [slice(int(end - width), int(end)) for end, width in zip(ends, widths, strict=True)]
         joined = np.empty((self.graph.n_nodes, int(ends[-1])), dtype=np.float32)
         left = iter(places)
         for base, wanted in grouped.items():
             out = {kind: joined[:, next(left)] for kind in wanted}
-            self._make(self.bases[base], wanted, slice(None), out)
+            self._make(self.base(base), wanted, slice(None), out)
         return joined, places
 
     def _make(
@@ -326,12 +350,6 @@ def _to_unit_rows(vectors: Vectors, start: int, stop: int) -> None:
     """Scale some rows to length 1, in place."""
     part = vectors[start:stop]
     part *= inverse(np.linalg.norm(part, axis=1, keepdims=True)).astype(np.float32)
-
-
-def _columns(name: str, Z: Vectors) -> int:
-    """Return how many columns a view of the base `Z` has."""
-    columns = int(Z.shape[1])
-    return min(LEADING, columns) if name.endswith("/leading") else columns
 
 
 def _by_kind(names: Iterable[str]) -> dict[tuple[str, str], list[str]]:
