@@ -29,6 +29,7 @@ from unseen.discovery.evidence import (
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
+from unseen.discovery.selftest import Turn, judge
 from unseen.discovery.space import make_space
 from unseen.discovery.summary import counted, headline
 from unseen.discovery.truth import agreement_of
@@ -237,8 +238,17 @@ def test_the_headline_adds_up(case):
     assert case.found.coverage.expected_unseen == pytest.approx(p.sum())
 
 
-def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case):
-    failed = dataclasses.replace(case.found, self_test=dataclasses.replace(case.found.self_test, auroc=0.6))
+@pytest.mark.parametrize("aurocs", [(0.6,), (0.7, 0.6), (0.79, 0.69, 0.85)])
+def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case, aurocs):
+    turns = [
+        Turn(k, np.r_[np.zeros(100), np.ones(100)], np.arange(200) % 100 >= 100 * one)
+        for k, one in enumerate(aurocs)
+    ]
+    turns = [Turn(t.column, t.scores, np.r_[t.new[:100], ~t.new[100:]]) for t in turns]
+    test = judge(turns, ("a", "b", "c"), np.full(3, 100))
+    assert [c.auroc for c in test.classes] == pytest.approx(aurocs)
+    assert "found again hardly" in test.verdict
+    failed = dataclasses.replace(case.found, self_test=test)
     text = " ".join(failed.summary().split())
     assert "it is not said here how many nodes" in text
     assert not re.search("about|new-1|new class", text)

@@ -29,7 +29,8 @@ from unseen.discovery.space import Axes, Floats, Space
 Respace = Callable[[Mask, list[int]], Space]
 
 GOOD, FAIR = 0.9, 0.75
-"""AUROC of the self-test from which hidden classes are found again well, or roughly; below that, hardly."""
+"""AUROC of the self-test from which hidden classes are found again well, or roughly; where the mean less its standard
+error over the classes is below the latter, hardly."""
 HELD_OUT = 0.25
 """Share of the other classes' labels that is hidden beside a class."""
 MAX_TURNS = 20
@@ -99,7 +100,7 @@ class SelfTest:
     @property
     def failed(self) -> bool:
         """Whether hidden classes were hardly found again, so that numbers and groups mean little."""
-        return self.auroc is not None and self.auroc < FAIR
+        return self.auroc is not None and _at_least(self.classes) < FAIR
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,12 +241,20 @@ def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.in
     )
 
 
+def _at_least(hidden: tuple[HiddenClass, ...]) -> float:
+    """Return the mean AUROC less its standard error: few classes that differ much say little about another one."""
+    each = [h.auroc for h in hidden]
+    error = np.std(each, ddof=1) / len(each) ** 0.5 if len(each) > 1 else 0.0
+    return float(np.mean(each) - error)
+
+
 def _verdict(auroc: float, hidden: tuple[HiddenClass, ...]) -> str:
     worst = min(hidden, key=lambda h: h.auroc)
-    how = "well" if auroc >= GOOD else "roughly" if auroc >= FAIR else "hardly"
+    failed = _at_least(hidden) < FAIR
+    how = "hardly" if failed else "well" if auroc >= GOOD else "roughly"
     subject = (
         "The one class that could be" if len(hidden) == 1 else f"Each of {len(hidden)} labelled classes was"
     )
     sentence = f"{subject} hidden and was found again {how} (AUROC {auroc:.2f} on average"
     sentence += f", {worst.auroc:.2f} for {worst.name}, the hardest)" if len(hidden) > 1 else ")"
-    return sentence + ("." if auroc >= FAIR else "; do not rely on the probabilities.")
+    return sentence + ("; do not rely on the probabilities." if failed else ".")
