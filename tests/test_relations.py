@@ -121,7 +121,16 @@ def test_a_plain_graph_is_its_own_view() -> None:
         graph.features_of("author")
 
 
-ENTRIES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-3, 3)), max_size=14)
+WEIGHTS = st.integers(-3, 3).filter(bool)
+ENTRIES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), WEIGHTS), max_size=14)
+
+
+def test_a_weight_of_zero_is_refused() -> None:
+    matrix = sp.coo_array(([1.0, 0.0], ([0, 1], [1, 2])), shape=(3, 3))
+    with pytest.raises(
+        unseen.InputError, match=r"relation 'r', row 1, column 2: the weight is 0; leave such"
+    ):
+        Relation("r", None, None, matrix)  # type: ignore[arg-type]
 
 
 @ROUNDS
@@ -131,10 +140,9 @@ def test_entries_given_twice_against_a_plain_loop(
 ) -> None:
     wanted: dict[tuple[int, int], int] = {}
     opposite = False
-    listed = [(i, j, w) for i, j, w in entries if w]
-    for i, j, _ in listed:
+    for i, j, _ in entries:
         for pair in {(i, j)} if directed else {(i, j), (j, i)}:
-            own = [v for a, b, v in listed if (a, b) == pair or (not directed and (b, a) == pair)]
+            own = [v for a, b, v in entries if (a, b) == pair or (not directed and (b, a) == pair)]
             top = max(map(abs, own))
             opposite |= top in own and -top in own
             wanted[pair] = next(v for v in own if abs(v) == top)

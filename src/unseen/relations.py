@@ -61,6 +61,9 @@ class Relation:
         weight = checked_weights(
             coo.data.astype(np.float64), lambda k: f"{place(k)}: the weight is", negative="keep"
         )
+        if not weight.all():
+            msg = f"{place(int(np.argmin(weight != 0)))}: the weight is 0; leave such entries out (eliminate_zeros)"
+            raise InputError(msg)
         csr, _, opposite = merged(coo.row, coo.col, weight, coo.shape[0], mirror=not self._one_way)
         if len(opposite):
             msg = f"{place(opposite[0])} has two weights, equal and opposite; leave out one"

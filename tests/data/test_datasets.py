@@ -137,7 +137,7 @@ def test_offline_error_says_which_file_to_put_where(published, mirror, cache):
     message = str(caught.value)
     for name in ("PPI.ungraph", "PPI.cmty"):
         assert f"{mirror.url}/somebody/graphs/{'0' * 40}/data/{name} as {cache / 'sources' / name}" in message
-    assert "set UNSEEN_DATA to a folder that has ppi/graph.txt, ppi/group.txt" in message
+    assert "set UNSEEN_DATA to a folder that has ppi/PPI.ungraph, ppi/PPI.cmty" in message
     assert "\n" not in message
 
 

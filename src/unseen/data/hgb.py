@@ -32,8 +32,8 @@ COLUMNS = {
 _DENSE = 0.5  # the share of entries from which on features are kept as a dense matrix
 
 
-def read_hgb(folder: Path, *others: Any) -> Data:
-    """Return graph and labels of a folder; `others` are further sources, which have no place here."""
+def read_hgb(folder: Path, *others: Any, called: str | None = None) -> Data:
+    """Return graph and labels of a folder, by its name or `called`; `others` are further sources, which are refused."""
     if any(other is not None for other in others):
         msg = f"{str(folder)!r} has its own nodes, features and labels; leave out `nodes`, `features` and `labels`"
         raise InputError(msg)
@@ -44,7 +44,7 @@ def read_hgb(folder: Path, *others: Any) -> Data:
     nodes, links = _table(folder / NODES, names["nodes"]), _table(folder / LINKS, names["links"])
     labels = [_table(folder / LABELS, {})] if (folder / LABELS).is_file() else []
     intake = Intake(links, nodes, _features(nodes) or None, labels, Options(directed=True))
-    intake.edges.name = repr(str(folder))
+    intake.edges.name = called or repr(str(folder))
     data = intake.data(settle=True)
     if data.labels is None:
         return data

@@ -142,10 +142,10 @@ def contents(entry: Entry, folders: Sequence[Path] = ()) -> dict[str, bytes]:
                 if each.content not in files and _local(each, folders, cache) is None
             ]
             fetch = " and ".join(dict.fromkeys(f"{each.url(base)} as {cache / each.file}" for each in others))
-            own = [each.content for each in entry.sources] if folders else entry.counts.files
+            own = [f"{entry.name.partition(':')[0]}/{each.content}" for each in entry.sources]
             msg = (
                 f"the data set {entry.name!r} is not here, and {error}. Without network, fetch {fetch}; or set "
-                f"UNSEEN_DATA to a folder that has {', '.join(f'{entry.name}/{file}' for file in own)}"
+                f"UNSEEN_DATA to a folder that has {', '.join(own)}"
             )
             raise DatasetError(msg) from error
     return files

@@ -111,13 +111,13 @@ def _signed(entry: Entry, contents: Contents) -> Parts:
     return graph, Labels.from_values(sectors, graph.node_ids, classes=classes)
 
 
-def _of_several_types(entry: Entry, contents: Contents) -> Parts:  # noqa: ARG001
+def _of_several_types(entry: Entry, contents: Contents) -> Parts:
     from unseen.data.hgb import read_hgb
 
     with tempfile.TemporaryDirectory() as folder:
         for file, content in contents.items():
             (Path(folder) / file).write_bytes(content)
-        data = read_hgb(Path(folder))
+        data = read_hgb(Path(folder), called=entry.name)
     return data.graph, cast(Labels, data.labels)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unseen.embedding import Embedding
-from unseen.errors import unknown_type
+from unseen.errors import InputError, unknown_type
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method
@@ -41,6 +41,10 @@ def searched(
     if not wanted <= set(types):
         raise unknown_type(target, dict.fromkeys(types))
     rows = np.flatnonzero([each in wanted for each in types])
+    if own is not None and not np.isin(own.labelled, rows).any():
+        labelled = ", ".join(sorted(map(repr, set(types[own.labelled])))) or "none"
+        msg = f"no node of type {target!r} has a label (types with labels: {labelled}); label some of them first"
+        raise InputError(msg)
     if not isinstance(method, Embedding):
         source = "rect-plus" if method is None else method
         estimator = source if isinstance(source, Method) else make_method(source, random_state=seed)
