@@ -1,6 +1,26 @@
-"""Descriptions of classes by words, for measurements of classes that are known by name only."""
+"""Missing classes that are known by name only: `unseen bench names`.
+
+Every draw is a row of `names.csv` in the working folder; a second start takes up where the first one ended.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.data.datasets import Dataset, load_dataset
+from unseen.discovery.discover import discover
+from unseen.discovery.result import Discovery
+from unseen.discovery.truth import compare
+from unseen.errors import InputError
+from unseen.ids import as_ids, match_ids
+from unseen.labels import Labels
+from unseen.splits import completely_imbalanced_split
+from unseen_paper.bench.draws import Row, kept_draws
+from unseen_paper.bench.report import Table
 
 DEBIAN_SECTIONS = {
     "database": "Database servers and clients.",
@@ -17,6 +37,12 @@ DEBIAN_SECTIONS = {
     "web": "Web servers, browsers, proxies, download tools etc.",
 }
 """Debian's own texts of its sections."""
+SPELLED_OUT = {
+    "NLP": "natural language processing",
+    "HCI": "human computer interaction",
+    "theoretical_cs": "theoretical computer science",
+}
+"""Abbreviations among the class names of coauthor-cs; its other classes are described by their names."""
 ABSURD = {
     "dentistry": "teeth, dentist, dental care",
     "railways": "trains, stations, timetables, railway tracks",
@@ -25,3 +51,108 @@ ABSURD = {
     "law": "courts, law, judges, contracts",
 }
 """Classes that none of the graphs has."""
+
+GRAPHS = ("debian", "coauthor-cs")
+RATE, HIDDEN = 0.3, (2, 3)
+FIRST_SEED = 9100
+FILE = Path("names.csv")
+FIGURES = (
+    "nodes",
+    "right",
+    "named",
+    "wrongly_absent",
+    "auroc",
+    "auroc_without",
+    "invented",
+    "invented_absent",
+)
+
+
+def run(*, repeats: int = 20, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
+    """Measure what is not in `file` yet and return the table of all of it.
+
+    Parameters
+    ----------
+    repeats : int
+        Draws of each graph.
+    methods : sequence of str, optional
+        Which graphs; all when not given.
+    file : Path
+        Where draws are kept.
+    """
+    draws = [(seed,) for seed in range(FIRST_SEED, FIRST_SEED + repeats)]
+    return [table(kept_draws(methods or GRAPHS, draws, measure, ("seed",), FIGURES, file, load_dataset))]
+
+
+def description(name: str) -> str:
+    """Return the words that a class is described by.
+
+    Examples
+    --------
+    >>> description("fonts"), description("NLP"), description("data_mining")
+    ('Font packages.', 'natural language processing', 'data mining')
+    """
+    return DEBIAN_SECTIONS.get(name) or SPELLED_OUT.get(name) or name.replace("_", " ")
+
+
+def measure(data: Dataset, seed: int) -> dict[str, float]:
+    """Hide two or three classes, name them, and return how right the names of nodes are; then name invented ones."""
+    hidden = HIDDEN[seed % len(HIDDEN)]
+    split = completely_imbalanced_split(data.labels, label_rate=RATE, unseen=hidden, random_state=seed)
+    labels = split.seen_labels
+    without = discover(data.graph, labels, random_state=seed)
+    named = discover(data.graph, labels, names={n: description(n) for n in split.unseen}, random_state=seed)
+    truth = _classes(named, data)
+    nodes = np.isin(truth, split.unseen)
+    absent = [_is_absent(data, split.seen_labels, name, seed) for name in ABSURD]
+    return {
+        "nodes": int(nodes.sum()),
+        "right": int((np.array(named.nodes.column("name").to_pylist(), dtype=object) == truth)[nodes].sum()),
+        "named": len(split.unseen),
+        "wrongly_absent": len(named.absent),
+        "auroc": compare(named, data.labels).auroc or 0.0,
+        "auroc_without": compare(without, data.labels).auroc or 0.0,
+        "invented": sum(each is not None for each in absent),
+        "invented_absent": sum(each is True for each in absent),
+    }
+
+
+def _is_absent(data: Dataset, labels: Labels, name: str, seed: int) -> bool | None:
+    """Return whether an invented class is said to be absent; None where no feature has a word of it, which is said."""
+    try:
+        found = discover(data.graph, labels, names={name: ABSURD[name]}, random_state=seed)
+    except InputError:
+        return None
+    return bool(found.absent)
+
+
+def _classes(found: Discovery, data: Dataset) -> npt.NDArray[np.object_]:
+    """Return the true classes of the nodes that a discovery lists."""
+    rows = match_ids(as_ids(found.nodes.column("node").to_pylist()), data.graph.node_ids)
+    return np.array(data.labels.classes, dtype=object)[data.labels.codes[rows]]
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """Return the means over the draws of each graph."""
+    lines = []
+    for graph in dict.fromkeys(str(row["graph"]) for row in rows):
+        draws = [row for row in rows if row["graph"] == graph]
+        value = {name: np.array([float(str(row[name])) for row in draws]) for name in FIGURES}
+        change = value["auroc"] - value["auroc_without"]
+        lines.append(
+            (
+                graph,
+                str(len(draws)),
+                f"{np.mean(value['right'] / value['nodes']):.3f}",
+                f"{value['wrongly_absent'].sum():.0f} of {value['named'].sum():.0f}",
+                f"{change.mean():+.3f}",
+                f"{change.min():+.3f}",
+                f"{value['invented_absent'].sum():.0f} of {value['invented'].sum():.0f}",
+            )
+        )
+    header = ("graph", "draws", "accuracy", "wrongly absent", "change", "worst", "invented ones absent")
+    notes = (
+        f"{RATE:.0%} of the labels, 2 or 3 classes hidden and named. accuracy: share of their nodes with the right "
+        "name, mean over draws. change: of the AUROC by names.",
+    )
+    return Table("Names", header, lines, notes)
