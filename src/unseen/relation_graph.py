@@ -260,14 +260,14 @@ def folded(graph: RelationGraph, need: Need) -> tuple[Graph, str]:
         csr, _, odd = merged(row, column, weight, graph.n_nodes, mirror=not points and source == target)
         ends = row[odd].astype(np.int64), column[odd]
         opposite += len(np.unique(np.minimum(*ends) * graph.n_nodes + np.maximum(*ends)))
-        relations.append(Relation(name, source, target, csr, points))
+        relations.append((name, source, target, csr, points))
     sentence = _sentence(graph, kept, opposite)
     if kept.typed:
-        return graph.with_relations(relations), sentence
+        return graph.with_relations([Relation(*each) for each in relations]), sentence
     features, names = _side_by_side(graph)
     if kept == Need():
-        return Graph(relations[0].matrix, features, graph.node_ids, names), sentence
-    return RelationGraph(relations, graph.node_ids, None, features, names), sentence
+        return Graph(csr, features, graph.node_ids, names), sentence
+    return RelationGraph([Relation(*relations[0])], graph.node_ids, None, features, names), sentence
 
 
 def _side_by_side(graph: RelationGraph) -> tuple[Features | None, tuple[str, ...] | None]:

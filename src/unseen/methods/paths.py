@@ -58,6 +58,13 @@ class Path:
             V = step @ V
         return V
 
+    def rows_of_product(self, rows: Ints, V: Vectors) -> Vectors:
+        """Return some rows of the product: of its last step these alone are made."""
+        if not self.steps:
+            return V[rows]
+        first, *others = self.steps
+        return np.asarray(first.local[rows] @ (Path("", None, tuple(others)) @ V), dtype=np.float32)
+
     def back(self, V: Vectors) -> Vectors:
         """Return the product with the transpose."""
         for step in self.steps:
@@ -102,9 +109,10 @@ class View:
     base: Vectors
     way: Reduction | None = None
 
-    def vectors(self) -> Vectors:
-        """Return the view: rows of length 1."""
-        return np.asarray(l2_rows(self.path @ self.base), dtype=np.float32)
+    def vectors(self, rows: Ints | None = None) -> Vectors:
+        """Return the view, or some rows of it; rows have length 1."""
+        made = self.path @ self.base if rows is None else self.path.rows_of_product(rows, self.base)
+        return np.asarray(l2_rows(made), dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +234,7 @@ class PathPool:
         """Return the given rows of every view."""
         places = np.searchsorted(self.rows, rows)
         views = {} if self.plain is None else self.plain.at(rows)
-        return views | {name: view.vectors()[places] for name, view in self.parts.items()}
+        return views | {name: view.vectors(places) for name, view in self.parts.items()}
 
     def side_by_side(self, names: Iterable[str]) -> tuple[Vectors, list[slice]]:
         """Return some views, whole, and the columns of each."""
