@@ -45,7 +45,12 @@ def test_the_tables_of_a_graph_whose_classes_are_clear(planted, capsys):
     assert [row["graph"] for row in probability] == ["cora"]  # the other data set is not at hand
     assert float(probability[0]["AUROC"].split()[0]) > 0.95
     assert probability[0]["goal"] == "0.96"
-    assert (number[0]["draws"], number[0]["exact"], number[0]["mean error"]) == ("1", "1.00", "+0.00")
+    assert (number[0]["draws"], number[0]["exact"], number[0]["off"]) == ("1", "1.00", "0.00")
+    assert (number[0]["always 2"], number[0]["named after 6"], number[0]["classes after 6"]) == (
+        "1.00",
+        "1.00",
+        "1.0",
+    )
     by_method = {row["method"]: row for row in groups}
     assert set(by_method) == {
         "discover",
