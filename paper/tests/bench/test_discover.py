@@ -38,7 +38,7 @@ def planted(monkeypatch):
 
 @pytest.mark.slow
 def test_the_tables_of_a_graph_whose_classes_are_clear(planted, capsys):
-    words = ["--methods", "probability,number,groups,questions", "--repeats", "1", "--json", "-q"]
+    words = ["--methods", "probability,number,groups,questions", "--repeats", "1", "--json", "-v"]
     assert run(["bench", "discover", *words]) == 0
     told = json.loads(capsys.readouterr().out)["tables"]
     probability, number, groups, asked = (table["rows"] for table in told)

@@ -158,7 +158,7 @@ def count_table(data: dict[str, Dataset], vectors: dict[str, Embedding], repeats
                 f"{named[:, 0].mean():.1f}",
             )
         )
-        logger.info("%s, %d hidden: number exact in %s, within one in %s", *rows[-1][:2], *rows[-1][3:5])
+        logger.info("%s, %s hidden: number exact in %s, within one in %s", *rows[-1][:2], *rows[-1][3:5])
     after = [f"named after {n}" for n in ANSWERS]
     words = ("exact", "within one", "off", "always 2", "in the interval", "width", *after, "classes after 6")
     notes = (
