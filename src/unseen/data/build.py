@@ -16,6 +16,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
+from unseen.data.words import compact
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, IdArray, Place, check_symmetrize, checked_weights, merged
@@ -245,7 +246,7 @@ def feature_rows(
         numbered = table.values.shape[0] if table.ids is None else 0
         total = f"{len(nodes)} nodes{of_type}"
         raise missing_features(table.source, len(missing), total, node_ids[missing[0]], numbered)
-    return table.values[rows[nodes]]
+    return compact(table.values)[rows[nodes]]
 
 
 def notice(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:
