@@ -16,7 +16,6 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
-from unseen.data.words import compact
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, IdArray, Place, check_symmetrize, checked_weights, merged
@@ -25,6 +24,9 @@ from unseen.labels import Labels
 if TYPE_CHECKING:
     from unseen.data.options import Options
     from unseen.data.pieces import FeatureRows, LabelRows
+
+WIDE, FILLED = 64, 0.1
+"""Columns from which on a table is sparse if at most this share of it is not zero."""
 
 
 @dataclass
@@ -233,6 +235,18 @@ def missing_features(source: str, missing: int, nodes: str, first: object, numbe
         else "add rows for them (zeros, if nothing is known) or remove these nodes"
     )
     return InputError(f"{source} has no row for {missing} of the {nodes}, the first is {first!r}; {remedy}")
+
+
+def compact(matrix: Features) -> Features:
+    """Return a wide table of which nearly all is zero as a sparse matrix: methods take less time and memory for it.
+
+    Examples
+    --------
+    >>> type(compact(np.eye(100))).__name__, type(compact(np.eye(10))).__name__
+    ('csr_array', 'ndarray')
+    """
+    wide = isinstance(matrix, np.ndarray) and matrix.shape[1] >= WIDE
+    return sp.csr_array(matrix) if wide and np.count_nonzero(matrix) <= FILLED * matrix.size else matrix
 
 
 def feature_rows(

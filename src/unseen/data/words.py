@@ -16,11 +16,9 @@ from unseen.data.options import Options
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import Features, match_ids
+from unseen.ids import match_ids
 
 Block = tuple[Any, tuple[str, ...]]
-WIDE, FILLED = 64, 0.1
-"""Columns from which on a table is sparse if at most this share of it is not zero."""
 """Columns of a feature matrix, and their names."""
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}")
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
@@ -124,18 +122,6 @@ def stacked_blocks(blocks: Sequence[Block]) -> Block:
     if any(map(sp.issparse, matrices)):
         return sp.csr_array(sp.hstack(matrices, format="csr")), names
     return np.hstack(matrices), names
-
-
-def compact(matrix: Features) -> Features:
-    """Return a wide table of which nearly all is zero as a sparse matrix: methods take less time and memory for it.
-
-    Examples
-    --------
-    >>> type(compact(np.eye(100))).__name__, type(compact(np.eye(10))).__name__
-    ('csr_array', 'ndarray')
-    """
-    wide = isinstance(matrix, np.ndarray) and matrix.shape[1] >= WIDE
-    return sp.csr_array(matrix) if wide and np.count_nonzero(matrix) <= FILLED * matrix.size else matrix
 
 
 def _dates(table: Table, name: str, example: object) -> InputError:

@@ -43,9 +43,11 @@ SEEDS = (80, 400)
 """Nodes that a named class is learned from: first by its words, then by what was learned from these."""
 FITS = 0.05
 """Score from which a name fits a node; a member has about 1."""
-SUPPORT = 0.62
+SUPPORT = 0.55
 """Mean rank, by the probability of being new, of the nodes most about a name from which such a class is there; a mean
 probability above `CERTAIN` will do, too: where most nodes are new, ranks say little."""
+KNOWN = 0.85
+"""A name is absent if nodes most about it, half as many again, have a label more often than this times all nodes."""
 MENTIONS = 20
 """A name is absent if fewer unlabelled nodes have a word of it; in a small graph, one of twenty nodes is enough."""
 SUFFIXES = ("ies", "ers", "ing", "ors", "er", "or", "es", "s", "y")
@@ -145,10 +147,13 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
     top = [
         open_rows[np.argsort(-about[open_rows, k], kind="stable")[:looked_at]] for k in range(len(weights))
     ]
+    labelled = indicator.any(axis=1)
+    around = np.argsort(-about, axis=0, kind="stable")[: looked_at * 3 // 2]
+    unknown = np.asarray(labelled[around].mean(axis=0) <= KNOWN * labelled.mean())
     present = [
         k
         for k, rows in enumerate(top)
-        if enough[k] and (new[rows].mean() >= SUPPORT or p[rows].mean() >= CERTAIN)
+        if enough[k] and unknown[k] and (new[rows].mean() >= SUPPORT or p[rows].mean() >= CERTAIN)
     ]
     absent = tuple(name for k, name in enumerate(weights) if k not in present)
     if not present:
