@@ -147,13 +147,15 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
     top = [
         open_rows[np.argsort(-about[open_rows, k], kind="stable")[:looked_at]] for k in range(len(weights))
     ]
-    labelled = indicator.any(axis=1)
+    labelled: Floats = np.asarray(indicator.any(axis=1), dtype=np.float64)
     around = np.argsort(-about, axis=0, kind="stable")[: looked_at * 3 // 2]
-    unknown = np.asarray(labelled[around].mean(axis=0) <= KNOWN * labelled.mean())
+    share = labelled[around].mean(axis=0)
     present = [
         k
         for k, rows in enumerate(top)
-        if enough[k] and unknown[k] and (new[rows].mean() >= SUPPORT or p[rows].mean() >= CERTAIN)
+        if enough[k]
+        and share[k] <= KNOWN * labelled.mean()
+        and (new[rows].mean() >= SUPPORT or p[rows].mean() >= CERTAIN)
     ]
     absent = tuple(name for k, name in enumerate(weights) if k not in present)
     if not present:
