@@ -29,10 +29,11 @@ CLASS_RIDGE = 1.0
 """Ridge of the class scores, for vectors of length 1."""
 SHARPNESS = 8.0
 """How much more likely a class is where its score is 1 higher, as a logarithm."""
-SCARCE, MAX_WEIGHT = 1.5, 20.0
-"""Labels of a class are scarce if its size makes one expect more times as many; and the most that one counts for."""
-SELDOM = 0.02
-"""Probability below which so few labels of a class are no accident of the draw."""
+SCARCE, SELDOM = 2.0, 1e-3
+"""Labels of a class are scarce if one expects more times as many by its size, and if so few are no accident of the draw
+(their probability is lower than this)."""
+PLENTY, MAX_WEIGHT = 1.5, 20.0
+"""They count for as many as are expected, less this factor to be on the safe side; and the most that one counts for."""
 RARE = 1e-5
 """Probability below which so few labels are no accident."""
 PSEUDO = 2.0
@@ -109,20 +110,32 @@ def label_weights(space: Space, indicator: Mask) -> Floats | None:
 
     Labels of a class that answers began are rarer than others, and would make it look like a missing one for long.
     Among the nodes nearer to its mean than to any other, and as near as half of its labelled nodes are, as many should
-    have labels as elsewhere. None where no class has fewer, beyond what may be accident.
+    have labels as in most classes. Where they have not, its size is judged anew, by the mean without the node itself:
+    few labels lie closer to their own mean than their class does. None where no class has fewer, beyond what may be
+    accident.
     """
     counts = indicator.sum(axis=0)
-    likeness = l2_rows(space.centred) @ l2_rows(indicator.T.astype(np.float32) @ space.centred).T
-    nearest, rate = likeness.argmax(axis=1), indicator.any(axis=1).mean()
-    expected = np.zeros(len(counts))
+    vectors = l2_rows(space.centred)
+    sums = indicator.T.astype(np.float32) @ space.centred
+    likeness = vectors @ l2_rows(sums).T
+    nearest = likeness.argmax(axis=1)
+    near, labelled, inside = np.zeros((3, len(counts)))
     for k, members in enumerate(indicator.T):
-        near = likeness[:, k] >= np.median(likeness[members, k])
-        expected[k] = 2 * rate * (near & (nearest == k)).sum()
+        rows = np.flatnonzero(members)
+        core = (nearest == k) & (likeness[:, k] >= np.median(likeness[rows, k]))
+        without = np.einsum("ij,ij->i", vectors[rows], l2_rows(sums[k] - space.centred[rows]))
+        near[k], labelled[k] = core.sum(), (core & members).sum()
+        inside[k] = ((nearest == k) & (likeness[:, k] >= np.median(without))).sum()
+    shares = labelled / np.maximum(near, 1)
+    order = np.argsort(shares)
+    middle = np.searchsorted(np.cumsum(counts[order]), counts.sum() / 2)
+    rate = shares[order[middle]]
+    expected = 2 * rate * near
     scarce = (expected > SCARCE * counts) & (poisson.cdf(counts, expected) < SELDOM)
     if not scarce.any():
         return None
-    of_class = np.where(scarce, np.minimum(expected / (SCARCE * counts), MAX_WEIGHT), 1.0)
-    return np.asarray(np.where(indicator, of_class, 1.0).max(axis=1))
+    weight = np.clip(2 * rate * inside / (PLENTY * counts), 1.0, MAX_WEIGHT)
+    return np.asarray(np.where(indicator, np.where(scarce, weight, 1.0), 1.0).max(axis=1))
 
 
 def _mean_labelled(values: Floats, labelled: Floats) -> float:
