@@ -83,6 +83,10 @@ def test_labels_count_more_in_a_class_that_has_too_few():
     weights = label_weights(own, indicator)
     assert (weights[first[:5]] > 1).all()
     assert (np.delete(weights, first[:5]) == 1).all()
+    indicator[:, 1] = False  # that half of the nodes are of classes nobody labelled makes no difference
+    many = label_weights(own, indicator[:, [0, 2, 3]])[first[:5]]
+    assert many == pytest.approx(weights[first[:5]], rel=0.2)
+    assert 4 < many[0] <= len(first) / 5
 
 
 def test_class_scores_judge_labelled_nodes_without_themselves(space):
