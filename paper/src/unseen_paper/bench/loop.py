@@ -14,7 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
+from unseen.data.build import compact
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery.discover import discover
 from unseen.discovery.result import Discovery, Node
@@ -124,10 +126,12 @@ def run(*, repeats: int = 10, methods: Sequence[str] | None = None, file: Path =
 
 
 def _with_texts(name: str) -> Dataset:
-    """Return a data set whose node ids are texts."""
+    """Return a data set whose node ids are texts, and whose features are as they are read from a table."""
     data = load_dataset(name)
-    graph = replace(data.graph, node_ids=as_ids([str(node) for node in data.graph.node_ids.tolist()]))
-    return replace(data, graph=graph, labels=replace(data.labels, node_ids=graph.node_ids))
+    ids = as_ids([str(node) for node in data.graph.node_ids.tolist()])
+    features = None if data.graph.features is None else compact(sp.csr_array(data.graph.features).toarray())
+    graph = replace(data.graph, node_ids=ids, features=features)
+    return replace(data, graph=graph, labels=replace(data.labels, node_ids=ids))
 
 
 def measure(data: Dataset, choice: str, seed: int) -> dict[str, object]:
