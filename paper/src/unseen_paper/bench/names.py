@@ -69,17 +69,7 @@ FIGURES = (
 
 
 def run(*, repeats: int = 20, methods: Sequence[str] | None = None, file: Path = FILE) -> list[Table]:
-    """Measure what is not in `file` yet and return the table of all of it.
-
-    Parameters
-    ----------
-    repeats : int
-        Draws of each graph.
-    methods : sequence of str, optional
-        Which graphs; all when not given.
-    file : Path
-        Where draws are kept.
-    """
+    """Return the table of `repeats` draws of each graph (all, or `methods`), measured where `file` lacks them."""
     draws = [(seed,) for seed in range(FIRST_SEED, FIRST_SEED + repeats)]
     return [table(kept_draws(methods or GRAPHS, draws, measure, ("seed",), FIGURES, file, load_dataset))]
 
