@@ -161,5 +161,6 @@ def _class_words(estimator: Method) -> dict[str, list[str]]:
     described: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
     words = {name: [word for word, _ in strongest[:WORDS]] for name, strongest in described.items()}
     for name, listed in words.items():
-        logger.info("features typical of class %r: %s", name, ", ".join(listed))
+        if listed:
+            logger.info("features typical of class %r: %s", name, ", ".join(listed))
     return words
