@@ -133,12 +133,14 @@ def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} {name!r}; {hint}Known: {listed}")
 
 
-def unknown_type(node_type: object, types: Iterable[str | None]) -> InputError:
-    """Return the error for a type of nodes that a graph does not have."""
+def unknown_type(
+    node_type: object, types: Iterable[str | None], instead: str = "take graph.features"
+) -> InputError:
+    """Return the error for a type of nodes that a graph does not have; `instead`: what to do if it has none."""
     named = [each for each in types if each is not None]
     if named:
         return unknown_name("node type", node_type, named)
-    return InputError(f"the nodes have no types, so that none is called {node_type!r}; take graph.features")
+    return InputError(f"the nodes have no types, so that none is called {node_type!r}; {instead}")
 
 
 def nearest_id(wanted: object, ids: Iterable[Any]) -> Any:

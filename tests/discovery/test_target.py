@@ -52,7 +52,7 @@ def test_types_that_are_not_there() -> None:
     ):
         unseen.discover(graph, labels, target="venue")
     plain = unseen.Graph.from_edges(["a"], ["b"])
-    with pytest.raises(unseen.InputError, match="the nodes have no types, so that none is called 'author'"):
+    with pytest.raises(unseen.InputError, match="none is called 'author'; leave out `target`"):
         unseen.discover(plain, unseen.Labels.from_values(["x", None], plain.node_ids), target="author")
 
 

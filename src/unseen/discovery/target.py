@@ -32,7 +32,7 @@ def searched(
     types = graph.node_types
     if types is None:
         if target is not None:
-            raise unknown_type(target, ())
+            raise unknown_type(target, (), "leave out `target` (--target)")
         return graph, labels, method
     own = None if labels is None else labels.aligned(graph)
     wanted = set(types[own.labelled]) if target is None and own is not None else {target} - {None}
