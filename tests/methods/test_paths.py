@@ -70,6 +70,21 @@ def test_views_of_several_types_stand_side_by_side() -> None:
     assert (nearest == codes).mean() > 0.9
 
 
+def test_walks_over_the_folded_graph_have_half_of_the_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph: Any = library(np.random.default_rng(0))[0]
+    pool = PathPool(graph, "author", 0, Run())
+    weights = dict(zip(pool.names, np.asarray(pool.weights(pool.names)), strict=True))
+    assert np.isclose(weights["walk/neighbours"] ** 2, len(pool.names) / 2)
+    assert np.isclose(np.square(list(weights.values())).sum(), len(pool.names))
+    assert pool.weights(["walk/neighbours"]) == 1.0
+    view = pool.parts["walk/neighbours"]
+    mean = graph.adjacency.toarray()[:60] @ view.base
+    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
+    assert np.allclose(view.vectors(), mean, atol=1e-5)
+    monkeypatch.setattr("unseen.methods.views.LARGE", 100)  # a large graph has no walks
+    assert "walk/neighbours" not in PathPool(graph, "author", 0, Run()).names
+
+
 def test_permuted_nodes_have_permuted_vectors() -> None:
     graph, values = library(np.random.default_rng(0))
     order = np.random.default_rng(3).permutation(graph.n_nodes)
@@ -159,16 +174,17 @@ def test_transform_gives_back_the_vectors_of_the_fit(tmp_path: Path) -> None:
 
 
 def test_new_nodes_are_where_a_fit_with_them_has_them() -> None:
-    graph, values = library(np.random.default_rng(0))
-    new = [5, 17, 30, 125]  # three authors and a venue
+    n = 150
+    graph, values = library(np.random.default_rng(0), n)
+    new = [5, 17, 30, 2 * n + 5]  # three authors and a venue
     old = graph.subgraph(np.setdiff1d(np.arange(graph.n_nodes), new))
     every = labelled(graph, values)
-    known = every.keep(np.setdiff1d(np.arange(60), new)).aligned(old)
+    known = every.keep(np.setdiff1d(np.arange(n), new)).aligned(old)
     transformed = unseen.RECTPlus(random_state=0).fit(old, known).transform(graph).vectors
     fitted = unseen.RECTPlus(random_state=0).fit_transform(graph, every).vectors
 
     def cosines(vectors: Any) -> Any:
-        unit = vectors[:60] / np.maximum(np.linalg.norm(vectors[:60], axis=1, keepdims=True), 1e-9)
+        unit = vectors[:n] / np.maximum(np.linalg.norm(vectors[:n], axis=1, keepdims=True), 1e-9)
         return unit[new[:3]] @ unit.T
 
     assert np.abs(cosines(transformed) - cosines(fitted)).mean() < 0.05

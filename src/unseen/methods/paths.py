@@ -6,11 +6,14 @@ type at its end, after SVD, are carried back along the path, and so is the ident
 one that the structure alone is asked about. ``paper/wrote`` is the mean of the features of an author's papers,
 ``venue-ids/wrote.in`` says in which venues these are. Products of relations are never formed, since a hub makes them
 dense: a path is applied to blocks of vectors, from the right, and costs as much as its relations have edges.
+
+A path knows its own relations only. Walks over the folded graph join what all of them say: ``walk/neighbours`` is the
+mean of the vectors of walks over all neighbours of a node, whatever their types, and has half of the weight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +29,8 @@ from unseen.labels import Labels
 from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, truncated_svd
-from unseen.methods.views import LARGE, Pool, Reduction, Vectors, column_weights, weighted
+from unseen.linalg.walk import log_walk_vectors
+from unseen.methods.views import LARGE, WALKS, Pool, Reduction, Vectors, column_weights, weighted, widths_of
 from unseen.relation_graph import RelationGraph
 
 Array = npt.NDArray[Any]
@@ -35,6 +39,8 @@ MOST_STEPS, MOST_PATHS = 4, 32
 steps: the plain graph has views of more."""
 WIDTH = 128
 """Columns of a view; a quarter where the type that has labels is large."""
+WALK, WALK_SHARE = "walk/neighbours", 0.5
+"""The view of walks over the folded graph, and its share of the weight beside paths."""
 ROUNDS = 4
 """Rounds of iteration for the identity of a type that has more nodes than a view has columns."""
 
@@ -103,7 +109,7 @@ def _normalized(matrix: sp.csr_array, run: Run) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A path and the vectors at its end: reduced features (`way` says how), or directions of the identity."""
+    """A path and the vectors at its end: reduced features (`way` says how), directions of the identity, or of walks."""
 
     path: Path
     base: Vectors
@@ -156,6 +162,10 @@ class PathPool:
             name = f"{end}-ids/{path.name}"
             if path.steps and (base is None or len(self.graph.types) == 1) and self._wanted(name):
                 parts[name] = View(path, self._identity(path, name))
+        walks = self._walks() if self.together and self._wanted(WALK) else None
+        if walks is not None:
+            near = _normalized(self.graph.plain.adjacency[self.rows], self.run)
+            parts[WALK] = View(Path("", None, (near,)), walks)
 
     @property
     def together(self) -> bool:
@@ -201,6 +211,20 @@ class PathPool:
         way = Reduction(weights, axes, unit=True)
         return way.apply(features, self.run), way
 
+    def _walks(self) -> Vectors | None:
+        """Return vectors of walks over the folded graph; none where it is large or has no edges."""
+        ids, links = self.graph.node_ids, self.graph.plain.adjacency
+        if self.kept is not None:
+            return _at_keys(self.kept[WALK], self.kept["walk/ids"], node_keys(ids, 0))
+        width = min(widths_of(len(ids)).walk, len(ids) - 1)
+        if not width or not links.nnz or len(ids) < 3:
+            return None
+        matrix, rng = self.run.matrix(links, symmetric=True), np.random.default_rng(self.seed)
+        (vectors,) = log_walk_vectors(
+            matrix, width, node_keys(ids, self.seed), rng, negatives=(WALKS["walk"],)
+        )
+        return np.asarray(l2_rows(vectors), dtype=np.float32)
+
     def _identity(self, path: Path, name: str) -> Vectors:
         """Return directions at the end of a path that hold most of it; all, where there are few."""
         if self.kept is not None:
@@ -224,7 +248,9 @@ class PathPool:
             if name in self.parts:
                 view = self.parts[name]
                 end = _text(view.path.end)
-                if view.way is None:
+                if name == WALK:
+                    kept |= {WALK: view.base, "walk/ids": node_keys(self.graph.node_ids, 0)}
+                elif view.way is None:
                     kept |= {name: view.base, f"{end}-ids": self._keys(view.path.end)}
                 else:
                     kept |= {f"{end}/weights": np.asarray(view.way.weights), f"{end}/axes": view.way.axes}
@@ -235,6 +261,14 @@ class PathPool:
         places = np.searchsorted(self.rows, rows)
         views = {} if self.plain is None else self.plain.at(rows)
         return views | {name: view.vectors(places) for name, view in self.parts.items()}
+
+    def weights(self, names: Sequence[str]) -> Vectors | float:
+        """Return the weight of each view, or of all: that of walks has its share beside paths."""
+        walks = np.array([name == WALK for name in names])
+        if not self.together or not walks.any() or walks.all():
+            return 1.0
+        shares = np.where(walks, WALK_SHARE, (1 - WALK_SHARE) / (len(walks) - 1))
+        return np.asarray(np.sqrt(shares * len(walks)), dtype=np.float32)
 
     def side_by_side(self, names: Iterable[str]) -> tuple[Vectors, list[slice]]:
         """Return some views, whole, and the columns of each."""

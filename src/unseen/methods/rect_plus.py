@@ -148,6 +148,7 @@ class RECTPlus(Method):
         """Return vectors of the chosen views, which labels change no more, and what makes them for new nodes."""
         joined, places = pool.side_by_side(self.views_)
         scales = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
+        scales *= pool.weights(self.views_)
         most = joined.shape[1]
         width = self._components(self.n_components, most, f"the chosen views have {most} columns together")
         vectors, mix = _reduced(_scaled(joined, places, scales), width, run)

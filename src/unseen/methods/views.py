@@ -262,6 +262,11 @@ class Pool:
         return {}
 
     @staticmethod
+    def weights(names: Sequence[str]) -> float:  # noqa: ARG004
+        """Return the weight of views: all are alike."""
+        return 1.0
+
+    @staticmethod
     def everywhere(vectors: Vectors) -> Vectors:
         """Return vectors of all nodes."""
         return vectors
