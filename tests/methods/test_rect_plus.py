@@ -104,6 +104,29 @@ def test_features_stay_beside_the_structure_where_neighbours_differ(across: bool
     assert ({"weighted/raw", "weighted/second"} <= set(views)) == across
 
 
+@pytest.mark.parametrize("labelled", [0, 30])
+def test_where_labels_cannot_tell_features_say_whether_neighbours_differ(labelled: int) -> None:
+    graph, labels = differing_neighbours()
+    views = unseen.RECTPlus(random_state=0).fit(graph, labels.keep(np.arange(labelled))).views_
+    assert set(views) == {"plain/raw", "weighted/raw"}
+    near = graph.features - graph.features.mean(axis=0)
+    for _ in range(5):
+        near = near + 0.3 * (graph.adjacency @ near)
+    smooth = unseen.Graph(graph.adjacency, near, graph.node_ids)
+    assert unseen.RECTPlus(random_state=0).fit(smooth).views_ == ["weighted/middle"]
+
+
+def test_likeness_is_the_correlation_of_features_along_edges(planted: unseen.Dataset) -> None:
+    graph, run = planted.graph, Run()
+    pool = Pool(graph, reductions(graph, 0, run), {}, run)
+    A, Z = graph.adjacency.toarray(), pool.base("weighted")[:, : pool_module.BLOCK].astype(np.float64)
+    src, dst = np.nonzero(A)
+    centred = Z - np.average(Z, axis=0, weights=A.sum(axis=1))
+    expected = (centred[src] * centred[dst]).sum() / (centred[src] ** 2).sum()
+    assert pool.likeness == pytest.approx(expected, abs=1e-4)
+    assert Pool(graph, {}, {}, run).likeness == 1
+
+
 def halves_known_to_one_kind_each() -> tuple[unseen.Graph, unseen.Labels]:
     """Return a graph whose edges tell a, b and the rest apart, and whose features tell c from d."""
     rng = np.random.default_rng(0)

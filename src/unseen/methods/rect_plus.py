@@ -8,7 +8,9 @@ RECT's idea, what the seen classes say about features beside the structure of th
    views and walks come first: those of the kind of their best that are within a standard error of it are put side by
    side. Where another view finds more labels by over a standard error, all views compete instead. Then up to three
    more join, one at a time, each by over two standard errors. Where labels say that neighbours differ, the features as
-   they are and the mean over second neighbours stay in. The columns are reduced to `n_components`.
+   they are and the mean over second neighbours stay in. Where too few labelled nodes are linked to say so, features
+   tell: if those of neighbours are not alike, features as they are come first, in place of smoothed views and walks.
+   The columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
@@ -24,7 +26,7 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
-from unseen.labels import Homophily, Labels, measure_homophily
+from unseen.labels import Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.walk import LANDMARKS
@@ -65,6 +67,10 @@ ROW_SECONDS, CHOICE_SECONDS = 1.3e-4, 8e-9
 """Of SVDs, eigenvectors and passes over the bases, for a row; of the choice, for the cube of the labelled rows."""
 WHERE_NEIGHBOURS_DIFFER = ("weighted/raw", "weighted/second")
 """Views that stand beside the chosen ones there: a choice by few labels misses them too often."""
+AS_THEY_ARE = ("plain/raw", "weighted/raw")
+"""Views that come first where labels do not tell whether neighbours differ, and features say that they do."""
+LIKE = 0.05
+"""Likeness of neighbours' features from which smoothed views come first, where labels do not tell."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -85,7 +91,8 @@ class RECTPlus(Method):
     Notes
     -----
     Without labels, or with fewer than ten labelled nodes or one class, a default view is taken: weighted features at
-    middle depth, or the smoothed walk where there are no features. New nodes can be embedded where all views are of
+    middle depth, features as they are where those of neighbours are not alike, or the smoothed walk where there are
+    no features. New nodes can be embedded where all views are of
     features or of paths of relations. Where no view finds more labels than the most frequent class does, the features
     as they are stay in.
     """
@@ -183,7 +190,10 @@ class RECTPlus(Method):
             return list(_checked_names(self.views, pool.names)), {}
         rows = _some(labels, pool.graph, seed)
         truth = labels.indicator[rows].toarray()
+        homophily = measure_homophily(pool.graph, labels)
+        unlike = homophily.adjusted is None and _unlike(pool)
         default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
+        default = [name for name in AS_THEY_ARE if name in pool.names] if unlike else default
         default = pool.names if pool.together else default
         if not _enough(truth):
             logger.info("%s: too few labels to choose views by, so %s", self.name, first_of(default))
@@ -192,15 +202,16 @@ class RECTPlus(Method):
         hits = {name: leave_one_out_hits(vectors, truth) for name, vectors in at.items()}
         best = max(hits, key=lambda name: float(hits[name].mean()))
         frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
-        homophily = measure_homophily(pool.graph, labels)
         if more(hits[best], frequent, ALIKE):
-            names = _side_by_side(at, hits, truth, pool)
+            names = _side_by_side(at, hits, truth, pool, unlike)
         else:
             names = [name for name in ("weighted/raw", *default) if name in hits]
         if not homophily.holds:
             names += [name for name in WHERE_NEIGHBOURS_DIFFER if name in hits]
-        names = list(dict.fromkeys(names))
-        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, homophily), first_of(names))
+        names = list(dict.fromkeys([*names, *(AS_THEY_ARE[:1] if unlike else ())]))
+        logger.info(
+            "%s: %s (%s)", self.name, _in_words(best, pool, homophily.holds and not unlike), first_of(names)
+        )
         return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
@@ -253,6 +264,12 @@ class RECTPlus(Method):
         return Pool(graph, with_narrow(ways, SMALL_GRAPH.narrow), {}, run)
 
 
+def _unlike(pool: Pool | PathPool) -> bool:
+    """Whether neighbours have no like features; where there are no features, nothing says so."""
+    plain = pool if isinstance(pool, Pool) else pool.plain
+    return plain is not None and plain.likeness < LIKE
+
+
 def _enough(truth: npt.NDArray[np.bool_]) -> bool:
     """Whether these labels can choose anything."""
     return len(truth) >= FEWEST_LABELLED and int(truth.any(axis=0).sum()) >= 2
@@ -277,11 +294,13 @@ def _side_by_side(
     hits: dict[str, npt.NDArray[np.float64]],
     truth: npt.NDArray[np.bool_],
     pool: Pool | PathPool,
+    unlike: bool,
 ) -> list[str]:
     """Return the views that serve the labels: all that are as good as the best, and what clearly helps beside them.
 
-    Views of several types of nodes are all taken: a few that do better on seen classes lose on hidden ones. Signs join
-    unless fewer labels are found with them.
+    Smoothed views and walks come first, or features as they are where those of neighbours are `unlike`. Views of
+    several types of nodes are all taken: a few that do better on seen classes lose on hidden ones. Signs join unless
+    fewer labels are found with them.
     """
     some = slice(None, MOST_TOGETHER)
     kernels = {name: _kernel(vectors[some]) for name, vectors in at.items()}
@@ -301,6 +320,8 @@ def _side_by_side(
     if pool.together:
         return list(hits)
     usual = [name for name in hits if kind_of(name)[1] == "smooth" or kind_of(name)[0] in WALKS]
+    if unlike:
+        usual = list(AS_THEY_ARE)
     begin = list(hits)
     if usual and not more(hits[best(hits)], hits[best(usual)], ALIKE):
         walks = kind_of(best(usual))[0] in WALKS
@@ -333,7 +354,7 @@ def _scaled(joined: Table, places: list[slice], scales: Table) -> Table:
     return joined
 
 
-def _in_words(best: str, pool: Pool | PathPool, homophily: Homophily) -> str:
+def _in_words(best: str, pool: Pool | PathPool, alike: bool) -> str:
     """Return in plain words what the graph is like, by its labels and the view that finds most of them."""
     if best in pool.parts:
         return "paths of relations tell most here"
@@ -342,11 +363,10 @@ def _in_words(best: str, pool: Pool | PathPool, homophily: Homophily) -> str:
     if needs_structure(best):
         return "the structure tells more than the features here"
     if kind_of(best)[1] in ("raw", "difference"):
-        alike = homophily.adjusted is not None and homophily.holds
         return (
             f"neighbours tend to {'be alike, but' if alike else 'differ here:'} features are used as they are"
         )
-    tendency = "be alike here:" if homophily.holds else "differ, but"
+    tendency = "be alike here:" if alike else "differ, but"
     return f"neighbours tend to {tendency} features are averaged over them"
 
 

@@ -289,6 +289,17 @@ class Pool:
             return self.ways[name].base(self.graph.features, self.run, most)
         return self.bases[name][:, :most]
 
+    @property
+    def likeness(self) -> float:
+        """How alike the features of neighbours are: 0 as any two nodes', 1 the same; 1 where there is no telling."""
+        degree = np.asarray(self.graph.adjacency.sum(axis=1), dtype=np.float64)[:, None]
+        if "weighted" not in self.ways or not degree.any():
+            return 1.0
+        Z = self.base("weighted", BLOCK)
+        Z -= ((degree * Z).sum(axis=0) / degree.sum()).astype(np.float32)
+        spread = float((degree * Z**2).sum())
+        return float((degree * Z * (self.mean @ Z)).sum()) / spread if spread > 0 else 1.0
+
     def _columns(self, name: str) -> int:
         """Return how many columns a view has."""
         base = name.split("/")[0]
