@@ -1,4 +1,4 @@
-"""What to label next: typical nodes of found classes first, then new ones unlike those before."""
+"""What to label next: found classes, new nodes unlike those before, what tells most about others, labels in doubt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.discovery.questions import most_telling
 from unseen_paper.bench.questions import questions
 
 
@@ -80,3 +81,32 @@ def test_without_labels_too(case):
     again = unseen.suggest(case.data.graph, asked, budget=5, random_state=0)
     assert len(again) == 5
     assert first[0].node not in {one.node for one in again}
+
+
+@pytest.mark.parametrize("first", [[], [3, 40]])
+def test_the_most_telling_nodes_are_those_of_the_plain_definition(first):
+    rng = np.random.default_rng(0)
+    vectors, labelled = (rng.normal(size=(n, 6)) for n in (60, 9))
+    vectors, labelled = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (vectors, labelled))
+    doubt = rng.random(60)
+
+    def left(rows):
+        known = np.vstack([labelled, vectors[rows]])
+        inverse = np.linalg.inv(np.eye(6) + known.T @ known)
+        return doubt @ np.einsum("ij,jk,ik->i", vectors, inverse, vectors)
+
+    expected = list(first)
+    while len(expected) < 12:
+        others = [row for row in range(60) if row not in expected]
+        expected.append(min(others, key=lambda row: left([*expected, row])))
+    rows = most_telling(vectors.astype("f4"), doubt, labelled.astype("f4"), np.array(first, dtype=int), 12)
+    assert rows.tolist() == expected
+
+
+@pytest.mark.slow
+def test_where_no_new_class_is_left_the_most_telling_nodes_are_asked_about(case):
+    known = case.data.labels.keep(np.flatnonzero(np.random.default_rng(0).random(600) < 0.3))
+    found = unseen.discover(case.data.graph, known, random_state=0)
+    assert not found.classes
+    chosen = unseen.suggest(case.data.graph, known, budget=10, discovery=found)
+    assert all(one.reason.startswith("tells most about nodes like it") for one in chosen)

@@ -11,7 +11,7 @@ import numpy as np
 from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.discover import discover, source_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
-from unseen.discovery.questions import FINE_GROUPS, spread_out
+from unseen.discovery.questions import FINE_GROUPS, most_telling, spread_out
 from unseen.discovery.result import CERTAIN, Discovery, Node
 from unseen.discovery.space import make_space, unit_vectors
 from unseen.discovery.target import searched
@@ -87,9 +87,10 @@ def suggest(
 
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
     missing. Then the most typical node of every found class without such a question, as many nodes that may be new or
-    not, and nodes that are probably new or whose class is doubtful. Each is unlike all those chosen before, so that
-    every answer tells something else. Without any labels, the nodes typical of the parts of the graph are suggested.
-    Nodes that were skipped or are of unknown class (`Labels.answers`) are not suggested.
+    not, and nodes that are probably new or of a doubtful class, each unlike all those chosen before. Where no new class
+    is left, they are the nodes whose classes tell most about all that are in doubt. Without any labels, the nodes
+    typical of the parts of the graph are suggested. Nodes that were skipped or are of unknown class (`Labels.answers`)
+    are not suggested.
 
     Parameters
     ----------
@@ -148,9 +149,12 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     ids = as_ids(nodes["node"])
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
     everyone = id_order(discovery.embedding.node_ids)
-    rows = match_ids(ids, discovery.embedding.node_ids[everyone])
+    unlabelled, rows = (
+        match_ids(as_ids(n), discovery.embedding.node_ids[everyone]) for n in (everything, ids)
+    )
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
-    vectors = l2_rows(vectors - vectors.mean(axis=0))[rows]
+    vectors = l2_rows(vectors - vectors.mean(axis=0))
+    labelled, vectors = np.delete(vectors, unlabelled, axis=0), vectors[rows]
     questions = [node for node in discovery.questions if node not in asked]
     members = [[node for node in c.members if node not in asked] for c in discovery.classes]
     others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
@@ -158,7 +162,10 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
     # a class that looks like others is found where it is open whether nodes are new, not where they surely are
     first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + len(questions), budget))
-    rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
+    if discovery.classes:
+        rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
+    else:
+        rows_to_label = most_telling(vectors, p + (1 - p) * doubt, labelled, first, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
@@ -172,8 +179,10 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
         elif p[row] > CERTAIN:
             inside = f", in {group}" if group else ""
             reason = f"probably of no labelled class{inside}, and unlike those above"
-        else:
+        elif discovery.classes:
             reason = f"unlike those above, and {likely} is only the best guess"
+        else:
+            reason = f"tells most about nodes like it, for which {likely} is only the best guess"
         suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
     return suggestions
 
