@@ -28,6 +28,7 @@ from unseen.data.headers import (
     ANSWER,
     EDGE_COLUMNS,
     HEADER_HINT,
+    INSTEAD,
     LABEL,
     NODE_TYPE,
     edge_pair,
@@ -42,7 +43,7 @@ from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
 from unseen.ids import MISSING_WORDS, UNLABELLED, Features, checked_weights, default_ids, symmetric
-from unseen.labels import ANSWERS
+from unseen.labels import ANSWERS, CHECKED
 
 
 def _lack(table: Table, need: str) -> InputError:
@@ -317,10 +318,20 @@ class LabelReader(Reader[LabelRows]):
         rows, names = label_values(table.columns[self._positions(table)[1]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
-        return replace(piece, answers=self._answers(table, piece.rows))
+        answers, asked = self._answers(table, piece.rows), table.find(INSTEAD)
+        if asked is None:
+            return replace(piece, answers=answers)
+        # a table of questions: what it answers is settled, and a label that was in doubt is replaced
+        old = table.columns[asked].cast(pa.large_string()).to_pylist()
+        instead = {row: name for row, name in enumerate(old) if name}
+        answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead.keys())], CHECKED)
+        labelled = set(piece.rows.tolist())
+        return replace(
+            piece, answers=answers, instead={row: instead[row] for row in instead if row in labelled}
+        )
 
     def _answers(self, table: Table, labelled: Ints) -> dict[int, str]:
-        """Return the rows without a label whose column ``answer`` says ``skip`` or ``unknown``."""
+        """Return the rows without a label whose column ``answer`` says ``skip``, ``unknown`` or ``checked``."""
         column = table.find(ANSWER)
         if column is None or table.find(LABEL) is None:
             return {}
@@ -330,7 +341,7 @@ class LabelReader(Reader[LabelRows]):
             row: cell.strip().lower() for row, cell in zip(unlabelled.tolist(), cells, strict=True) if cell
         }
         for row, answer in answers.items():
-            if answer and answer not in ANSWERS:
+            if answer and answer not in (*ANSWERS, CHECKED):
                 msg = (
                     f"{table.place(row)}: the answer is {answer!r}; it may be skip or unknown, and a class belongs "
                     "in the column `label`"
@@ -347,7 +358,7 @@ class LabelReader(Reader[LabelRows]):
             )
             raise InputError(msg)
         if node is not None and label is not None:
-            self._say_unused(table, (node, label, table.find(ANSWER)))
+            self._say_unused(table, (node, label, table.find(ANSWER), table.find(INSTEAD)))
             return node, label
         if not table.text:
             raise _lack(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from unseen.data.objects_plain import as_graph, as_labels
+from unseen.discovery.audit import doubts_of
 from unseen.discovery.discover import discover, source_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS, most_telling, spread_out
@@ -31,6 +32,8 @@ DOUBT = 0.5
 """What a node that may be of several labelled classes counts for beside one that is probably new."""
 ANY_NODE = 0.3
 """What any node counts for: some missing classes look like labelled ones."""
+DOUBTS = 5
+"""At most one in so many questions is about a label that is probably wrong."""
 WORDS = 3
 """Words of a class's caption that a reason quotes."""
 
@@ -51,6 +54,8 @@ class Suggestion:
         The labelled class it belongs to otherwise.
     group : str or None
         The found class it is in.
+    instead_of : str or None
+        Its label, where that is probably wrong: an answer takes its place.
 
     Examples
     --------
@@ -63,6 +68,7 @@ class Suggestion:
     unseen_probability: float
     likely_class: str | None
     group: str | None
+    instead_of: str | None = None
 
     _repr_html_ = as_html
 
@@ -88,9 +94,9 @@ def suggest(
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
     missing. Then the most typical node of every found class without such a question, as many nodes that may be new or
     not, and nodes that are probably new or of a doubtful class, each unlike all those chosen before. Where no new class
-    is left, they are the nodes whose classes tell most about all that are in doubt. Without any labels, the nodes
-    typical of the parts of the graph are suggested. Nodes that were skipped or are of unknown class (`Labels.answers`)
-    are not suggested.
+    is left, they are the nodes whose classes tell most about all that are in doubt. The last fifth is about labels that
+    are probably wrong (:func:`unseen.audit`), where there are any. Without any labels, the nodes typical of the parts
+    of the graph are suggested. What somebody has looked at (`Labels.answers`) is not suggested again.
 
     Parameters
     ----------
@@ -125,11 +131,27 @@ def suggest(
             return _from_nothing(graph, int(budget), method, rng, asked)
         seed = random_state
         discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
-    return suggest_from(discovery, int(budget))
+    doubts = _in_doubt(as_graph(graph), discovery, int(budget) // DOUBTS)
+    return [*suggest_from(discovery, int(budget) - len(doubts)), *doubts]
+
+
+def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]:
+    """Return questions about labels that are probably wrong and that nobody has looked at, one a node."""
+    labels = discovery.labels
+    doubts = None if labels is None or not most else doubts_of(graph, labels, discovery.embedding)
+    if labels is None or doubts is None:
+        return []
+    questions: dict[Node, Suggestion] = {}
+    for doubt in doubts.to_pylist():
+        node, given, likely = doubt["node"], doubt["label"], doubt["likely_class"]
+        if node not in labels.answers and node not in questions and len(questions) < most:
+            reason = f"label in doubt: {given} is probably wrong ({doubt['probability']:.0%}), {likely} more likely"
+            questions[node] = Suggestion(node, reason, 0.0, likely, None, given)
+    return list(questions.values())
 
 
 def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
-    """Return the nodes to label next by what was found; nothing is computed again.
+    """Return the unlabelled nodes to label next by what was found; nothing is computed again.
 
     Examples
     --------
