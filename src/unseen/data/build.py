@@ -161,12 +161,19 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
         sp.csr_array((np.ones(len(part), dtype=bool), (row_of[piece.rows], part)), shape=shape)
         for piece, row_of, part in zip(rows, numbers, parts, strict=True)
     ]
-    indicators = _corrected(rows, numbers, indicators, classes, node_ids)
+    column = {name: k for k, name in enumerate(classes)}
+    answered = [
+        (int(row_of[row]), column[name], column.get(piece.instead[row], -1))
+        for piece, row_of in zip(rows, numbers, strict=True)
+        if piece.instead
+        for row, name in zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True)
+        if row in piece.instead
+    ]
+    indicators = _corrected(indicators, answered, classes, node_ids)
     together = sum(indicators[1:], start=indicators[0])
     counts = [np.diff(own.indptr) for own in indicators]
     odd = np.flatnonzero(np.any([(n > 0) & (n < np.diff(together.indptr)) for n in counts], axis=0))
-    pairs = zip(rows, numbers, strict=True)
-    odd = np.setdiff1d(odd, [row_of[row] for piece, row_of in pairs for row in piece.instead])
+    odd = np.setdiff1d(odd, [node for node, _, _ in answered])
     if len(odd):
         first, labels = int(odd[0]), dict[str, list[str]]()
         for piece, own in zip(rows, indicators, strict=True):
@@ -183,22 +190,17 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
 
 
 def _corrected(
-    rows: Sequence[LabelRows],
-    numbers: Sequence[Ints],
     indicators: list[sp.csr_array],
+    answered: list[tuple[int, int, int]],
     classes: tuple[str, ...],
     node_ids: IdArray,
 ) -> list[sp.csr_array]:
-    """Return the labels of each source without those that an answer replaces; how many these are is said."""
-    column = {name: k for k, name in enumerate(classes)}
-    answers = [
-        (int(row_of[row]), column[name], column.get(piece.instead[row], -1))
-        for piece, row_of in zip(rows, numbers, strict=True)
-        for row, name in zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True)
-        if row in piece.instead
-    ]
-    given = {(node, new) for node, new, _ in answers}
-    gone = sorted({(node, old): new for node, new, old in answers if (node, old) not in given}.items())
+    """Return the labels of each source without those that an answer replaces; how many these are is said.
+
+    `answered` are rows of nodes, with the columns of what they are and of what they are not, -1 for one nobody has.
+    """
+    given = {(node, new) for node, new, _ in answered}
+    gone = sorted({(node, old): new for node, new, old in answered if (node, old) not in given}.items())
     gone = [(place, new) for place, new in gone if any(own[place] for own in indicators if place[1] >= 0)]
     if not gone:
         return indicators

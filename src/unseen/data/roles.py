@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.columns import (
+    filled_cells,
     finite_values,
     float_values,
     id_values,
@@ -319,35 +320,24 @@ class LabelReader(Reader[LabelRows]):
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
         answers, asked = self._answers(table, piece.rows), table.find(INSTEAD)
-        if asked is None:
-            return replace(piece, answers=answers)
-        # a table of questions: what it answers is settled, and a label that was in doubt is replaced
-        old = table.columns[asked].cast(pa.large_string()).to_pylist()
-        instead = {row: name for row, name in enumerate(old) if name}
-        answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead.keys())], CHECKED)
-        labelled = set(piece.rows.tolist())
-        return replace(
-            piece, answers=answers, instead={row: instead[row] for row in instead if row in labelled}
-        )
+        instead = {} if asked is None else filled_cells(table.columns[asked])
+        if asked is not None:  # a table of questions: what it answers is settled
+            answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead)], CHECKED)
+        return replace(piece, answers=answers, instead=instead)
 
     def _answers(self, table: Table, labelled: Ints) -> dict[int, str]:
         """Return the rows without a label whose column ``answer`` says ``skip``, ``unknown`` or ``checked``."""
         column = table.find(ANSWER)
         if column is None or table.find(LABEL) is None:
             return {}
-        unlabelled = np.setdiff1d(np.arange(table.n_rows), labelled)
-        cells = table.columns[column].take(pa.array(unlabelled)).cast(pa.large_string()).to_pylist()
-        answers = {
-            row: cell.strip().lower() for row, cell in zip(unlabelled.tolist(), cells, strict=True) if cell
-        }
+        cells, has_label = filled_cells(table.columns[column]), set(labelled.tolist())
+        answers = {row: cell.lower() for row, cell in cells.items() if row not in has_label}
         for row, answer in answers.items():
-            if answer and answer not in (*ANSWERS, CHECKED):
-                msg = (
-                    f"{table.place(row)}: the answer is {answer!r}; it may be skip or unknown, and a class belongs "
-                    "in the column `label`"
-                )
+            if answer not in (*ANSWERS, CHECKED):
+                where = f"{table.place(row)}: the answer is {answer!r}"
+                msg = f"{where}; it may be skip or unknown, and a class belongs in the column `label`"
                 raise InputError(msg)
-        return {row: answer for row, answer in answers.items() if answer}
+        return answers
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
