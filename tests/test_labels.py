@@ -251,6 +251,6 @@ def test_answers_follow_the_nodes() -> None:
     assert labels.of_nodes(np.array(["c", "d"], dtype=object)).answers == {"c": "unknown"}
     assert labels.keep(np.array([0])).answers == labels.answers
     with pytest.raises(
-        unseen.InputError, match="the answer about node 'a' is 'x'; it must be skip or unknown"
+        unseen.InputError, match="the answer about node 'a' is 'x'; it must be skip, unknown or checked"
     ):
         Labels(sp.csr_array((1, 0), dtype=bool), (), ["a"], {"a": "x"})

@@ -19,6 +19,8 @@ from unseen.ids import refused_class as refused_class
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 ANSWERS = ("skip", "unknown")
 """Answers about a node that name no class."""
+CHECKED = "checked"
+"""The answer that stands beside a label, which somebody has looked at: it is not to be doubted again."""
 FEW_PAIRS = 20
 """With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
 HOMOPHILOUS = 0.2
@@ -38,8 +40,8 @@ class Labels:
     node_ids : sequence of str or int
         One id per row, in the order of the graph the labels belong to.
     answers : mapping of node id to str
-        Nodes that somebody looked at without naming a class: ``skip`` or ``unknown``. They stay unlabelled, and
-        :func:`unseen.suggest` does not ask about them again.
+        Nodes that somebody looked at: ``skip`` or ``unknown`` where no class was named, and the node stays unlabelled;
+        ``checked`` beside a label. :func:`unseen.suggest` does not ask about them again.
 
     Examples
     --------
@@ -86,8 +88,11 @@ class Labels:
         n = indicator.shape[0]
         ids = row_ids(self.node_ids, n, f"the indicator has {n} rows")
         for node, answer in self.answers.items():
-            if answer not in ANSWERS:
-                msg = f"the answer about node {node!r} is {answer!r}; it must be skip or unknown, a class is a label"
+            if answer not in (*ANSWERS, CHECKED):
+                msg = (
+                    f"the answer about node {node!r} is {answer!r}; it must be skip, unknown or checked, a class is a "
+                    "label"
+                )
                 raise InputError(msg)
         lock(indicator)
         self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids)

@@ -156,13 +156,40 @@ def test_another_answer_is_refused_where_there_is_no_label(tmp_path: Path) -> No
         unseen.read_labels(tmp_path / "ask.csv", GRAPH)
 
 
+def test_an_answer_takes_the_place_of_the_label_it_was_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="unseen")
+    labels = pa.table({"node": ["a", "b", "c", "d d"], "label": ["x", "y", "x|z", "x"]})
+    ask = {"node": ["a", "b", "c", "d d"], "label": ["y", "y", "new", ""], "answer": ["", "", "", "skip"]}
+    asked = pa.table({**ask, "instead_of": ["x", "y", "z", "x"]})
+    read = unseen.read_labels([labels, asked], GRAPH)
+    assert as_sets(read) == {"a": {"y"}, "b": {"y"}, "c": {"x", "new"}, "d d": {"x"}}
+    assert read.answers == dict.fromkeys(["a", "b", "c", "d d"], "checked")
+    assert caplog.messages == ["2 labels replaced by answers: node 'a' is y instead of x, and so on"]
+    assert as_sets(unseen.read_labels([asked, labels], GRAPH)) == as_sets(read)
+
+
+def test_a_question_without_an_answer_changes_nothing() -> None:
+    labels = pa.table({"node": ["a", "b"], "label": ["x", "y"]})
+    asked = pa.table({"node": ["a", "c"], "label": ["", "z"], "answer": ["", ""], "instead_of": ["x", ""]})
+    read = unseen.read_labels([labels, asked], GRAPH)
+    assert as_sets(read) == {"a": {"x"}, "b": {"y"}, "c": {"z"}}
+    assert read.answers == {"c": "checked"}
+
+
+def test_only_what_an_answer_names_is_replaced(caplog: pytest.LogCaptureFixture) -> None:
+    labels = pa.table({"node": ["a"], "label": ["x"]})
+    asked = pa.table({"node": ["a"], "label": ["y"], "instead_of": ["z"]})
+    assert as_sets(unseen.read_labels([labels, asked], GRAPH)) == {"a": {"x", "y"}}
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("name", ["l.csv", "l.tsv.gz", "l.parquet"])
 def test_answers_are_read_back(tmp_path: Path, name: str) -> None:
     labels = unseen.Labels.from_values(["x", None, None, ["x", "y"]], [7, 8, 9, 10])
-    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {8: "skip"})
+    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {8: "skip", 10: "checked"})
     write_part(labels, "labels", tmp_path / name)
     again = read_label_list(tmp_path / name)
-    assert {str(node): answer for node, answer in again.answers.items()} == {"8": "skip"}
+    assert {str(node): answer for node, answer in again.answers.items()} == {"8": "skip", "10": "checked"}
     assert again.counts.tolist() == [2, 1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -115,3 +116,9 @@ def test_another_table_is_refused_by_the_column_it_lacks(tmp_path):
         unseen.InputError, match=r"labels\.csv' has no column 'group'; give the nodes that unseen"
     ):
         read_nodes(tmp_path / "labels.csv")
+
+
+def test_what_was_checked_stays_checked(case):
+    node = case.labels.node_ids[case.labels.labelled[0]]
+    labels = replace(case.labels, answers={node: "checked"})
+    assert replace(case.found, labels=labels).accept({"new-1": "mine"}).answers == {node: "checked"}

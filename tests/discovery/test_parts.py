@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.discovery import evidence
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import count_classes
@@ -87,6 +88,24 @@ def test_labels_count_more_in_a_class_that_has_too_few():
     many = label_weights(own, indicator[:, [0, 2, 3]])[first[:5]]
     assert many == pytest.approx(weights[first[:5]], rel=0.2)
     assert 4 < many[0] <= len(first) / 5
+
+
+def test_labels_of_one_place_do_not_hide_that_a_class_has_too_few(monkeypatch):
+    data = unseen.planted_partition(1200, 4, degree_within=12, words_of_class=6, random_state=0)
+    vectors = unseen.SmoothFeats(random_state=0).fit_transform(data.graph)
+    own = make_space(vectors, np.random.default_rng(0))
+    indicator = data.labels.indicator.toarray()
+    indicator[np.random.default_rng(1).random(1200) > 0.3] = False
+    rows = np.flatnonzero(data.labels.codes == 0)
+    rows = rows[np.argsort(-own.vectors[rows] @ own.vectors[rows].mean(axis=0))]
+    answers = np.r_[rows[:6], rows[150:250:20]]
+    indicator[:, 0] = False
+    indicator[answers, 0] = True
+    weights = label_weights(own, indicator)
+    assert (weights[answers] > 1).all()
+    assert (np.delete(weights, answers) == 1).all()
+    monkeypatch.setattr(evidence, "SCARCE", {0.5: 2.0})
+    assert label_weights(own, indicator) is None
 
 
 def test_class_scores_judge_labelled_nodes_without_themselves(space):
@@ -271,7 +290,7 @@ def test_suggestions_are_written(case, tmp_path):
     chosen = unseen.suggest(case.data.graph, case.labels, budget=4, discovery=case.found)
     save_suggestions(chosen, tmp_path / "next.csv")
     header, first = (tmp_path / "next.csv").read_text().splitlines()[:2]
-    assert header == "node,label,answer,reason,likely_class,unseen_probability,group"
+    assert header == "node,label,answer,reason,likely_class,unseen_probability,group,instead_of"
     assert first.startswith(f"{chosen[0].node},")
     save_suggestions(chosen, tmp_path / "next.json")
     assert json.loads((tmp_path / "next.json").read_text())[0]["node"] == chosen[0].node

@@ -1,13 +1,16 @@
-"""What to label next: typical nodes of found classes first, then new ones unlike those before."""
+"""What to label next: found classes, new nodes unlike those before, what tells most about others, labels in doubt."""
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import unseen
+from unseen.discovery.questions import most_telling
+from unseen.discovery.save import save_suggestions
 from unseen_paper.bench.questions import questions
 
 
@@ -80,3 +83,98 @@ def test_without_labels_too(case):
     again = unseen.suggest(case.data.graph, asked, budget=5, random_state=0)
     assert len(again) == 5
     assert first[0].node not in {one.node for one in again}
+
+
+@pytest.mark.parametrize("first", [[], [3, 40]])
+def test_the_most_telling_nodes_are_those_of_the_plain_definition(first):
+    rng = np.random.default_rng(0)
+    vectors, labelled = (rng.normal(size=(n, 6)) for n in (60, 9))
+    vectors, labelled = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (vectors, labelled))
+    doubt = rng.random(60)
+
+    def left(rows):
+        known = np.vstack([labelled, vectors[rows]])
+        inverse = np.linalg.inv(np.eye(6) + known.T @ known)
+        return doubt @ np.einsum("ij,jk,ik->i", vectors, inverse, vectors)
+
+    expected = list(first)
+    while len(expected) < 12:
+        others = [row for row in range(60) if row not in expected]
+        expected.append(min(others, key=lambda row: left([*expected, row])))
+    rows = most_telling(vectors.astype("f4"), doubt, labelled.astype("f4"), np.array(first, dtype=int), 12)
+    assert rows.tolist() == expected
+
+
+@pytest.mark.slow
+def test_where_no_new_class_is_left_the_most_telling_nodes_are_asked_about(case):
+    known = case.data.labels.keep(np.flatnonzero(np.random.default_rng(0).random(600) < 0.3))
+    found = unseen.discover(case.data.graph, known, random_state=0)
+    assert not found.classes
+    chosen = unseen.suggest(case.data.graph, known, budget=10, discovery=found)
+    assert all(one.reason.startswith("tells most about nodes like it") for one in chosen)
+
+
+@pytest.fixture(scope="module")
+def wrong():
+    """A planted graph, its labels of which every tenth is wrong, and what was found with them."""
+    data = unseen.planted_partition(400, 4, degree_within=8, words_of_class=4, random_state=0)
+    codes = data.labels.codes.copy()
+    codes[::10] = (codes[::10] + 1) % 4
+    values = [f"c{code}" if row % 10 != 3 else None for row, code in enumerate(codes)]
+    labels = unseen.Labels.from_values(values, [f"n{row}" for row in range(400)])
+    graph = replace(data.graph, node_ids=labels.node_ids)
+    return graph, labels, [f"c{code}" for code in data.labels.codes]
+
+
+@pytest.mark.slow
+def test_labels_that_are_probably_wrong_come_last(wrong):
+    graph, labels, truth = wrong
+    chosen = unseen.suggest(graph, labels, budget=20, random_state=0)
+    assert [one.instead_of is not None for one in chosen] == [False] * 16 + [True] * 4
+    given = labels.to_lists()
+    for one in chosen[16:]:
+        assert int(one.node[1:]) % 10 == 0
+        assert given[one.node] == [one.instead_of]
+        assert one.likely_class == truth[int(one.node[1:])]
+        assert one.reason.startswith(f"label in doubt: {one.instead_of} is probably wrong")
+    assert all(one.instead_of is None for one in unseen.suggest(graph, labels, budget=4, random_state=0))
+
+
+@pytest.mark.slow
+def test_answers_put_labels_right_and_no_doubt_is_asked_about_twice(wrong, tmp_path):
+    graph, labels, truth = wrong
+    labels.save(tmp_path / "labels.csv")
+    files, asked, wrong_then = [tmp_path / "labels.csv"], [], None
+    for number in range(20):
+        known = unseen.read_labels(files, graph)
+        errors = sum(names != [truth[int(node[1:])]] for node, names in known.to_lists().items())
+        wrong_then = errors if wrong_then is None else wrong_then
+        questions = unseen.suggest(graph, known, budget=20, random_state=0)
+        if not any(one.instead_of for one in questions):
+            break
+        asked += [one.node for one in questions if one.instead_of]
+        files.append(tmp_path / f"ask-{number}.csv")
+        save_suggestions(questions, files[-1])
+        with files[-1].open() as file:
+            rows = list(csv.DictReader(file))
+        with files[-1].open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(
+                {**row, "label": truth[int(row["node"][1:])] if row["instead_of"] else ""} for row in rows
+            )
+    assert number < 19
+    assert len(set(asked)) == len(asked)
+    assert not known.is_multilabel
+    assert len(asked) > 12
+    assert (wrong_then, errors) == (40, 40 - len(asked))
+
+
+@pytest.mark.slow
+def test_a_label_that_was_checked_is_not_doubted(wrong):
+    graph, labels, _ = wrong
+    first = unseen.suggest(graph, labels, budget=20, random_state=0)[16:]
+    checked = replace(labels, answers=dict.fromkeys([one.node for one in first], "checked"))
+    again = unseen.suggest(graph, checked, budget=20, random_state=0)[16:]
+    assert all(one.instead_of for one in again)
+    assert not {one.node for one in first} & {one.node for one in again}

@@ -325,3 +325,10 @@ def test_columns_named_by_options_keep_their_names(tmp_path):
     store.close()
     assert path.read_text() == "package,section,size\nn1,red,7\nn2,blue,\n"
     assert Store(path, NODES, options=options).values == {"n1": ["red"], "n2": ["blue"]}
+
+
+def test_a_checked_label_stays_a_label(tmp_path):
+    path = tmp_path / "ask.csv"
+    path.write_text("node,label,answer,instead_of\nn1,red,,blue\nn2,,skip,\n")
+    store = Store(path, NODES)
+    assert (store.value("n1"), store.value("n2")) == (["red"], "skip")

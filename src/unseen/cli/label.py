@@ -93,11 +93,12 @@ def _prepare(
     source: str, path: Path, search: Search, new: NewClasses, sizes: tuple[int, int], attributes: Path | None
 ) -> tuple[Store, Content, Job]:
     """Return the labels so far, the page that shows them, and what an update needs."""
+    from unseen.discovery.audit import doubts_of
     from unseen.embedding import Embedding
     from unseen.explorer import build_page, explore
     from unseen.explorer.colourings import read_attributes
     from unseen.explorer.label.store import Store
-    from unseen.explorer.label.update import Job, doubts_of
+    from unseen.explorer.label.update import Job
 
     method = search.choose(search.seed)
     data = search.load(source)

@@ -19,7 +19,7 @@ from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, IdArray, Place, check_symmetrize, checked_weights, merged
-from unseen.labels import Labels
+from unseen.labels import CHECKED, Labels
 
 if TYPE_CHECKING:
     from unseen.data.options import Options
@@ -146,7 +146,8 @@ def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
 def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdArray) -> Labels:
     """Return the labels of rows of one or several sources, given the number of each row's node; classes are sorted.
 
-    A node that two sources label differently is named; within one source several labels are meant.
+    A node that two sources label differently is named; within one source several labels are meant. A label that an
+    answer replaces (`LabelRows.instead`) is gone from all of them.
     """
     encoded = pa.concat_arrays([piece.names for piece in rows]).dictionary_encode()
     names = encoded.dictionary.to_pylist()
@@ -160,9 +161,19 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
         sp.csr_array((np.ones(len(part), dtype=bool), (row_of[piece.rows], part)), shape=shape)
         for piece, row_of, part in zip(rows, numbers, parts, strict=True)
     ]
+    column = {name: k for k, name in enumerate(classes)}
+    answered = [
+        (int(row_of[row]), column[name], column.get(piece.instead[row], -1))
+        for piece, row_of in zip(rows, numbers, strict=True)
+        if piece.instead
+        for row, name in zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True)
+        if row in piece.instead
+    ]
+    indicators = _corrected(indicators, answered, classes, node_ids)
     together = sum(indicators[1:], start=indicators[0])
     counts = [np.diff(own.indptr) for own in indicators]
     odd = np.flatnonzero(np.any([(n > 0) & (n < np.diff(together.indptr)) for n in counts], axis=0))
+    odd = np.setdiff1d(odd, [node for node, _, _ in answered])
     if len(odd):
         first, labels = int(odd[0]), dict[str, list[str]]()
         for piece, own in zip(rows, indicators, strict=True):
@@ -173,9 +184,39 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
         node_ids[row_of[row]]: answer
         for piece, row_of in zip(rows, numbers, strict=True)
         for row, answer in piece.answers.items()
-        if not together.indptr[row_of[row]] < together.indptr[row_of[row] + 1]  # a label says more
-    }
+        if (answer == CHECKED) == bool(together.indptr[row_of[row]] < together.indptr[row_of[row] + 1])
+    }  # a label says more than skip or unknown, and only a label can be checked
     return Labels(together, classes, node_ids, answers)
+
+
+def _corrected(
+    indicators: list[sp.csr_array],
+    answered: list[tuple[int, int, int]],
+    classes: tuple[str, ...],
+    node_ids: IdArray,
+) -> list[sp.csr_array]:
+    """Return the labels of each source without those that an answer replaces; how many these are is said.
+
+    `answered` are rows of nodes, with the columns of what they are and of what they are not, -1 for one nobody has.
+    """
+    given = {(node, new) for node, new, _ in answered}
+    gone = sorted({(node, old): new for node, new, old in answered if (node, old) not in given}.items())
+    gone = [(place, new) for place, new in gone if any(own[place] for own in indicators if place[1] >= 0)]
+    if not gone:
+        return indicators
+    (node, old), new = gone[0]
+    more = ", and so on" if len(gone) > 1 else ""
+    logger.info(
+        "%s replaced by answers: node %r is %s instead of %s%s",
+        counted(len(gone), "label"),
+        node_ids[node],
+        classes[new],
+        classes[old],
+        more,
+    )
+    places = tuple(np.array([place for place, _ in gone]).T)
+    kept = sp.csr_array((np.ones(len(gone), dtype=bool), places), shape=indicators[0].shape)
+    return [sp.csr_array(own > own.multiply(kept)) for own in indicators]
 
 
 def tell_contradiction(node: object, labels: Mapping[str, Sequence[str]], count: int) -> None:

@@ -196,3 +196,9 @@ def _parents(lists: pa.Array) -> Ints:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "...'"
+
+
+def filled_cells(column: pa.Array | pa.ChunkedArray) -> dict[int, str]:
+    """Return the cells that say something, by their row, without blanks at the ends."""
+    cells = (cell.strip() if cell else "" for cell in column.cast(pa.large_string()).to_pylist())
+    return {row: cell for row, cell in enumerate(cells) if cell}

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.columns import (
+    filled_cells,
     finite_values,
     float_values,
     id_values,
@@ -28,6 +29,7 @@ from unseen.data.headers import (
     ANSWER,
     EDGE_COLUMNS,
     HEADER_HINT,
+    INSTEAD,
     LABEL,
     NODE_TYPE,
     edge_pair,
@@ -42,7 +44,7 @@ from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
 from unseen.ids import MISSING_WORDS, UNLABELLED, Features, checked_weights, default_ids, symmetric
-from unseen.labels import ANSWERS
+from unseen.labels import ANSWERS, CHECKED
 
 
 def _lack(table: Table, need: str) -> InputError:
@@ -317,26 +319,25 @@ class LabelReader(Reader[LabelRows]):
         rows, names = label_values(table.columns[self._positions(table)[1]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
-        return replace(piece, answers=self._answers(table, piece.rows))
+        answers, asked = self._answers(table, piece.rows), table.find(INSTEAD)
+        instead = {} if asked is None else filled_cells(table.columns[asked])
+        if asked is not None:  # a table of questions: what it answers is settled
+            answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead)], CHECKED)
+        return replace(piece, answers=answers, instead=instead)
 
     def _answers(self, table: Table, labelled: Ints) -> dict[int, str]:
-        """Return the rows without a label whose column ``answer`` says ``skip`` or ``unknown``."""
+        """Return the rows without a label whose column ``answer`` says ``skip``, ``unknown`` or ``checked``."""
         column = table.find(ANSWER)
         if column is None or table.find(LABEL) is None:
             return {}
-        unlabelled = np.setdiff1d(np.arange(table.n_rows), labelled)
-        cells = table.columns[column].take(pa.array(unlabelled)).cast(pa.large_string()).to_pylist()
-        answers = {
-            row: cell.strip().lower() for row, cell in zip(unlabelled.tolist(), cells, strict=True) if cell
-        }
+        cells, has_label = filled_cells(table.columns[column]), set(labelled.tolist())
+        answers = {row: cell.lower() for row, cell in cells.items() if row not in has_label}
         for row, answer in answers.items():
-            if answer and answer not in ANSWERS:
-                msg = (
-                    f"{table.place(row)}: the answer is {answer!r}; it may be skip or unknown, and a class belongs "
-                    "in the column `label`"
-                )
+            if answer not in (*ANSWERS, CHECKED):
+                where = f"{table.place(row)}: the answer is {answer!r}"
+                msg = f"{where}; it may be skip or unknown, and a class belongs in the column `label`"
                 raise InputError(msg)
-        return {row: answer for row, answer in answers.items() if answer}
+        return answers
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
@@ -347,7 +348,7 @@ class LabelReader(Reader[LabelRows]):
             )
             raise InputError(msg)
         if node is not None and label is not None:
-            self._say_unused(table, (node, label, table.find(ANSWER)))
+            self._say_unused(table, (node, label, table.find(ANSWER), table.find(INSTEAD)))
             return node, label
         if not table.text:
             raise _lack(

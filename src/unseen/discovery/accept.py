@@ -13,7 +13,7 @@ from unseen.data.sources import Source
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids
-from unseen.labels import Labels, refused_class
+from unseen.labels import CHECKED, Labels, refused_class
 
 NEEDED = ("node", "group", "unseen_probability")
 
@@ -77,7 +77,11 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
     together = Labels.from_values(
         classes, as_ids(dict.fromkeys([*map(form, labels.node_ids.tolist()), *classes]))
     )
-    answers = {form(node): answer for node, answer in labels.answers.items() if form(node) not in classes}
+    answers = {
+        form(node): said
+        for node, said in labels.answers.items()
+        if said == CHECKED or form(node) not in classes
+    }
     return Labels(together.indicator, together.classes, together.node_ids, answers)
 
 

@@ -20,15 +20,15 @@ from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.discover import check_graph, id_array, source_of, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.space import Floats, principal_axes, unit_vectors
+from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import id_order
+from unseen.ids import id_order, match_ids
 from unseen.labels import Labels, measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
 
 if TYPE_CHECKING:
-    from unseen.embedding import Embedding
     from unseen.methods.base import Method
 
 DOUBTFUL = 0.5
@@ -90,7 +90,31 @@ def audit(
     if getattr(source, "uses_labels", False):
         msg = f"{source.name} learns from the labels that are to be looked at; take a method that does not"  # type: ignore[union-attr]
         raise InputError(msg)
-    axes = principal_axes(unit_vectors(vectors_of(graph, labels, source)[0].vectors, rng))
+    doubts, alone = _judged(graph, labels, vectors_of(graph, labels, source)[0], rng)
+    if alone:
+        logger.info("not judged, because these classes have one label each: %s", ", ".join(alone))
+    return doubts
+
+
+def doubts_of(
+    graph: Graph, labels: Labels, vectors: Embedding, random_state: RandomState = 0
+) -> pa.Table | None:
+    """Return what :func:`audit` does, for the nodes that have vectors; None where they are of less than two classes."""
+    order = id_order(graph.node_ids)
+    graph = graph.subgraph(order[match_ids(graph.node_ids[order], vectors.node_ids) >= 0]).plain
+    labels = labels.of_nodes(graph.node_ids)
+    if (labels.counts > 0).sum() < 2:
+        return None
+    rows = Embedding(vectors.rows(graph.node_ids), graph.node_ids, vectors.method, vectors.params)
+    return _judged(graph, labels, rows, as_generator(random_state))[0]
+
+
+def _judged(
+    graph: Graph, labels: Labels, vectors: Embedding, rng: np.random.Generator
+) -> tuple[pa.Table, list[str]]:
+    """Return the doubtful labels, and the classes whose one label is not judged; nodes are in order of their ids."""
+    axes = principal_axes(unit_vectors(vectors.vectors, rng))
+    columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
     rows = np.flatnonzero(indicator.any(axis=1))
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
@@ -99,10 +123,7 @@ def audit(
     doubtful = np.flatnonzero((wrong > DOUBTFUL) & ~alone[given])
     doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
     names = [labels.classes[k] for k in columns]
-    if alone.any():
-        listed = ", ".join(names[k] for k in np.flatnonzero(alone))
-        logger.info("not judged, because these classes have one label each: %s", listed)
-    return pa.table(
+    doubts = pa.table(
         {
             "node": id_array(graph.node_ids[rows[node[doubtful]]]),
             "label": pa.array([names[k] for k in given[doubtful]], pa.string()),
@@ -110,6 +131,7 @@ def audit(
             "probability": pa.array(wrong[doubtful], pa.float64()),
         }
     )
+    return doubts, [names[k] for k in np.flatnonzero(alone)]
 
 
 def _around(graph: Graph, indicator: Mask) -> Floats:

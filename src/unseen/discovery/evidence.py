@@ -29,9 +29,9 @@ CLASS_RIDGE = 1.0
 """Ridge of the class scores, for vectors of length 1."""
 SHARPNESS = 8.0
 """How much more likely a class is where its score is 1 higher, as a logarithm."""
-SCARCE, SELDOM = 2.0, 1e-3
-"""Labels of a class are scarce if one expects more times as many by its size, and if so few are no accident of the draw
-(their probability is lower than this)."""
+SCARCE, SELDOM = {0.5: 2.0, 0.75: 3.0}, 1e-3
+"""Labels of a class are scarce if one expects more times as many by its size, as this share of them shows it, and if so
+few are no accident of the draw (their probability is lower than this)."""
 PLENTY, MAX_WEIGHT = 1.5, 20.0
 """They count for as many as are expected, less this factor to be on the safe side; and the most that one counts for."""
 RARE = 1e-5
@@ -111,31 +111,35 @@ def label_weights(space: Space, indicator: Mask) -> Floats | None:
     Labels of a class that answers began are rarer than others, and would make it look like a missing one for long.
     Among the nodes nearer to its mean than to any other, and as near as half of its labelled nodes are, as many should
     have labels as in most classes. Where they have not, its size is judged anew, by the mean without the node itself:
-    few labels lie closer to their own mean than their class does. None where no class has fewer, beyond what may be
-    accident.
+    few labels lie closer to their own mean than their class does. Where they have, half of its labels may lie in one
+    place, since typical nodes are asked about first: three quarters of them are looked at, with a stricter limit. None
+    where no class has fewer, beyond what may be accident.
     """
     counts = indicator.sum(axis=0)
     vectors = l2_rows(space.centred)
     sums = indicator.T.astype(np.float32) @ space.centred
     likeness = vectors @ l2_rows(sums).T
     nearest = likeness.argmax(axis=1)
-    near, labelled, inside = np.zeros((3, len(counts)))
+    rates, (sizes, inside) = np.zeros(len(counts)), np.zeros((2, len(SCARCE), len(counts)))
     for k, members in enumerate(indicator.T):
-        rows = np.flatnonzero(members)
-        core = (nearest == k) & (likeness[:, k] >= np.median(likeness[rows, k]))
+        rows, own = np.flatnonzero(members), nearest == k
         without = np.einsum("ij,ij->i", vectors[rows], l2_rows(sums[k] - space.centred[rows]))
-        near[k], labelled[k] = core.sum(), (core & members).sum()
-        inside[k] = ((nearest == k) & (likeness[:, k] >= np.median(without))).sum()
-    shares = labelled / np.maximum(near, 1)
-    order = np.argsort(shares)
+        core = own & (likeness[:, k] >= np.median(likeness[rows, k]))
+        rates[k] = (core & members).sum() / max(core.sum(), 1)
+        for place, share in enumerate(SCARCE):
+            limits = (np.quantile(values, 1 - share) for values in (likeness[rows, k], without))
+            both = [(own & (likeness[:, k] >= limit)).sum() / share for limit in limits]
+            sizes[place, k], inside[place, k] = both
+    order = np.argsort(rates)
     middle = np.searchsorted(np.cumsum(counts[order]), counts.sum() / 2)
-    rate = shares[order[middle]]
-    expected = 2 * rate * near
-    scarce = (expected > SCARCE * counts) & (poisson.cdf(counts, expected) < SELDOM)
-    if not scarce.any():
+    rate = rates[order[middle]]
+    weight = np.ones(len(counts))
+    for times, size, inner in zip(SCARCE.values(), sizes, inside, strict=True):
+        few = (rate * size > times * counts) & (poisson.cdf(counts, rate * size) < SELDOM) & (weight == 1)
+        weight[few] = np.clip(rate * inner / (PLENTY * counts), 1.0, MAX_WEIGHT)[few]
+    if (weight == 1).all():
         return None
-    weight = np.clip(2 * rate * inside / (PLENTY * counts), 1.0, MAX_WEIGHT)
-    return np.asarray(np.where(indicator, np.where(scarce, weight, 1.0), 1.0).max(axis=1))
+    return np.asarray(np.where(indicator, weight, 1.0).max(axis=1))
 
 
 def _mean_labelled(values: Floats, labelled: Floats) -> float:

@@ -114,6 +114,56 @@ def spread_out(
     return np.array(selection, dtype=np.int64)
 
 
+def most_telling(
+    vectors: Matrix, doubt: Floats, labelled: Matrix, first: npt.NDArray[np.int64], budget: int
+) -> npt.NDArray[np.int64]:
+    """Return rows: those of `first`, then one after another the node whose label takes most doubt from all nodes.
+
+    A ridge regression on the vectors is the less certain about a node u, the larger u' M^-1 u is, with M = I + the sum
+    of x x' over the labelled x. A label of x lowers that by (u' M^-1 x)^2 / (1 + x' M^-1 x). Summed over all u, each by
+    its doubt, this is large for nodes that many doubtful ones are like, and small beside labels and rows chosen before.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        Unit vectors of the nodes to choose from.
+    doubt : ndarray, shape (n,)
+        Probability that what is predicted of each is wrong.
+    labelled : ndarray, shape (m, d)
+        Unit vectors of the labelled nodes.
+    first : ndarray of int64
+        Rows that come first.
+    budget : int
+        How many rows; all where there are fewer.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [0, -1]], dtype=np.float32)
+    >>> most_telling(vectors, np.ones(4), vectors[3:], np.array([], dtype=int), 2).tolist()
+    [1, 0]
+    """
+    inverse = np.linalg.inv(np.eye(vectors.shape[1]) + (labelled.T @ labelled).astype(np.float64))
+    doubtful = (vectors.T @ (vectors * doubt[:, None].astype(np.float32))).astype(np.float64)
+    known = vectors @ inverse.astype(np.float32)
+    variance = np.einsum("ij,ij->i", known, vectors).astype(np.float64)
+    gain = np.einsum("ij,ij->i", known @ doubtful.astype(np.float32), known).astype(np.float64)
+    selection: list[int] = []
+    for step in range(min(budget, len(doubt))):
+        telling = gain / (1 + variance)
+        telling[selection] = -np.inf
+        row = int(first[step]) if step < len(first) else int(telling.argmax())
+        selection.append(row)
+        # what a label changes, by the formula of Sherman and Morrison
+        along, less = inverse @ vectors[row], 1 + variance[row]
+        onto, back = vectors @ along.astype(np.float32), inverse @ (doubtful @ along)
+        gain += (
+            onto * (onto * (along @ doubtful @ along) / less - 2 * (vectors @ back.astype(np.float32))) / less
+        )
+        variance -= np.square(onto) / less
+        inverse -= np.outer(along, along) / less
+    return np.array(selection, dtype=np.int64)
+
+
 def with_answers(count: ClassCount, n_classes: int, n_answers: int) -> ClassCount:
     """Return the number of new classes given that `n_answers` answers named `n_classes` of them.
 

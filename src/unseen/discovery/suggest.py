@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from unseen.data.objects_plain import as_graph, as_labels
+from unseen.discovery.audit import doubts_of
 from unseen.discovery.discover import discover, source_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
-from unseen.discovery.questions import FINE_GROUPS, spread_out
+from unseen.discovery.questions import FINE_GROUPS, most_telling, spread_out
 from unseen.discovery.result import CERTAIN, Discovery, Node
 from unseen.discovery.space import make_space, unit_vectors
 from unseen.discovery.target import searched
@@ -31,6 +32,8 @@ DOUBT = 0.5
 """What a node that may be of several labelled classes counts for beside one that is probably new."""
 ANY_NODE = 0.3
 """What any node counts for: some missing classes look like labelled ones."""
+DOUBTS = 5
+"""At most one in so many questions is about a label that is probably wrong."""
 WORDS = 3
 """Words of a class's caption that a reason quotes."""
 
@@ -51,6 +54,8 @@ class Suggestion:
         The labelled class it belongs to otherwise.
     group : str or None
         The found class it is in.
+    instead_of : str or None
+        Its label, where that is probably wrong: an answer takes its place.
 
     Examples
     --------
@@ -63,6 +68,7 @@ class Suggestion:
     unseen_probability: float
     likely_class: str | None
     group: str | None
+    instead_of: str | None = None
 
     _repr_html_ = as_html
 
@@ -87,9 +93,10 @@ def suggest(
 
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
     missing. Then the most typical node of every found class without such a question, as many nodes that may be new or
-    not, and nodes that are probably new or whose class is doubtful. Each is unlike all those chosen before, so that
-    every answer tells something else. Without any labels, the nodes typical of the parts of the graph are suggested.
-    Nodes that were skipped or are of unknown class (`Labels.answers`) are not suggested.
+    not, and nodes that are probably new or of a doubtful class, each unlike all those chosen before. Where no new class
+    is left, they are the nodes whose classes tell most about all that are in doubt. The last fifth is about labels that
+    are probably wrong (:func:`unseen.audit`), where there are any. Without any labels, the nodes typical of the parts
+    of the graph are suggested. What somebody has looked at (`Labels.answers`) is not suggested again.
 
     Parameters
     ----------
@@ -124,11 +131,27 @@ def suggest(
             return _from_nothing(graph, int(budget), method, rng, asked)
         seed = random_state
         discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
-    return suggest_from(discovery, int(budget))
+    doubts = _in_doubt(as_graph(graph), discovery, int(budget) // DOUBTS)
+    return [*suggest_from(discovery, int(budget) - len(doubts)), *doubts]
+
+
+def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]:
+    """Return questions about labels that are probably wrong and that nobody has looked at, one a node."""
+    labels = discovery.labels
+    doubts = None if labels is None or not most else doubts_of(graph, labels, discovery.embedding)
+    if labels is None or doubts is None:
+        return []
+    questions: dict[Node, Suggestion] = {}
+    for doubt in doubts.to_pylist():
+        node, given, likely = doubt["node"], doubt["label"], doubt["likely_class"]
+        if node not in labels.answers and node not in questions and len(questions) < most:
+            reason = f"label in doubt: {given} is probably wrong ({doubt['probability']:.0%}), {likely} more likely"
+            questions[node] = Suggestion(node, reason, 0.0, likely, None, given)
+    return list(questions.values())
 
 
 def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
-    """Return the nodes to label next by what was found; nothing is computed again.
+    """Return the unlabelled nodes to label next by what was found; nothing is computed again.
 
     Examples
     --------
@@ -148,9 +171,12 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     ids = as_ids(nodes["node"])
     p = np.array(nodes["unseen_probability"], dtype=np.float64)
     everyone = id_order(discovery.embedding.node_ids)
-    rows = match_ids(ids, discovery.embedding.node_ids[everyone])
+    unlabelled, rows = (
+        match_ids(as_ids(n), discovery.embedding.node_ids[everyone]) for n in (everything, ids)
+    )
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
-    vectors = l2_rows(vectors - vectors.mean(axis=0))[rows]
+    vectors = l2_rows(vectors - vectors.mean(axis=0))
+    labelled, vectors = np.delete(vectors, unlabelled, axis=0), vectors[rows]
     questions = [node for node in discovery.questions if node not in asked]
     members = [[node for node in c.members if node not in asked] for c in discovery.classes]
     others = [group[0] for group in members if group and set(questions).isdisjoint(group)]
@@ -158,7 +184,10 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     captions = {c.group: ", ".join(c.caption[:WORDS]) for c in discovery.classes}
     # a class that looks like others is found where it is open whether nodes are new, not where they surely are
     first = spread_out(vectors, p * (1 - p), typical, min(len(typical) + len(questions), budget))
-    rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
+    if discovery.classes:
+        rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
+    else:
+        rows_to_label = most_telling(vectors, p + (1 - p) * doubt, labelled, first, budget)
     suggestions = []
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
@@ -172,8 +201,10 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
         elif p[row] > CERTAIN:
             inside = f", in {group}" if group else ""
             reason = f"probably of no labelled class{inside}, and unlike those above"
-        else:
+        elif discovery.classes:
             reason = f"unlike those above, and {likely} is only the best guess"
+        else:
+            reason = f"tells most about nodes like it, for which {likely} is only the best guess"
         suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
     return suggestions
 

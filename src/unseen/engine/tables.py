@@ -119,7 +119,20 @@ class Tables:
                 return
         places = self.add(role, piece.ids, row=row)
         if role == "labels":
+            self._require_added(piece)
             self._database.insert("classes", pa.table({"place": places[piece.rows], "name": piece.names}))
+
+    def _require_added(self, piece: Any) -> None:
+        """Refuse answers that take the place of labels, which are only added up here."""
+        for row, name in (
+            zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True) if piece.instead else ()
+        ):
+            if piece.instead.get(row, name) != name:
+                msg = (
+                    f"{piece.place(row)}: {name} takes the place of the label {piece.instead[row]}, but for parts "
+                    "labels are added up; write all to one file first (unseen.read_labels([...], graph).save(...))"
+                )
+                raise InputError(msg)
 
     def _require_plain(self, piece: Any) -> None:
         """Refuse what parts cannot keep: several types, and signs."""

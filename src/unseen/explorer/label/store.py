@@ -235,7 +235,7 @@ class Store:
         self.values: dict[str, Value] = {}
         if labels is not None:
             self.values = {str(node): value for node, value in labels.to_lists().items()}
-            self.values |= {str(node): answer for node, answer in labels.answers.items()}
+            self.values |= {str(node): said for node, said in labels.answers.items() if said in ANSWERS}
         self.session, self.changes = secrets.token_hex(4), list[list[tuple[str, Value]]]()
         self._seen, self._last, self.saved, self.outside = self._stat(), self._digest(), True, False
         self._stack = []

@@ -15,7 +15,7 @@ from unseen.explorer.build import findings
 from unseen.explorer.content import Content
 from unseen.explorer.explore import explore
 from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
+from unseen.ids import IdArray
 from unseen.labels import Labels
 
 
@@ -114,19 +114,9 @@ def serve(pipe: Connection, job: Job) -> None:
 
 def update(job: Job, labels: Labels, on_step: Any = None) -> Content:
     """Return what changes on the page with these labels: probabilities, groups, suggestions, doubts."""
+    from unseen.discovery.audit import doubts_of
+
     own = labels.aligned(job.graph)
     subject = explore(job.graph, own, embedding=job.vectors, on_step=on_step, **job.options)
     doubts = doubts_of(job.graph, own, subject.embedding, job.options["random_state"])
     return findings(replace(subject, doubts=doubts), job.ids)
-
-
-def doubts_of(graph: Graph, labels: Labels, vectors: Embedding, seed: int) -> Any:
-    """Return the labels that are probably wrong, none where there are too few to judge."""
-    from unseen.discovery.audit import audit
-
-    if len(vectors) < graph.n_nodes:  # nodes of other types, or those that a file of vectors lacks
-        graph = graph.subgraph(match_ids(vectors.node_ids, graph.node_ids)).plain
-        labels = labels.of_nodes(graph.node_ids)
-    if (labels.counts > 0).sum() < 2:
-        return None
-    return audit(graph, labels, method=vectors, random_state=seed)
