@@ -21,10 +21,24 @@ ANSWERS = ("skip", "unknown")
 """Answers about a node that name no class."""
 CHECKED = "checked"
 """The answer that stands beside a label, which somebody has looked at: it is not to be doubted again."""
+IN_DOUBT, WRONG = "label in doubt: ", " is probably wrong ("
+"""How the reason of a question about a label begins, and what follows the label there."""
 FEW_PAIRS = 20
 """With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
 HOMOPHILOUS = 0.2
 """Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
+
+
+def doubted_label(reason: str) -> str | None:
+    """Return the label that a question of `suggest` is about, by its reason; None where it is about no label.
+
+    Examples
+    --------
+    >>> doubted_label("label in doubt: web is probably wrong (83%), mail more likely")
+    'web'
+    """
+    label, found, _ = reason.rpartition(WRONG)
+    return label.removeprefix(IN_DOUBT) if found and label.startswith(IN_DOUBT) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ def test_questions_go_back_in_with_their_answers(cli, planted, tmp_path):
     suggest = ["suggest", *planted[1:], "--budget", 5]
     assert cli(*suggest, "-o", tmp_path / "ask.csv").code == 0
     header, *rows = [line.split(",", 3) for line in (tmp_path / "ask.csv").read_text().splitlines()]
-    assert ",".join(header) == "node,label,answer,reason,likely_class,unseen_probability,group,instead_of"
+    assert ",".join(header) == "node,label,answer,reason,likely_class,unseen_probability,group"
     assert all(row[1:3] == ["", ""] for row in rows)
     answers = [("unknown", ""), ("", "skip"), ("", "unknown"), ("", ""), ("", "")]
     lines = [[row[0], *answer, row[3]] for row, answer in zip(rows, answers, strict=True)]

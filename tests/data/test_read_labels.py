@@ -160,7 +160,9 @@ def test_an_answer_takes_the_place_of_the_label_it_was_asked_about(caplog: pytes
     caplog.set_level("INFO", logger="unseen")
     labels = pa.table({"node": ["a", "b", "c", "d d"], "label": ["x", "y", "x|z", "x"]})
     ask = {"node": ["a", "b", "c", "d d"], "label": ["y", "y", "new", ""], "answer": ["", "", "", "skip"]}
-    asked = pa.table({**ask, "instead_of": ["x", "y", "z", "x"]})
+    asked = pa.table(
+        {**ask, "reason": [f"label in doubt: {name} is probably wrong (70%)" for name in "xyzx"]}
+    )
     read = unseen.read_labels([labels, asked], GRAPH)
     assert as_sets(read) == {"a": {"y"}, "b": {"y"}, "c": {"x", "new"}, "d d": {"x"}}
     assert read.answers == dict.fromkeys(["a", "b", "c", "d d"], "checked")
@@ -170,7 +172,8 @@ def test_an_answer_takes_the_place_of_the_label_it_was_asked_about(caplog: pytes
 
 def test_a_question_without_an_answer_changes_nothing() -> None:
     labels = pa.table({"node": ["a", "b"], "label": ["x", "y"]})
-    asked = pa.table({"node": ["a", "c"], "label": ["", "z"], "answer": ["", ""], "instead_of": ["x", ""]})
+    reasons = ["label in doubt: x is probably wrong (70%)", "may be new or not"]
+    asked = pa.table({"node": ["a", "c"], "label": ["", "z"], "answer": ["", ""], "reason": reasons})
     read = unseen.read_labels([labels, asked], GRAPH)
     assert as_sets(read) == {"a": {"x"}, "b": {"y"}, "c": {"z"}}
     assert read.answers == {"c": "checked"}
@@ -178,7 +181,8 @@ def test_a_question_without_an_answer_changes_nothing() -> None:
 
 def test_only_what_an_answer_names_is_replaced(caplog: pytest.LogCaptureFixture) -> None:
     labels = pa.table({"node": ["a"], "label": ["x"]})
-    asked = pa.table({"node": ["a"], "label": ["y"], "instead_of": ["z"]})
+    reason = ["label in doubt: z is probably wrong (70%)"]
+    asked = pa.table({"node": ["a"], "label": ["y"], "answer": [""], "reason": reason})
     assert as_sets(unseen.read_labels([labels, asked], GRAPH)) == {"a": {"x", "y"}}
     assert not caplog.messages
 

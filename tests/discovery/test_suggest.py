@@ -161,7 +161,8 @@ def test_answers_put_labels_right_and_no_doubt_is_asked_about_twice(wrong, tmp_p
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
             writer.writerows(
-                {**row, "label": truth[int(row["node"][1:])] if row["instead_of"] else ""} for row in rows
+                {**row, "label": truth[int(row["node"][1:])] if one.instead_of else ""}
+                for one, row in zip(questions, rows, strict=True)
             )
     assert number < 19
     assert len(set(asked)) == len(asked)

@@ -329,6 +329,8 @@ def test_columns_named_by_options_keep_their_names(tmp_path):
 
 def test_a_checked_label_stays_a_label(tmp_path):
     path = tmp_path / "ask.csv"
-    path.write_text("node,label,answer,instead_of\nn1,red,,blue\nn2,,skip,\n")
+    path.write_text(
+        "node,label,answer,reason\nn1,red,,label in doubt: blue is probably wrong (70%)\nn2,,skip,\n"
+    )
     store = Store(path, NODES)
     assert (store.value("n1"), store.value("n2")) == (["red"], "skip")

@@ -29,9 +29,9 @@ from unseen.data.headers import (
     ANSWER,
     EDGE_COLUMNS,
     HEADER_HINT,
-    INSTEAD,
     LABEL,
     NODE_TYPE,
+    REASON,
     edge_pair,
     id_position,
     lower,
@@ -44,7 +44,7 @@ from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
 from unseen.ids import MISSING_WORDS, UNLABELLED, Features, checked_weights, default_ids, symmetric
-from unseen.labels import ANSWERS, CHECKED
+from unseen.labels import ANSWERS, CHECKED, doubted_label
 
 
 def _lack(table: Table, need: str) -> InputError:
@@ -319,10 +319,13 @@ class LabelReader(Reader[LabelRows]):
         rows, names = label_values(table.columns[self._positions(table)[1]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
-        answers, asked = self._answers(table, piece.rows), table.find(INSTEAD)
-        instead = {} if asked is None else filled_cells(table.columns[asked])
-        if asked is not None:  # a table of questions: what it answers is settled
-            answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead)], CHECKED)
+        answers, asked = self._answers(table, piece.rows), table.find(REASON)
+        if asked is None or table.find(ANSWER) is None:
+            return replace(piece, answers=answers)
+        # a table of questions: what it answers is settled, and a label in doubt is replaced
+        reasons = filled_cells(table.columns[asked])
+        instead = {row: label for row, reason in reasons.items() if (label := doubted_label(reason))}
+        answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead)], CHECKED)
         return replace(piece, answers=answers, instead=instead)
 
     def _answers(self, table: Table, labelled: Ints) -> dict[int, str]:
@@ -348,7 +351,7 @@ class LabelReader(Reader[LabelRows]):
             )
             raise InputError(msg)
         if node is not None and label is not None:
-            self._say_unused(table, (node, label, table.find(ANSWER), table.find(INSTEAD)))
+            self._say_unused(table, (node, label, table.find(ANSWER), table.find(REASON)))
             return node, label
         if not table.text:
             raise _lack(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".parquet", *DELIMITERS, ".json")
-ASK = ("node", "label", "answer", "reason", "likely_class", "unseen_probability", "group", "instead_of")
+ASK = ("node", "label", "answer", "reason", "likely_class", "unseen_probability", "group")
 """Columns of a table of questions. With `label` or `answer` filled in, it is read as labels."""
 
 
