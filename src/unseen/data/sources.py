@@ -245,21 +245,10 @@ def is_pattern(source: str | os.PathLike[str]) -> bool:
 def existing(source: str | os.PathLike[str], what: str) -> Path:
     """Return the path of a file or folder that is there; `what` is the parameter that named it."""
     path = as_path(source)
-    try:
-        there = path.exists()
-    except (OSError, ValueError):  # a name no file system takes: too long, a zero byte
-        there = False
-    if not there:
+    if not os.path.exists(path):  # noqa: PTH110  # False, too, of a name no file system takes
         msg = f"there is no file {str(path)!r}; check the path given as `{what}`"
         raise InputError(msg)
     return path
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name no file system takes
-        return False
 
 
 class Source:
@@ -283,7 +272,7 @@ class Source:
         if not is_path(source):
             return
         self.files = (as_path(source),)
-        if not _is_file(self.files[0]):
+        if not os.path.isfile(self.files[0]):  # noqa: PTH113  # see `existing`
             from unseen.data.folders import files_of
 
             self.files = files_of(source, role)
