@@ -41,14 +41,9 @@ HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
 
 
-def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
-    """Yield the columns of a text file; the first batch may carry a first line that waits (`Table.first`)."""
-    return read_with(file, role, options, n_bytes, None)
-
-
 def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
     """Yield nodes and lists of labels from a ``group.txt``: a node, then its classes, between blanks or tabs."""
-    for table in read_with(file, role, replace(options, header=False), n_bytes, NEVER):
+    for table in read(file, role, replace(options, header=False), n_bytes, NEVER):
         cells = pc.split_pattern_regex(joined(table.columns[0]), "[ \t]+")
         starts = np.asarray(cells.offsets)[:-1]
         is_label = np.ones(len(cells.values), dtype=bool)
@@ -61,10 +56,13 @@ def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -
         yield replace(table, columns=columns, names=("node", "label"))
 
 
-def read_with(
-    file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None
+def read(
+    file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None = None
 ) -> Iterator[Table]:
-    """Yield the columns of a text file whose delimiter is known, or None."""
+    """Yield the columns of a text file, whose `delimiter` may be known.
+
+    The first batch may carry a first line that waits (`Table.first`).
+    """
     layout: Layout | None = None
     started, before = False, 0
     parts, size, enough = list[bytes](), 0, 0
