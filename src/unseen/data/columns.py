@@ -134,7 +134,7 @@ def given_names(role: Role, options: Options) -> dict[str, str]:
         named = {"src": options.src, "dst": options.dst, "weight": options.weight}
     else:
         named = {"node": options.node_column, "label": options.label_column if role == "labels" else None}
-    return {usual: name for usual, name in named.items() if name is not None}
+    return {usual: name for usual, name in named.items() if name}
 
 
 def renamed(table: Table, role: Role, options: Options) -> Table:

@@ -69,11 +69,6 @@ class Options:
         """What becomes of negative weights."""
         return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
 
-    @property
-    def names_columns(self) -> bool:
-        """Whether columns are called otherwise than usual."""
-        return any((self.src, self.dst, self.weight, self.node_column, self.label_column))
-
     def __post_init__(self) -> None:
         from unseen.ids import check_symmetrize
 

@@ -202,7 +202,7 @@ class Reader(Generic[Piece]):
             if isinstance(batch, Matrix):
                 yield self._as_table(batch)
                 continue
-            batch = renamed(batch, self.role, self.options) if self.options.names_columns else batch
+            batch = renamed(batch, self.role, self.options)
             self.first = batch.first or self.first
             self.report.comments += batch.comments
             own = set(batch.names or ())

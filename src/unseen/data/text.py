@@ -189,7 +189,7 @@ def _layout(
     refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
     cells = tuple(split_line(record.decode("utf-8"), delimiter))
     place = f"{file.name}, line {line}"
-    given = given_names(role, options) if options.names_columns else {}
+    given = given_names(role, options)
     kind = "header" if set(given.values()) & set(cells) else judge(role, cells, options.header, place)
     if given and kind != "header" and not (role != "edges" and id_position(cells) is not None):
         raise lacks(file.name, *next(iter(given.items())), cells)
