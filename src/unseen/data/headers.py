@@ -65,7 +65,8 @@ def is_header(role: Role, cells: Sequence[str]) -> bool:
     names = set(neo4j_names(cells, role))
     if role == "edges":
         return bool(names.intersection(SRC) and names.intersection(DST))
-    if role in ("features", "vectors") and len(cells) > 1 and all(map(_is_word, cells[1:])):
+    words = all(cell and not is_number(cell) for cell in cells[1:])
+    if words and len(cells) > 1 and role in ("features", "vectors"):
         return True  # no number beside the id
     return bool(names.intersection(NODE + LABEL if role == "labels" else NODE))
 
@@ -242,10 +243,6 @@ def lower(cells: Sequence[str]) -> list[str]:
     """Return cells as names of columns are compared; a header may begin with ``#``."""
     names = [cell.strip().lower() for cell in cells]
     return [names[0].removeprefix("#").lstrip(), *names[1:]] if names else names
-
-
-def _is_word(cell: str) -> bool:
-    return bool(cell) and not is_number(cell)
 
 
 def is_number(cell: str) -> bool:

@@ -154,14 +154,8 @@ def contents(entry: Entry, folders: Sequence[Path] = ()) -> dict[str, bytes]:
 def _local(source: Source, folders: Sequence[Path], cache: Path) -> bytes | None:
     """Return the content of a file that is here, compared with its sha256; None where there is none."""
     for folder in (*folders, cache):
-        path = next(
-            (
-                p
-                for p in (folder / source.content, folder / source.alias, folder / source.file)
-                if p.is_file()
-            ),
-            None,
-        )
+        places = (folder / name for name in (source.content, source.alias, source.file))
+        path = next((place for place in places if place.is_file()), None)
         if path is None:
             continue
         try:

@@ -245,12 +245,9 @@ def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
 
     source = collected(source)
     plain = read_plain(source, role)
+    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
     if plain is not None:
         yield plain
-        return
-    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
-    if isinstance(source, Table):  # of a folder with its own reader
-        yield source
     elif role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
         yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
     elif tabular:
