@@ -100,9 +100,7 @@ def _features(nodes: Table) -> dict[str, Features]:
         letters = np.frombuffer(text.encode(), dtype=np.uint8)
         row = letters[::2] - np.uint8(ord("0"))  # most are lists of 0 and 1, which are quickly read
         if len(letters) % 2 == 0 or row.max() > 1 or (letters[1::2] != ord(",")).any():
-            with warnings.catch_warnings(
-                action="ignore"
-            ):  # at what is no number, and found by the next lines
+            with warnings.catch_warnings(action="ignore"):  # at what is no number; the next lines find it
                 row = np.fromstring(text, sep=",") if text else row[:0]  # type: ignore[assignment]
         own = rows.setdefault(kind, [])
         if len(row) != text.count(",") + bool(text) or not np.isfinite(row).all():

@@ -39,9 +39,8 @@ Files = dict[Path, Fill]
 _PLAIN = r"^[\pL\pN_.:@/+\-]*$"  # what no reader could take for a delimiter, a comment or a quote
 _BLOCK_CELLS = 2**20
 _BLOCK_VALUES = 2**22
-_MOST_VALUES = (
-    2**29
-)  # zeros of sparse vectors compress well, but every one of them has to be written and read
+_MOST_VALUES = 2**29
+"""Zeros of sparse vectors compress well, but every one of them has to be written and read."""
 
 
 def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
@@ -293,9 +292,7 @@ def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> C
             texts = []
             for part in (column[start : start + rows] for column in columns):
                 if isinstance(part, np.ndarray):
-                    numbers = pa.array(part.ravel()).cast(
-                        pa.string()
-                    )  # a block stays far below string's 2 GB
+                    numbers = pa.array(part.ravel()).cast(pa.string())  # far below its limit of 2 GB
                     ends = np.arange(0, part.size + 1, part.shape[1], dtype=np.int32)
                     part = pc.binary_join(pa.ListArray.from_arrays(ends, numbers), delimiter)
                     texts.append(part.cast(pa.large_string()))

@@ -208,9 +208,8 @@ def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: li
     if graph is not None:
         n, rows = len(rows), common_rows(embedding, graph)
         for missing, where in ((n - len(rows), "graph"), (graph.n_nodes - len(rows), "embedding")):
-            if missing and (
-                where == "graph" or graph.node_types is None
-            ):  # those of other types are placed beside
+            # those of other types are placed beside
+            if missing and (where == "graph" or graph.node_types is None):
                 are = "is" if missing == 1 else "are"
                 notes.append(f"{counted(missing, 'node')} {are} not in the {where} and so not on the map.")
                 logger.warning("%s", notes[-1])

@@ -104,9 +104,8 @@ def nearest(
     half = np.einsum("ij,ij->i", theirs, theirs) / 2
     best = np.empty((len(mine), k), dtype=np.int64)
     for start in range(0, len(mine), BLOCK):
-        far = (
-            half - mine[start : start + BLOCK] @ theirs.T
-        )  # half the squared distance, but for the row's own part
+        # half the squared distance, but for the row's own part
+        far = half - mine[start : start + BLOCK] @ theirs.T
         some = np.argpartition(far, k - 1, axis=1)[:, :k]
         order = np.argsort(np.take_along_axis(far, some, axis=1), axis=1, kind="stable")
         best[start : start + BLOCK] = np.take_along_axis(some, order, axis=1)
