@@ -36,11 +36,17 @@ MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
 """Words that other programs write for a missing value: no label either, and that is said."""
 
 
-def as_html(value: Any) -> str:
-    """Return a value as a notebook shows it, for ``_repr_html_``; a small job does without the module."""
-    from unseen.shown import as_html
+class Value:
+    """Base of frozen values: a notebook shows them as a table, and what was pickled comes back read-only."""
 
-    return as_html(value)
+    def _repr_html_(self) -> str:
+        from unseen.shown import as_html  # which a small job does without
+
+        return as_html(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(*(part for part in state.values() if isinstance(part, (np.ndarray, sp.csr_array))))
 
 
 def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:

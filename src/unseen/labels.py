@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, need_library, unknown_name
 from unseen.graph import Graph
-from unseen.ids import MISSING_WORDS, IdArray, as_html, as_ids, is_unlabelled, lock, match_ids, row_ids
+from unseen.ids import MISSING_WORDS, IdArray, Value, as_ids, is_unlabelled, lock, match_ids, row_ids
 from unseen.ids import refused_class as refused_class
 
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
@@ -26,7 +26,7 @@ HOMOPHILOUS = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(Value):
     """What is known about the classes of the nodes; frozen, arrays read-only.
 
     Parameters
@@ -55,8 +55,6 @@ class Labels:
     classes: tuple[str, ...]
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
     answers: Mapping[Any, str] = field(default_factory=dict)
-
-    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         try:
@@ -91,10 +89,6 @@ class Labels:
                 raise InputError(msg)
         lock(indicator)
         self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.indicator, self.node_ids)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
         kind = "multi-label" if self.is_multilabel else "single-label"

@@ -15,16 +15,7 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_type
 from unseen.graph import Graph, Need
-from unseen.ids import (
-    Features,
-    Ints,
-    Stored,
-    Types,
-    checked_columns,
-    lock,
-    merged,
-    row_ids,
-)
+from unseen.ids import Features, Ints, Stored, Types, checked_columns, lock, merged, row_ids
 from unseen.relations import Relation, oriented
 
 
@@ -69,8 +60,8 @@ class RelationGraph(Graph):
         raise FrozenInstanceError(msg)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.node_ids, self.codes, *(matrix for matrix, _ in self.stored_features.values()))
+        super().__setstate__(state)
+        lock(*(matrix for matrix, _ in self.stored_features.values()))
 
     @property
     def adjacency(self) -> sp.csr_array:  # type: ignore[override]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger
-from unseen.ids import Ints, Place, Types, as_html, checked_weights, lock, merged, same, square
+from unseen.ids import Ints, Place, Types, Value, checked_weights, lock, merged, same, square
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
+class Relation(Value):
     """One kind of edges, over the numbering of all nodes of a graph; frozen, its arrays are read-only.
 
     Parameters
@@ -43,8 +42,6 @@ class Relation:
     matrix: sp.csr_array
     directed: bool = False
 
-    _repr_html_ = as_html
-
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             msg = f"the name of a relation must be a text, got {self.name!r}"
@@ -70,10 +67,6 @@ class Relation:
             raise InputError(msg)
         lock(csr)
         self.__dict__.update(matrix=csr, directed=bool(self.directed))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.matrix)
 
     def __repr__(self) -> str:
         arrow = "->" if self.directed else "-"

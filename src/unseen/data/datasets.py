@@ -26,9 +26,8 @@ import scipy.sparse as sp
 from unseen.data.sources import FEATURE_FILE, GRAPH_FILE, GROUP_FILE
 from unseen.errors import DatasetError, logger, unknown_name
 from unseen.graph import Graph
-from unseen.ids import IdArray
+from unseen.ids import IdArray, Value
 from unseen.labels import Labels
-from unseen.shown import as_html
 
 if TYPE_CHECKING:
     from unseen.data.published import Entry
@@ -39,7 +38,7 @@ _NUMBER = re.compile("0|[1-9][0-9]{0,17}")  # as numbers are written; what fits 
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(Value):
     """A graph and the labels of its nodes, under one name; frozen.
 
     Parameters
@@ -62,8 +61,6 @@ class Dataset:
     name: str
     graph: Graph
     labels: Labels
-
-    _repr_html_ = as_html
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {self.graph}, {self.labels})"

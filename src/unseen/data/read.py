@@ -28,13 +28,12 @@ from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import IdArray, as_ids, default_ids, match_ids
+from unseen.ids import IdArray, Value, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
-from unseen.shown import as_html
 
 
 @dataclass(frozen=True)
-class Data:
+class Data(Value):
     """What :func:`unseen.read` returns.
 
     Attributes
@@ -56,8 +55,6 @@ class Data:
     graph: Graph
     labels: Labels | None
     report: Report
-
-    _repr_html_ = as_html
 
 
 def read(
