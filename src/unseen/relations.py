@@ -78,7 +78,11 @@ class Relation(Value):
     @property
     def n_edges(self) -> int:
         """Number of edges; of an undirected relation inside one type each counts once."""
-        return int(self.matrix.nnz if self._one_way else (self.matrix.nnz + len(self._loops)) // 2)
+        return int(
+            self.matrix.nnz
+            if self._one_way
+            else (self.matrix.nnz + np.count_nonzero(self.matrix.diagonal())) // 2
+        )
 
     @property
     def n_negative(self) -> int:
@@ -90,10 +94,6 @@ class Relation(Value):
     def _one_way(self) -> bool:
         """Whether the matrix has one entry an edge."""
         return self.directed or self.source_type != self.target_type
-
-    @property
-    def _loops(self) -> Ints:
-        return np.flatnonzero(self.matrix.diagonal())
 
 
 def plain_relation(adjacency: sp.csr_array) -> Relation:
