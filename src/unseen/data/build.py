@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
+from unseen.data.ids import Numbering, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import Features, IdArray, Place, check_symmetrize, checked_weights, merged
+from unseen.ids import Features, Floats, IdArray, Ints, Place, check_symmetrize, checked_weights, merged
 from unseen.labels import Labels
 
 if TYPE_CHECKING:

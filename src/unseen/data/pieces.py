@@ -26,12 +26,12 @@ import pyarrow.compute as pc
 from unseen.data.build import Report
 from unseen.data.columns import NOT_USED, listed, renamed
 from unseen.data.headers import PANDAS_INDEX, is_row
-from unseen.data.ids import Floats, Ints, stacked
+from unseen.data.ids import stacked
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger
-from unseen.ids import Features, as_ids
+from unseen.ids import Features, Floats, Ints, as_ids
 
 
 @dataclass(frozen=True)

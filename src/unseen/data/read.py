@@ -21,14 +21,14 @@ from unseen.data.build import (
     refuse_unknown,
 )
 from unseen.data.headers import stands_in, strangers_among
-from unseen.data.ids import Ints, Numbering, id_column, number_ids
+from unseen.data.ids import Numbering, id_column, number_ids
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import IdArray, Value, as_ids, default_ids, match_ids
+from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
 
 

@@ -10,12 +10,12 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.build import Report, combined, feature_rows
-from unseen.data.ids import Floats, Ints, Numbering
+from unseen.data.ids import Numbering
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, NodeList
 from unseen.errors import InputError, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray, Place, Types
+from unseen.ids import Floats, IdArray, Ints, Place, Types
 from unseen.relation_graph import RelationGraph
 from unseen.relations import Relation, oriented, settled
 

@@ -35,13 +35,22 @@ from unseen.data.headers import (
     lower,
     neo4j_names,
 )
-from unseen.data.ids import Floats, Ints, id_column, is_list
+from unseen.data.ids import id_column, is_list
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
-from unseen.ids import MISSING_WORDS, UNLABELLED, Features, checked_weights, default_ids, symmetric
+from unseen.ids import (
+    MISSING_WORDS,
+    UNLABELLED,
+    Features,
+    Floats,
+    Ints,
+    checked_weights,
+    default_ids,
+    symmetric,
+)
 from unseen.labels import ANSWERS
 
 
