@@ -260,6 +260,7 @@ def _colourings(
             each.group: category(each.group, group=k, caption=", ".join(each.caption[:3]))
             for k, each in enumerate(verdicts.classes)
         }
+        # faded, so that found groups stand out
         shared = {f"class {k}": {**v, "muted": bool(groups)} for k, v in classes_seen.items()}
         shared |= {f"group {k}": v for k, v in groups.items()}
         keys = [
