@@ -16,7 +16,7 @@ def audit(
     search: Search,
 ) -> None:
     """List the labels that are probably wrong, the most doubtful first."""
-    data, labels, method = search.begin(source, *([] if output is None else [output]))
+    data, labels, method = search.begin(source, output)
     if labels is None:
         msg = "an audit looks at labels; give them with --labels"
         raise InputError(msg)

@@ -256,21 +256,21 @@ class Search(options.Common, VectorSource, Hiding, GraphFiles):
         str | None, typer.Option(help="Type of nodes to look at; those that have labels if not given.")
     ] = None
 
-    def begin(self, source: str, *outputs: Path) -> tuple[Input, Labels | None, Method | Embedding | None]:
-        """Return the data, the labels that may be seen, and where vectors come from; outputs are looked at first."""
+    def begin(
+        self, source: str, *outputs: Path | None
+    ) -> tuple[Input, Labels | None, Method | Embedding | None]:
+        """Return the data, the labels that may be seen, and where vectors come from, of the types that are looked at.
+
+        Outputs are looked at first.
+        """
         from unseen.discovery.save import check_target
 
         options.refuse_two_outputs(self.json, *outputs)
-        for path in outputs:
+        for path in filter(None, outputs):
             check_target(path, [*self.paths(source), self.embedding])
         method = self.choose(self.seed)
         data = self.load(source)
-        return self.narrowed(data, self.apply(data, self.seed)[0], method)
-
-    def narrowed(
-        self, data: Input, seen: Labels | None, method: Any
-    ) -> tuple[Input, Labels | None, Method | Embedding | None]:
-        """Return the same for the types of nodes that are looked at."""
+        seen, _ = self.apply(data, self.seed)
         if data.graph.node_types is None and self.target is None:
             return data, seen, method
         from unseen.discovery.target import searched

@@ -21,7 +21,7 @@ def suggest(
     search: Search,
 ) -> None:
     """Say which nodes to label next, so that missing classes are found with few questions."""
-    data, labels, method = search.begin(source, *([] if output is None else [output]))
+    data, labels, method = search.begin(source, output)
 
     from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
