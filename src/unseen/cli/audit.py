@@ -9,12 +9,7 @@ from unseen.errors import InputError, logger
 
 
 @options.grouped
-def audit(
-    source: options.Source,
-    *,
-    output: options.TableFile = None,
-    search: Search,
-) -> None:
+def audit(source: options.Source, *, output: options.TableFile = None, search: Search) -> None:
     """List the labels that are probably wrong, the most doubtful first."""
     data, labels, method = search.begin(source, output)
     if labels is None:

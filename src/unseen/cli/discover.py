@@ -45,12 +45,7 @@ def discover(
 
     with progress("hiding every class in turn") as move:
         result = find(
-            data.graph,
-            labels,
-            method=method,
-            random_state=search.seed,
-            on_step=move,
-            **new.given(),
+            data.graph, labels, method=method, random_state=search.seed, on_step=move, **new.given()
         )
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:

@@ -104,11 +104,7 @@ class Store:
     saved: bool
 
     def __init__(
-        self,
-        path: Path,
-        nodes: Iterable[object],
-        start: Labels | None = None,
-        options: Options | None = None,
+        self, path: Path, nodes: Iterable[object], start: Labels | None = None, options: Options | None = None
     ) -> None:
         self.path, self.nodes, self._options = path, dict.fromkeys(map(str, nodes)), options
         self.journal = path.with_name(f"{path.name}.journal")
