@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,16 +23,7 @@ from unseen.explorer.content import (
     packed_probabilities,
 )
 from unseen.explorer.edges import beside, edges_of, nearest_nodes
-from unseen.explorer.findings import (
-    TYPICAL,
-    Verdicts,
-    as_content,
-    audit_of,
-    doubted,
-    found_classes,
-    rows_of,
-    suggested,
-)
+from unseen.explorer.findings import TYPICAL, Verdicts, as_content, audit_of, found_classes, placed, rows_of
 from unseen.explorer.layout import FEW, has_open_tsne, leading_columns, map_of
 from unseen.explorer.words import feature_words
 from unseen.graph import Graph
@@ -180,7 +171,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
     """Return what changes on a page with the labels; `ids` are the nodes drawn."""
     labels = None if subject.labels is None else subject.labels.of_nodes(ids)
     truth = None if subject.truth is None else subject.truth.of_nodes(ids)
-    discovery = subject.discovery
+    discovery, suggestions = subject.discovery, subject.suggestions
     verdicts = None if discovery is None else Verdicts(discovery, ids, labels)
     colourings = _colourings(len(ids), labels, truth, verdicts)
     return {
@@ -193,8 +184,8 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "found": None if discovery is None else found_classes(discovery, ids),
         "audit": audit_of(discovery, subject.labels),
         "selfTest": None if discovery is None else as_content(discovery.self_test),
-        "suggestions": None if subject.suggestions is None else suggested(subject.suggestions, ids),
-        "doubts": None if subject.doubts is None else doubted(subject.doubts, ids),
+        "suggestions": None if suggestions is None else placed([asdict(each) for each in suggestions], ids),
+        "doubts": None if subject.doubts is None else placed(subject.doubts.to_pylist(), ids),
     }
 
 

@@ -16,7 +16,6 @@ from unseen.labels import Labels
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
-    from unseen.discovery.suggest import Suggestion
 
 TYPICAL = 10
 """Members listed for a found class."""
@@ -84,21 +83,12 @@ def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | No
     )
 
 
-def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[Content]:
-    """Return the suggestions, each with its row of the page, None where it is not drawn."""
-    rows = rows_of([s.node for s in suggestions], ids).tolist()
+def placed(entries: Sequence[Content], ids: IdArray) -> list[Content]:
+    """Return suggestions, or doubtful labels, each with the row of its node on the page, None where it is not drawn."""
+    rows = rows_of([each["node"] for each in entries], ids).tolist()
     return [
-        {**as_content(s), "node": str(s.node), "row": row if row >= 0 else None}
-        for s, row in zip(suggestions, rows, strict=True)
-    ]
-
-
-def doubted(doubts: pa.Table, ids: IdArray) -> list[Content]:
-    """Return the doubtful labels, each with its row of the page, None where it is not drawn."""
-    rows = rows_of(doubts.column("node").to_pylist(), ids).tolist()
-    return [
-        {**_plain(doubt), "node": str(doubt["node"]), "row": row if row >= 0 else None}
-        for doubt, row in zip(doubts.to_pylist(), rows, strict=True)
+        {**_plain(each), "node": str(each["node"]), "row": row if row >= 0 else None}
+        for each, row in zip(entries, rows, strict=True)
     ]
 
 
