@@ -49,6 +49,7 @@ from unseen.ids import (
     Ints,
     checked_weights,
     default_ids,
+    is_finite,
     symmetric,
 )
 from unseen.labels import ANSWERS
@@ -300,16 +301,11 @@ class FeatureReader(Reader[FeatureRows]):
         if self.kind is not None:
             with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
                 values = values.astype(self.kind, copy=False)
-        if isinstance(values, np.ndarray):
-            rows, columns = np.nonzero(~np.isfinite(values))
-            bad = values[rows, columns]
-        else:
+        if not is_finite(values):
             coo = sp.coo_array(values)
-            odd = np.flatnonzero(~np.isfinite(coo.data))
-            rows, columns, bad = coo.row[odd], coo.col[odd], coo.data[odd]
-        if len(rows):
-            node = "" if matrix.ids is None else f" (node {matrix.ids[rows[0]]!r})"
-            msg = f"{source}: row {rows[0]}{node}, column {columns[0]} is {bad[0]}; {self.rule}"
+            odd = int(np.argmin(np.isfinite(coo.data)))
+            node = "" if matrix.ids is None else f" (node {matrix.ids[coo.row[odd]]!r})"
+            msg = f"{source}: row {coo.row[odd]}{node}, column {coo.col[odd]} is {coo.data[odd]}; {self.rule}"
             raise InputError(msg)
         return values if isinstance(values, np.ndarray) else sp.csr_array(values)
 
@@ -335,17 +331,16 @@ class LabelReader(Reader[LabelRows]):
             return {}
         unlabelled = np.setdiff1d(np.arange(table.n_rows), labelled)
         cells = table.columns[column].take(pa.array(unlabelled)).cast(pa.large_string()).to_pylist()
-        answers = {
-            row: cell.strip().lower() for row, cell in zip(unlabelled.tolist(), cells, strict=True) if cell
-        }
+        rows = zip(unlabelled.tolist(), cells, strict=True)
+        answers = {row: cell.strip().lower() for row, cell in rows if cell and cell.strip()}
         for row, answer in answers.items():
-            if answer and answer not in ANSWERS:
+            if answer not in ANSWERS:
                 msg = (
                     f"{table.place(row)}: the answer is {answer!r}; it may be skip or unknown, and a class belongs "
                     "in the column `label`"
                 )
                 raise InputError(msg)
-        return {row: answer for row, answer in answers.items() if answer}
+        return answers
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
