@@ -71,25 +71,22 @@ def _table(path: Path, types: dict[str, str]) -> Table:
     columns = COLUMNS[path.name]
     numbers = [k for k, name in enumerate(columns) if name in ("node", "src", "dst")]
     least = 3 if path.name == NODES else 4
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    for line, text in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
-        cells = text.rstrip("\r").split("\t") if text.strip() else []
-        if cells and (len(cells) < least or not all(cells[k].isdecimal() for k in numbers)):
+    texts = enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1)
+    filled = {line: text.rstrip("\r").split("\t") for line, text in texts if text.strip()}
+    for line, cells in filled.items():
+        if len(cells) < least or not all(cells[k].isdecimal() for k in numbers):
             msg = (
                 f"{str(path)!r}, line {line} has {len(cells)} columns and begins with {cells[0]!r}; these are needed, "
                 f"with tabs between them: {', '.join(columns[:least])}"
             )
             raise InputError(msg)
-        if cells:
-            rows.append([*cells, ""][: len(columns)])
-            lines.append(line)
+    rows = [[*cells, ""] for cells in filled.values()]
     values: dict[str, Any] = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
     values |= {columns[k]: np.array(values[columns[k]], dtype=np.int64) for k in numbers}
     values["type"] = [types.get(each, each) for each in values["type"]]
     if path.name == LABELS:
         values = {"node": values["node"], "label": [text.replace(",", "|") for text in values["label"]]}
-    table = Table.of(repr(str(path)), values)
+    table, lines = Table.of(repr(str(path)), values), list(filled)
     return replace(table, place=lambda row: f"{str(path)!r}, line {lines[row]}", text=path.name == LINKS)
 
 
