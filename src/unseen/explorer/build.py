@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from unseen.explorer.content import (
 )
 from unseen.explorer.edges import beside, edges_of, nearest_nodes
 from unseen.explorer.findings import TYPICAL, Verdicts, as_content, audit_of, found_classes, placed, rows_of
-from unseen.explorer.layout import FEW, has_open_tsne, leading_columns, map_of
+from unseen.explorer.layout import FEW, Progress, has_open_tsne, leading_columns, map_of
 from unseen.explorer.words import feature_words
 from unseen.graph import Graph
 from unseen.ids import IdArray, match_ids
@@ -94,7 +94,7 @@ def build_page(
     title: str,
     max_nodes: int = MAX_NODES,
     random_state: RandomState = 0,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Progress = None,
 ) -> Content:
     """Choose the nodes, lay them out, and gather what is known of them.
 
