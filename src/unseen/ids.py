@@ -130,7 +130,7 @@ def row_ids(node_ids: Iterable[Any] | None, n: int, rows: str) -> IdArray:
     return ids
 
 
-def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
+def id_order(ids: IdArray) -> Ints:
     """Return the rows that sort the ids: what is computed in this order does not depend on the order of the input.
 
     Examples
@@ -141,7 +141,7 @@ def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
     return np.argsort(ids, kind="stable")
 
 
-def match_ids(wanted: IdArray, listed: IdArray) -> npt.NDArray[np.int64]:
+def match_ids(wanted: IdArray, listed: IdArray) -> Ints:
     """Return for each id of `wanted` its row in `listed`, or -1; compared by string form.
 
     Examples
@@ -214,9 +214,7 @@ def merged(
     return csr, order[1:][key[1:] == key[:-1]], opposite
 
 
-def checked_weights(
-    weights: npt.NDArray[np.float64], where: Callable[[int], str], *, negative: Negative
-) -> npt.NDArray[np.float64]:
+def checked_weights(weights: Floats, where: Callable[[int], str], *, negative: Negative) -> Floats:
     """Return finite weights; of negative ones what `negative` says, 0 where they are dropped.
 
     `where` begins the sentence about an entry: "line 3: the weight is".
@@ -297,7 +295,7 @@ def checked_columns(
     return matrix, named
 
 
-def lock(*arrays: sp.csr_array | npt.NDArray[Any] | None) -> None:
+def lock(*arrays: sp.csr_array | Array | None) -> None:
     """Lock arrays, and the three arrays of sparse ones, against writing."""
     for array in arrays:
         if isinstance(array, np.ndarray):

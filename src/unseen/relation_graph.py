@@ -10,7 +10,6 @@ from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_type
@@ -123,7 +122,7 @@ class RelationGraph(Graph):
             {key: names for key, (_, names) in kept.items() if names is not None},
         )
 
-    def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
+    def subgraph(self, rows: Ints) -> Graph:
         """Return the graph of these rows, in their order, and the edges between them; itself where that is all."""
         if np.array_equal(rows, np.arange(self.n_nodes)):
             return self

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.options import Options
@@ -21,6 +20,7 @@ from unseen.data.read import Data, Intake
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Features
+from unseen.ids import Array
 from unseen.labels import Labels
 
 NODES, LINKS, LABELS, INFO = "node.dat", "link.dat", "label.dat", "info.dat"
@@ -92,7 +92,7 @@ def _table(path: Path, types: dict[str, str]) -> Table:
 
 def _features(nodes: Table) -> dict[str, Features]:
     """Return the features of the types that have some."""
-    rows: dict[str, list[npt.NDArray[Any]]] = {}
+    rows: dict[str, list[Array]] = {}
     for k, (kind, text) in enumerate(zip(*(nodes.columns[j].to_pylist() for j in (2, 3)), strict=True)):
         letters = np.frombuffer(text.encode(), dtype=np.uint8)
         row = letters[::2] - np.uint8(ord("0"))  # most are lists of 0 and 1, which are quickly read

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,7 +30,7 @@ from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger
-from unseen.ids import Features, Floats, Ints, as_ids
+from unseen.ids import Features, Floats, Ints, Mask, as_ids
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Edges:
     nodes: pa.Array | None = None
     types: pa.Array | None = None
     place: Callable[[int], str] = "row {}".format
-    points: npt.NDArray[np.bool_] | None = None
+    points: Mask | None = None
 
     @property
     def negative(self) -> Ints:

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset, unweighted_adjacency
 from unseen.data.published import Entry
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.graph import Graph
+from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.relations import Relation
 
 Contents = Mapping[str, bytes]
 """Content of each published file by its name, in the order of the entry; checksums have been compared before."""
-Pairs = npt.NDArray[np.int64]
+Pairs = Ints
 
 
 def converted(entry: Entry, contents: Contents) -> Dataset:

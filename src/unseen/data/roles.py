@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
@@ -44,6 +43,7 @@ from unseen.errors import InputError, logger
 from unseen.ids import (
     MISSING_WORDS,
     UNLABELLED,
+    Array,
     Features,
     Floats,
     Ints,
@@ -235,7 +235,7 @@ class FeatureReader(Reader[FeatureRows]):
             names = batch.metadata.get("feature_names")
             own = None if names is None else tuple(json.loads(names))
             return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source, batch.place)
-        numbers, words = dict[int, npt.NDArray[Any]](), list[Block]()
+        numbers, words = dict[int, Array](), list[Block]()
         for k in values:
             try:
                 numbers[k] = finite_values(batch, k, self._name(batch, k), self.rule, self.kind)

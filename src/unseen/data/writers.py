@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
@@ -30,6 +29,7 @@ from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metada
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph
+from unseen.ids import Array
 from unseen.labels import Labels
 
 Fill = Callable[[Path], None]
@@ -139,7 +139,7 @@ def as_arrow(value: Any, role: Role, path: Path) -> Files:
 def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
     """Write a matrix with the ids of its rows; a sparse one is read by ``scipy.sparse.load_npz``."""
     require_unpacked(path, ".npz")
-    arrays: dict[str, npt.NDArray[Any]] = text_arrays("ids", value.node_ids)
+    arrays: dict[str, Array] = text_arrays("ids", value.node_ids)
     if isinstance(value, Embedding):
         matrix: Any = value.vectors
         arrays["metadata"] = np.array(json.dumps(metadata_of(value)))

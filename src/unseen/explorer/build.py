@@ -13,21 +13,13 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, logger
 from unseen.explorer import palette
 from unseen.explorer.colourings import by_label, by_name, by_probability, colourings_of
-from unseen.explorer.content import (
-    Content,
-    Ints,
-    category,
-    colouring,
-    lists,
-    packed_map,
-    packed_probabilities,
-)
+from unseen.explorer.content import Content, category, colouring, lists, packed_map, packed_probabilities
 from unseen.explorer.edges import beside, edges_of, nearest_nodes
 from unseen.explorer.findings import TYPICAL, Verdicts, as_content, audit_of, found_classes, placed, rows_of
 from unseen.explorer.layout import FEW, Progress, has_open_tsne, leading_columns, map_of
 from unseen.explorer.words import feature_words
 from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
+from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator
 

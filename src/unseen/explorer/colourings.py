@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,9 +14,9 @@ from unseen.data.options import Options
 from unseen.data.sources import Source
 from unseen.data.tables import Table
 from unseen.errors import InputError
-from unseen.explorer.content import Content, Ints, category, colouring
+from unseen.explorer.content import Content, category, colouring
 from unseen.explorer.findings import rows_of
-from unseen.ids import IdArray
+from unseen.ids import Floats, IdArray, Ints
 from unseen.labels import Labels
 
 EDGES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -48,7 +47,7 @@ def by_name(
     return colouring(key, name, [category(nothing, quiet=True), *looks.values()], codes)
 
 
-def by_probability(probability: npt.NDArray[np.float64]) -> Content:
+def by_probability(probability: Floats) -> Content:
     """Colour by the probability of a hidden class, in steps; NaN are labelled nodes."""
     steps = [category(name, step=k) for k, name in enumerate(STEP_NAMES)]
     codes: Ints = np.searchsorted(EDGES, np.nan_to_num(probability), side="right") + 1

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.explorer.palette import CLASSES, SAFE, SHAPES
+from unseen.ids import Floats, Ints
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Content = dict[str, Any]
 
 NONE = 65535

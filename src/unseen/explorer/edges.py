@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import logger
-from unseen.explorer.content import Content, Floats, lists, packed
+from unseen.explorer.content import Content, lists, packed
 from unseen.explorer.layout import MANY, nearest
 from unseen.explorer.words import strongest
 from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
+from unseen.ids import Floats, IdArray, match_ids
 
 MAX_EDGES = 1_000_000
 """Edges kept in a page; of more, each node keeps its strongest."""

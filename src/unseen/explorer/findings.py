@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.discovery.result import SENTENCES, LabelCoverage
-from unseen.explorer.content import Content, Ints, packed
-from unseen.ids import IdArray, match_ids
+from unseen.explorer.content import Content, packed
+from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
 
 if TYPE_CHECKING:
