@@ -362,7 +362,6 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     if symmetrize == "error":
         msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
         raise InputError(msg)
-    check_weights(matrix)  # the larger of two weights, or their sum, would hide a negative one
     if symmetrize == "max":
         logger.info("directed edges made undirected: the larger of the two weights of a pair")
         return matrix.maximum(transposed).tocsr()

@@ -92,6 +92,12 @@ def stacked(columns: Sequence[pa.Array]) -> pa.Array:
     return pa.concat_arrays([column.cast(kind) for column in columns] or [pa.array([], kind)])
 
 
+def coded(names: pa.Array) -> tuple[list[str], Ints]:
+    """Return the names that there are, in the order of first appearance, and the number of each entry's."""
+    encoded = names.dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
 def joined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return the chunks of a column as one array, its dictionary resolved."""
     if pa.types.is_dictionary(column.type):

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.build import Report, combined, feature_rows
-from unseen.data.ids import Numbering
+from unseen.data.ids import Numbering, coded
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, NodeList
 from unseen.errors import InputError, unknown_type
@@ -63,12 +62,6 @@ def graph_of_relations(
         {key: matrix for key, (matrix, _) in stored.items()},
         {key: own for key, (_, own) in stored.items() if own is not None},
     )
-
-
-def coded(names: pa.Array) -> tuple[list[str], Ints]:
-    """Return the names that there are, in the order of first appearance, and the number of each entry's."""
-    encoded = names.dictionary_encode()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _node_types(
