@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_table, progress
+from unseen.cli.output import print_json, print_rows, progress
 from unseen.errors import InputError, logger
 
 
@@ -27,8 +27,4 @@ def audit(source: options.Source, *, output: options.TableFile = None, search: S
     if search.json:
         print_json({"source": data.name, "seed": search.seed, "doubts": doubts.to_pylist()})
     elif output is None:
-        *words, probability = doubts.column_names
-        rows = [
-            [*(str(row[name]) for name in words), f"{row[probability]:.3f}"] for row in doubts.to_pylist()
-        ]
-        print_table([*words, probability], rows, left=3)
+        print_rows(doubts.column_names, doubts.to_pylist(), left=3)

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,15 @@ def print_json(value: Any) -> None:
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
     """Write aligned columns to stdout; the first `left` columns are text, the others numbers."""
     sys.stdout.write(aligned(header, rows, left=left))
+
+
+def print_rows(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, left: int) -> None:
+    """Write the same of dictionaries; decimals have three digits, and None is an empty cell."""
+
+    def shown(value: Any) -> str:
+        return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+    print_table(columns, [[shown(row[name]) for name in columns] for row in rows], left=left)
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

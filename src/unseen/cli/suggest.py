@@ -8,7 +8,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_table, progress
+from unseen.cli.output import print_json, print_rows, progress
 from unseen.errors import counted, logger
 
 
@@ -37,12 +37,5 @@ def suggest(
     if search.json:
         print_json({"source": data.name, "seed": search.seed, "suggestions": listed})
     elif output is None:
-        words = ["node", "group", "likely_class", "reason"]
-        rows = [
-            [
-                *("" if row[name] is None else str(row[name]) for name in words),
-                f"{row['unseen_probability']:.3f}",
-            ]
-            for row in listed
-        ]
-        print_table([*words, "unseen_probability"], rows, left=4)
+        columns = ["node", "group", "likely_class", "reason", "unseen_probability"]
+        print_rows(columns, listed, left=4)
