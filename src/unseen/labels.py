@@ -234,12 +234,9 @@ class Labels(Value):
         """Return the labels of these nodes, in their order; nodes that have none here are unlabelled."""
         rows = match_ids(node_ids, self.node_ids)
         padded = sp.vstack([self.indicator, sp.csr_array((1, len(self.classes)), dtype=bool)], format="csr")
-        asked = match_ids(as_ids(list(self.answers)), node_ids).tolist()
-        answers = {
-            node_ids[row]: answer
-            for row, answer in zip(asked, self.answers.values(), strict=True)
-            if row >= 0
-        }
+        places = match_ids(as_ids(list(self.answers)), node_ids).tolist()
+        given = zip(places, self.answers.values(), strict=True)
+        answers = {node_ids[row]: answer for row, answer in given if row >= 0}
         return Labels(padded[rows], self.classes, node_ids, answers)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -258,13 +258,9 @@ class Declared:
             for name, parameter in vars(base).get("_own", {}).items():
                 collected.setdefault(name, replace(parameter, meaning=parameter.meaning.format(cls=cls)))
         cls.parameters = MappingProxyType(collected)
-        kind = inspect.Parameter.KEYWORD_ONLY
-        cls.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what `inspect` looks for
-            [
-                inspect.Parameter(p.name, kind, default=p.default, annotation=p.type)
-                for p in collected.values()
-            ]
-        )
+        kind, own = inspect.Parameter.KEYWORD_ONLY, collected.values()
+        listed = [inspect.Parameter(p.name, kind, default=p.default, annotation=p.type) for p in own]
+        cls.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]  # what `inspect` looks for
         if vars(cls).get("__doc__"):
             cls.__doc__ = with_parameters(str(cls.__doc__), collected.values())
 
@@ -303,11 +299,9 @@ class Declared:
         raise UnknownParameterError(msg)
 
     def __repr__(self) -> str:
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if repr(value) != repr(self.parameters[name].default)
-        ]
+        texts = {name: repr(value) for name, value in self.get_params().items()}
+        usual = {name: repr(parameter.default) for name, parameter in self.parameters.items()}
+        changed = [f"{name}={text}" for name, text in texts.items() if text != usual[name]]
         return f"{type(self).__name__}({', '.join(changed)})"
 
 

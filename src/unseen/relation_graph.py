@@ -127,11 +127,8 @@ class RelationGraph(Graph):
         if np.array_equal(rows, np.arange(self.n_nodes)):
             return self
         types = [self.types[code] for code in np.unique(self.codes[rows])]
-        relations = [
-            replace(each, matrix=each.matrix[rows][:, rows])
-            for each in self.relations
-            if each.source_type in types and each.target_type in types
-        ]
+        inside = [each for each in self.relations if {each.source_type, each.target_type} <= set(types)]
+        relations = [replace(each, matrix=each.matrix[rows][:, rows]) for each in inside]
         if not relations:  # of types that nothing joins
             relations = [Relation("edge", types[0], types[0], sp.csr_array((len(rows), len(rows))))]
         return self.with_relations(relations, np.asarray(rows))
@@ -195,11 +192,8 @@ def _types(node_types: Iterable[Any] | None, relations: Sequence[Relation], n: i
 def _with_types(relation: Relation, types: Types, codes: Ints) -> Relation:
     """Return the relation with every entry in the row of its source type, or raise the error for a third type."""
     if len(types) == 1:
-        return (
-            relation
-            if relation.source_type == types[0]
-            else replace(relation, source_type=types[0], target_type=types[0])
-        )
+        named = relation.source_type == types[0]
+        return relation if named else replace(relation, source_type=types[0], target_type=types[0])
     coo = relation.matrix.tocoo()
 
     def place(k: int) -> str:

@@ -78,11 +78,8 @@ class Relation(Value):
     @property
     def n_edges(self) -> int:
         """Number of edges; of an undirected relation inside one type each counts once."""
-        return int(
-            self.matrix.nnz
-            if self._one_way
-            else (self.matrix.nnz + np.count_nonzero(self.matrix.diagonal())) // 2
-        )
+        loops = np.count_nonzero(self.matrix.diagonal())
+        return int(self.matrix.nnz if self._one_way else (self.matrix.nnz + loops) // 2)
 
     @property
     def n_negative(self) -> int:

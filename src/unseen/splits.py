@@ -127,12 +127,8 @@ def split_record(split: Split, label_rate: float) -> dict[str, Any]:
     """Return what it takes to draw a split again and to know it: vectors that saw its labels are saved with that."""
     listed = "\0".join(str(node) for node in split.seen_labels.node_ids[split.train])
     labelled = hashlib.sha256(listed.encode()).hexdigest()[:16]
-    return {
-        "unseen": list(split.unseen),
-        "label_rate": label_rate,
-        "seed": split.random_state,
-        "labelled": labelled,
-    }
+    drawn = {"unseen": list(split.unseen), "label_rate": label_rate, "seed": split.random_state}
+    return {**drawn, "labelled": labelled}
 
 
 def recorded_split(labels: Labels, record: Mapping[str, Any]) -> Split:

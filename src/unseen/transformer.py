@@ -77,11 +77,9 @@ class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """
         graph, ids = as_graph(self.graph), _ids_of(X)
         method = make_method(self.method) if isinstance(self.method, str) else unfitted(self.method)
-        labels = (
-            None
-            if y is None
-            else read_labels(list(zip(ids.tolist(), _values_of(y, len(ids)), strict=True)), graph)
-        )
+        labels = None
+        if y is not None:
+            labels = read_labels(list(zip(ids.tolist(), _values_of(y, len(ids)), strict=True)), graph)
         self.embedding_ = method.fit_transform(graph, labels)
         return self
 

@@ -75,11 +75,9 @@ def _file(source: str, save: Path | None, search: Search) -> Path:
     if save is not None:
         return save
     if len(given) > 1 or (given and search.hides):
-        why = (
-            "labels are hidden, which must not be lost from their file"
-            if search.hides
-            else "labels come from several files"
-        )
+        why = "labels come from several files"
+        if search.hides:
+            why = "labels are hidden, which must not be lost from their file"
         msg = f"{why}: name the file for all labels with --save FILE"
         raise UsageError(msg)
     if given:

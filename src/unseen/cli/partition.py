@@ -49,10 +49,5 @@ def partition(
     )
     if messages.json:
         rows = [{key: value for key, value in asdict(part).items() if key != "files"} for part in meta.parts]
-        summary = {
-            "output": str(output),
-            "nodes": meta.n_nodes,
-            "edges": meta.n_edges,
-            "classes": meta.classes,
-        }
-        print_json({**summary, "parts": rows})
+        summary = {"nodes": meta.n_nodes, "edges": meta.n_edges, "classes": meta.classes}
+        print_json({"output": str(output), **summary, "parts": rows})

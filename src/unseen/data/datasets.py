@@ -250,15 +250,11 @@ def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
         msg = f"the data set {name!r} in {folder} lacks {' and '.join(missing)}; put the file there"
         raise DatasetError(msg)
     has_features = features.is_file() and (counts is None or counts.features > 0)
+    rows_from = features if has_features else None
     try:
         meta = _read_meta(folder / "meta.json")
         feature_names = tuple(words.read_text(encoding="utf-8").splitlines()) if words.is_file() else None
-        data = read(
-            folder / GRAPH_FILE,
-            features=features if has_features else None,
-            labels=folder / GROUP_FILE,
-            header=False,
-        )
+        data = read(folder / GRAPH_FILE, None, rows_from, folder / GROUP_FILE, header=False)
     except (OSError, ValueError) as error:
         msg = f"the data set {name!r} in {folder} cannot be read: {error}"
         raise DatasetError(msg) from error
@@ -280,12 +276,8 @@ def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
             f"{words} has {len(feature_names)} lines, but there are {width} features; one per line is needed"
         )
         raise DatasetError(msg)
-    graph = Graph(
-        rows @ graph.adjacency @ rows.T,
-        None if graph.features is None else sp.csr_array(rows @ graph.features).astype(np.float32),
-        ids,
-        feature_names or graph.feature_names,
-    )
+    values = None if graph.features is None else sp.csr_array(rows @ graph.features).astype(np.float32)
+    graph = Graph(rows @ graph.adjacency @ rows.T, values, ids, feature_names or graph.feature_names)
     classes = classes or class_names or map(str, range(c))
     return Dataset(name, graph, Labels(rows @ labels.indicator @ columns.T, tuple(classes), graph.node_ids))
 

@@ -220,21 +220,17 @@ def labels_to_arrow(labels: Labels) -> pa.Table:
     >>> labels_to_arrow(unseen.Labels.from_values(["x", None], ["a", "b"])).to_pylist()
     [{'node': 'a', 'label': 'x'}]
     """
+    nodes, text = id_array(labels.node_ids), pa.large_string()
     rows, columns = labels.indicator.nonzero()
-    names = pa.array(list(labels.classes), pa.large_string()).take(pa.array(columns))
-    table = pa.table({"node": id_array(labels.node_ids).take(pa.array(rows)), "label": names})
+    names = pa.array(list(labels.classes), text).take(pa.array(columns))
+    table = pa.table({"node": nodes.take(pa.array(rows)), "label": names})
     if not labels.answers:
         return table
     places = match_ids(as_ids(list(labels.answers)), labels.node_ids)
-    answers = pa.table(
-        {
-            "node": id_array(labels.node_ids).take(pa.array(places)),
-            "label": pa.array([""] * len(places), pa.large_string()),
-            "answer": pa.array(list(labels.answers.values()), pa.large_string()),
-        }
-    )
-    empty = pa.array([""] * table.num_rows, pa.large_string())
-    return pa.concat_tables([table.append_column("answer", empty), answers])
+    no_label, given = pa.array([""] * len(places), text), pa.array(list(labels.answers.values()), text)
+    answers = pa.table({"node": nodes.take(pa.array(places)), "label": no_label, "answer": given})
+    no_answer = pa.array([""] * table.num_rows, text)
+    return pa.concat_tables([table.append_column("answer", no_answer), answers])
 
 
 def arrow_table(value: Any, role: Role) -> pa.Table:

@@ -233,11 +233,7 @@ class Reader(Generic[Piece]):
 
     def _say_unused(self, table: Table, used: Collection[int | None]) -> None:
         """Name the columns that are not read, once per source."""
-        names = table.names or ()
-        others = [
-            name.removesuffix(NOT_USED)
-            for k, name in enumerate(names)
-            if k not in used and name != PANDAS_INDEX
-        ]
-        if others and not self._started:
+        left = [name for k, name in enumerate(table.names or ()) if k not in used and name != PANDAS_INDEX]
+        if left and not self._started:
+            others = [name.removesuffix(NOT_USED) for name in left]
             logger.info("%s: columns not used: %s", table.source, listed(others))

@@ -87,11 +87,9 @@ def _matrices(content: bytes, *keys: str) -> list[sp.csr_array]:
 def _benchmark(entry: Entry, contents: Contents) -> Parts:
     """Three arrays for each sparse matrix, and one of class numbers."""
     with np.load(io.BytesIO(*contents.values()), allow_pickle=False) as arrays:
+        parts = ("data", "indices", "indptr")
         edges, features = (
-            sp.csr_array(
-                tuple(arrays[f"{key}_{part}"] for part in ("data", "indices", "indptr")),
-                arrays[f"{key}_shape"],
-            )
+            sp.csr_array(tuple(arrays[f"{key}_{part}"] for part in parts), arrays[f"{key}_shape"])
             for key in ("adj", "attr")
         )
         names = tuple(arrays["attr_names"].tolist()) if "attr_names" in arrays else None

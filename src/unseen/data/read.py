@@ -314,12 +314,8 @@ class Intake:
     def _settled(self, reader: Reader[Piece]) -> Piece:
         """Return what one source holds; whether its first line is a row is seen by the ids of all sources."""
         everything: list[pa.Array] = [column for other in self.readers for column in other.columns]
-        others: list[pa.Array] = [
-            column
-            for other in self.readers
-            if other is not reader and other not in self.labels
-            for column in other.columns
-        ]
+        readers = [each for each in self.readers if each is not reader and each not in self.labels]
+        others: list[pa.Array] = [column for other in readers for column in other.columns]
         return reader.whole(
             stands_in([*everything, *self.beside]), strangers_among(reader.columns, [*others, *self.beside])
         )

@@ -133,10 +133,8 @@ class EdgeReader(Reader[Edges]):
             self._say_unused(table, positions.values())
             return positions
         if not table.text:
-            raise _lack(
-                table,
-                "edges need `src` and `dst`, `weight` and `type` are optional; --src and --dst name other columns",
-            )
+            need = "edges need `src` and `dst`, `weight` and `type` are optional; --src and --dst name other columns"
+            raise _lack(table, need)
         width = len(table.columns)
         if width not in (2, 3):
             raise _lack(
@@ -163,13 +161,9 @@ class EdgeReader(Reader[Edges]):
         undirected = not directed and (csr != csr.T).nnz == 0
         coo = (sp.triu(csr) if undirected else csr).tocoo()
         nodes = id_column(default_ids(csr.shape[0]) if matrix.ids is None else matrix.ids, "ids")
-        edges = {
-            "src": nodes.take(pa.array(coo.row)),
-            "dst": nodes.take(pa.array(coo.col)),
-            "weight": coo.data,
-        }
+        src, dst = (nodes.take(pa.array(numbers)) for numbers in (coo.row, coo.col))
         place = lambda k: f"{name}, row {coo.row[k]}, column {coo.col[k]}"  # noqa: E731
-        return replace(Table.of(name, edges), place=place, nodes=nodes)
+        return replace(Table.of(name, {"src": src, "dst": dst, "weight": coo.data}), place=place, nodes=nodes)
 
 
 class NodeReader(Reader[NodeList]):
@@ -183,10 +177,8 @@ class NodeReader(Reader[NodeList]):
             raise InputError(msg)
         index = id_position(neo4j_names(batch.names or (), self.role))
         if index is None and len(batch.columns) != 1:
-            raise _lack(
-                batch,
-                "a node list has one column, or a header that names the column `node`, and perhaps `type`",
-            )
+            need = "a node list has one column, or a header that names the column `node`, and perhaps `type`"
+            raise _lack(batch, need)
         return [id_values(batch, index or 0, "node")]
 
     def _piece(self, batch: Table, ids: list[pa.Array]) -> NodeList:
@@ -354,10 +346,8 @@ class LabelReader(Reader[LabelRows]):
             self._say_unused(table, (node, label, table.find(ANSWER)))
             return node, label
         if not table.text:
-            raise _lack(
-                table,
-                "labels need `node` and `label`; say which they are with --node-column and --label-column",
-            )
+            need = "labels need `node` and `label`; say which they are with --node-column and --label-column"
+            raise _lack(table, need)
         if width != 2:
             raise _lack(
                 table,

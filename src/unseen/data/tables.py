@@ -220,12 +220,8 @@ def _require_sound(table: pa.Table, source: str) -> None:
 
 def own_metadata(schema: pa.Schema) -> dict[str, Any]:
     """Return what we wrote into the metadata of a file of vectors, as text."""
-    own = schema.metadata or {}
-    return {
-        key.decode("utf-8", "replace").removeprefix("unseen."): value
-        for key, value in own.items()
-        if key.startswith(b"unseen.")
-    }
+    own = {key: value for key, value in (schema.metadata or {}).items() if key.startswith(b"unseen.")}
+    return {key.decode("utf-8", "replace").removeprefix("unseen."): value for key, value in own.items()}
 
 
 def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
@@ -292,13 +288,9 @@ def from_arrow(
     table: pa.Table, source: str, *, before: int = 0, metadata: Mapping[str, Any] | None = None
 ) -> Table:
     """Return an Arrow table as a batch whose rows are numbered on from those `before` it."""
-    return Table(
-        source=source,
-        columns=tuple(table.columns),
-        names=tuple(str(name) for name in table.column_names),
-        place=lambda row: f"{source}, row {before + row + 1}",
-        metadata={} if metadata is None else metadata,
-    )
+    names = tuple(str(name) for name in table.column_names)
+    place = lambda row: f"{source}, row {before + row + 1}"  # noqa: E731
+    return Table(source, tuple(table.columns), names, place, metadata=metadata or {})
 
 
 def as_column(values: Sequence[Any]) -> pa.Array:

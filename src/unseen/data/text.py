@@ -193,13 +193,9 @@ def _layout(
     kind = "header" if set(given.values()) & set(cells) else judge(role, cells, options.header, place)
     if given and kind != "header" and not (role != "edges" and id_position(cells) is not None):
         raise lacks(file.name, *next(iter(given.items())), cells)
-    return Layout(
-        delimiter,
-        width,
-        cells if kind == "header" else None,
-        First(cells, place, named_header=options.header is True) if kind == "wait" else None,
-        start,
-    )
+    names = cells if kind == "header" else None
+    first = First(cells, place, named_header=options.header is True) if kind == "wait" else None
+    return Layout(delimiter, width, names, first, start)
 
 
 def _records(data: bytes, size: int) -> list[tuple[int, str]]:

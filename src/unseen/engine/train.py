@@ -238,12 +238,7 @@ def _write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
         for new in sorted(staging.iterdir()):
             new.rename(folder / new.name)
         staging.rmdir()
-        about = {
-            "method": embedding.method,
-            "rows": rows,
-            "columns": embedding.vectors.shape[1],
-            "parts": comm.size,
-        }
+        about = {"method": embedding.method, "rows": rows, "columns": embedding.shape[1], "parts": comm.size}
         with atomic_path(folder / SUCCESS) as temporary:
             temporary.write_text(json.dumps(about) + "\n")
     comm.barrier()

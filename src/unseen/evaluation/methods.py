@@ -93,13 +93,9 @@ def evaluate_method(
     >>> dict(score.params)
     {'teleport': 0.1}
     """
-    options |= {
-        "param_grid": param_grid,
-        "n_folds": n_folds,
-        "n_refits": n_refits,
-        "hide_classes": hide_classes,
-    }
-    return fit_and_evaluate(method, graph, labels, split, random_state=random_state, **options)[1]
+    options |= {"n_folds": n_folds, "n_refits": n_refits, "hide_classes": hide_classes}
+    options |= {"param_grid": param_grid, "random_state": random_state}
+    return fit_and_evaluate(method, graph, labels, split, **options)[1]
 
 
 @libraries_on_one_thread()

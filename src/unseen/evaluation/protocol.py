@@ -79,12 +79,8 @@ def evaluate(
     unseen = labels.class_numbers(split.unseen)
     vectors = joined_vectors(embedding, labels, np.r_[split.train, split.test], scale=scale)
     n = len(split.train)
-    train_truth = labels.indicator[split.train].toarray()
-    trained = (
-        train_linear(vectors[:n], train_truth, C, random_state)
-        if classifier == "linear"
-        else train_rbf(vectors[:n], train_truth, C)
-    )
+    known = vectors[:n], labels.indicator[split.train].toarray(), C
+    trained = train_linear(*known, random_state) if classifier == "linear" else train_rbf(*known)
     scores = trained.scores(vectors[n:])
     truth = labels.indicator[split.test].toarray()
     predicted = best_labels(scores, truth.sum(axis=1))

@@ -115,10 +115,8 @@ class ScoreSummary(Value):
 
     def per_class(self) -> dict[str, float]:
         """Return the mean F1 of each class."""
-        return {
-            name: float(np.mean([s.per_class[name] for s in self.scores]))
-            for name in self.scores[0].per_class
-        }
+        names = self.scores[0].per_class
+        return {name: float(np.mean([score.per_class[name] for score in self.scores])) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure as its mean and, under ``<figure>_std``, its deviation, for JSON."""

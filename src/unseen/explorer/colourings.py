@@ -77,11 +77,9 @@ def colourings_of(table: pa.Table, ids: IdArray) -> list[Content]:
         raise InputError(msg)
     rows = rows_of([str(node) for node in ids], np.array(list(map(str, table["node"].to_pylist())), object))
     if (rows < 0).all():
-        first = (
-            f"the first are {table['node'][0].as_py()!r} and {ids[0]!r}"
-            if len(table)
-            else "they have no rows"
-        )
+        first = "they have no rows"
+        if len(table):
+            first = f"the first are {table['node'][0].as_py()!r} and {ids[0]!r}"
         msg = f"no node of the attributes is in the graph; {first}"
         raise InputError(msg)
     taken = pa.array(rows, mask=rows < 0)
@@ -106,11 +104,8 @@ def _by_column(name: str, values: pa.ChunkedArray) -> Content:
     if len(frequent) > NAMES and len(known):
         cuts = np.unique(np.quantile(known, np.arange(1, STEPS) / STEPS))
         ends = [f"{cut:.4g}" for cut in cuts]
-        names = [
-            f"below {ends[0]}",
-            *(f"{a} to {b}" for a, b in itertools.pairwise(ends)),
-            f"{ends[-1]} and more",
-        ]
+        between = (f"{a} to {b}" for a, b in itertools.pairwise(ends))
+        names = [f"below {ends[0]}", *between, f"{ends[-1]} and more"]
         codes = np.where(np.isfinite(numbers), np.searchsorted(cuts, numbers, side="right") + 1, 0)
         steps = [category(each, step=k) for k, each in enumerate(names)]
         return colouring(key, name, [nothing, *steps], codes)

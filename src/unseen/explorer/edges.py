@@ -82,11 +82,8 @@ def beside(
     names = list(dict.fromkeys(types.tolist()))
     codes = np.array([names.index(each) for each in types], dtype=np.int64)
     first = len(set(types[: len(rows)].tolist()))
-    return (
-        graph.node_ids[together],
-        places[together],
-        {"names": names, "codes": packed(codes), "first": first},
-    )
+    content = {"names": names, "codes": packed(codes), "first": first}
+    return graph.node_ids[together], places[together], content
 
 
 def nearest_nodes(columns: Floats, notes: list[str]) -> Content | None:

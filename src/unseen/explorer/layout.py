@@ -111,11 +111,8 @@ def has_open_tsne() -> bool:
 
 def _by_tsne(vectors: Floats, seed: int, on_progress: Progress) -> Floats:
     """Lay out by one thread: with more, sums come in another order, and the map differs from run to run."""
-    given: dict[str, Any] = {
-        "perplexity": min(PERPLEXITY, (len(vectors) - 1) / 3),
-        "random_state": seed,
-        "n_jobs": 1,
-    }
+    perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
+    given: dict[str, Any] = {"perplexity": perplexity, "random_state": seed, "n_jobs": 1}
     if has_open_tsne():
         from openTSNE import TSNE
 

@@ -138,12 +138,8 @@ class MFDW(Method):
         self.n_iter_ = len(history.losses) - 1
         self.converged_ = history.stopped_by == "tol"
         self.smoothing_alpha_ = 0.0 if objective.inter is None else objective.alpha
-        logger.info(
-            "%s: %s, J from %.6g to %.6g",
-            self.name,
-            counted(self.n_iter_, "round"),
-            *np.array(history.losses)[[0, -1]],
-        )
+        before, after = history.losses[0], history.losses[-1]
+        logger.info("%s: %s, J from %.6g to %.6g", self.name, counted(self.n_iter_, "round"), before, after)
         return factors.state.U
 
     def _label_terms(self, adjacency: Matrix, labels: Labels, keys: Keys) -> dict[str, Any]:  # noqa: ARG002

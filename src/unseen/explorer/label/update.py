@@ -86,12 +86,8 @@ class Updater:
         if what == "done":
             self.content = {**value, "revision": revision}
             self.number += 1
-        self._state = {
-            **self._state,
-            "running": False,
-            "error": value if what == "error" else None,
-            "seconds": seconds,
-        }
+        error = value if what == "error" else None
+        self._state = {**self._state, "running": False, "error": error, "seconds": seconds}
 
 
 def serve(pipe: Connection, job: Job) -> None:

@@ -100,11 +100,8 @@ class Inputs:
         """Return draws for dropout of the features, of hidden layers and of the entries of the adjacency."""
         device, keys = self.ahat.matrix.device, self.keys
         of_x = self.x.entry_keys(keys, self.column_keys) if isinstance(self.x, SparseMatrix) else keys
-        return (
-            Draws(of_x, device, 1),
-            Draws(self.hidden_keys, device, 2),
-            Draws(self.ahat.entry_keys(self.hidden_keys, keys), device, 3),
-        )
+        of_ahat = self.ahat.entry_keys(self.hidden_keys, keys)
+        return Draws(of_x, device, 1), Draws(self.hidden_keys, device, 2), Draws(of_ahat, device, 3)
 
 
 class NetworkMethod(NeuralMethod):

@@ -85,11 +85,8 @@ class SparseMatrix:
         """Return the matrix without a random share of its entries, and the others scaled up."""
         masks, scale = draws.keep(1, share)
         mask = masks[:, 0]
-        return SparseMatrix(
-            _thinned(self.matrix, mask, scale),
-            _thinned(self.transposed, mask.index_select(0, self.order), scale),
-            self.order[:0],
-        )
+        transposed = _thinned(self.transposed, mask.index_select(0, self.order), scale)
+        return SparseMatrix(_thinned(self.matrix, mask, scale), transposed, self.order[:0])
 
 
 class Draws:
