@@ -81,11 +81,8 @@ def evaluate(
 def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     from unseen.evaluation.scores import FIGURES
 
-    rows = [
-        [name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"]
-        for name in FIGURES
-        if report[name] is not None
-    ]
+    figures = [name for name in FIGURES if report[name] is not None]
+    rows = [[name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"] for name in figures]
     rows += [[f"F1 of {name}", f"{value:.4f}", ""] for name, value in report["per_class"].items()]
     return [f"{counted(report['n_splits'], 'split')}, {report['classifier']} SVM", "mean", "std"], rows
 

@@ -220,10 +220,8 @@ def strangers_among(own: list[pa.Array], others: list[pa.Array]) -> Callable[[],
 
     def count() -> int:
         elsewhere = stacked(others).cast(pa.large_string())
-        return sum(
-            int(pc.sum(pc.invert(pc.is_in(c.cast(pa.large_string()), elsewhere)), min_count=0).as_py())
-            for c in own
-        )
+        known = (pc.is_in(column.cast(pa.large_string()), elsewhere) for column in own)
+        return sum(int(pc.sum(pc.invert(each), min_count=0).as_py()) for each in known)
 
     return count
 
