@@ -91,8 +91,6 @@ class Run:
         Stores the states of a training, see :mod:`unseen.engine.steps`.
     shared : Shared, optional
         Where label-free work is kept for other fits on the same graph.
-    random_state : None, int or Generator
-        Where `rng` starts.
 
     Attributes
     ----------
@@ -115,10 +113,9 @@ class Run:
         scratch: Path | None = None,
         keeper: Checkpoints | None = None,
         shared: Shared | None = None,
-        random_state: RandomState = None,
     ) -> None:
         self.threads, self.scratch, self.keeper, self.shared = threads, scratch, keeper, shared
-        self.rng = as_generator(random_state)
+        self.rng = as_generator(None)
         self.comm: Comm = SOLO
         self.graph: Any = None
         self._rows = (0, 0)
