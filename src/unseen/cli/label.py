@@ -54,12 +54,12 @@ def label(
         msg = "the labelling app needs starlette and uvicorn; install them with: pip install 'unseen[label]'"
         raise UnsupportedError(msg) from None
     from unseen.explorer.label.server import LOOPBACK, App, listen, serve
-    from unseen.explorer.label.store import Lock, check_file
+    from unseen.explorer.label.store import check_file, locked
     from unseen.explorer.label.update import Updater
 
     path = _file(source, save, search)
     check_file(path)
-    with contextlib.closing(listen(host, port)) as sock, Lock(path):
+    with contextlib.closing(listen(host, port)) as sock, locked(path):
         if host not in LOOPBACK:
             logger.warning("%s is open to other machines: who has the address can change the labels", host)
         store, page, job = _prepare(source, path, search, new, (budget, max_nodes), attributes)
