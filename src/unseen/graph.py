@@ -13,11 +13,10 @@ import scipy.sparse as sp
 
 from unseen.errors import counted, unknown_type
 from unseen.ids import Features as Features
-from unseen.ids import IdArray, Value, checked_adjacency, checked_columns, lock, row_ids, symmetrized
+from unseen.ids import IdArray, Stored, Value, checked_adjacency, checked_columns, lock, row_ids, symmetrized
 from unseen.ids import Symmetrize as Symmetrize
 
 if TYPE_CHECKING:
-    from unseen.ids import Stored
     from unseen.relations import Relation
 
 

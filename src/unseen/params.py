@@ -15,14 +15,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType, NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, dataclass_transform
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, dataclass_transform
 from typing import get_args as arguments_of
 from typing import get_origin as origin_of
 
 from unseen.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    from typing import Self
 
 SECTIONS = ("Returns", "Attributes", "See Also", "Notes", "References", "Examples")
 """Headings of a docstring that come after its parameters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,6 @@ from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
 from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import make_method
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,8 +16,6 @@ from unseen.data.files import STANDARD
 from unseen.errors import OutputError, UsageError, logger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from unseen.explorer import Subject
 
 OUTPUT = Path("explorer.html")

@@ -6,14 +6,11 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unseen.errors import logger
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DAY = 86_400
 """Seconds over which a bar takes the mean pace; one run may take longer than the half minute that rich looks back."""

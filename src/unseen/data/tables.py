@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,6 @@ from unseen.data.sources import JSON_LINES, Batches, Role
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
 from unseen.ids import IdArray
-
-if TYPE_CHECKING:
-    from pyarrow.parquet import ParquetFile
 
 _MIXED = re.compile(r"Conversion failed for column (.*) with type object")
 
@@ -224,7 +221,7 @@ def own_metadata(schema: pa.Schema) -> dict[str, Any]:
     return {key.decode("utf-8", "replace").removeprefix("unseen."): value for key, value in own.items()}
 
 
-def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
+def _batch_rows(parquet: Any, n_bytes: int) -> int:
     """Return how many rows take about `n_bytes`; in memory a row takes more than in the file."""
     facts = parquet.metadata
     size = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))

@@ -24,14 +24,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from unseen.engine.comm import SOLO, Comm
 from unseen.ids import Array, Singles
 from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
-
     from unseen.engine.sparse import Matrix
     from unseen.engine.steps import Checkpoints, History, Training
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.result import SENTENCES, LabelCoverage
+from unseen.discovery.result import SENTENCES, Discovery, LabelCoverage
 from unseen.explorer.content import Content, packed
 from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
-
-if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery
 
 TYPICAL = 10
 """Members listed for a found class."""

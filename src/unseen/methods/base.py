@@ -6,7 +6,8 @@ import copy
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,9 +25,6 @@ from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from typing import Self
-
     from unseen.engine.estimate import Resources, Sizes
 
 USUAL_WEIGHTS, USUAL_FEATURES = (2.0**-60, 2.0**60), (2.0**-20, 2.0**40)
