@@ -12,6 +12,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
+from unseen.data.files import new_folder
 from unseen.errors import UnsupportedError, logger
 
 if TYPE_CHECKING:
@@ -68,8 +69,6 @@ def demo(
     common: options.Common,
 ) -> None:
     """Show on a bundled real graph what happens to classes that nobody labelled."""
-    from unseen.data.files import new_folder
-
     with new_folder(output):
         result = _run(options.names(hide), label_rate, common.seed)
         for name, run in result.runs.items():

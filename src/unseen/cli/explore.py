@@ -12,7 +12,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
-from unseen.data.files import STANDARD
+from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.errors import OutputError, UsageError, logger
 
 if TYPE_CHECKING:
@@ -97,8 +97,6 @@ def explore(
 
 def check_page(output: Path, inputs: Iterable[object]) -> None:
     """Raise the error that writing the page would end in, before any work."""
-    from unseen.data.files import refuse_overwriting, require_writable
-
     if output.suffix.lower() not in SUFFIXES and str(output) != STANDARD and not output.is_dir():
         msg = f"cannot write {output}: the page is HTML; name a file that ends in .html, e.g. {output.stem}.html"
         raise OutputError(msg)

@@ -26,6 +26,7 @@ from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
+from unseen.data.words import with_text
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
@@ -138,11 +139,7 @@ def read(
 
         return read_hgb(Path(edges), nodes, features, labels)
     data = Intake(edges, nodes, features, several(labels), reading).data()
-    if text is None:
-        return data
-    from unseen.data.words import with_text
-
-    return replace(data, graph=with_text(data.graph, text, encoder, reading))
+    return data if text is None else replace(data, graph=with_text(data.graph, text, encoder, reading))
 
 
 def read_graph(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,8 +73,6 @@ class Subject:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which a notebook shows."""
-        from html import escape
-
         from unseen.explorer.html import render_page
 
         page = escape(render_page(build_page(self, title=f"{len(self.embedding)} nodes")))

@@ -9,6 +9,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import unseen
 from unseen.data.files import AnyPath, atomic_path
 from unseen.errors import counted, logger
 from unseen.explorer.build import MAX_NODES, Subject, build_page
@@ -67,8 +68,6 @@ def render_page(page: Content, *, connect: bool = False) -> str:
     >>> render_page({"title": "No nodes"})[:15]
     '<!doctype html>'
     """
-    import unseen
-
     style, script = _style_and_script()
     filled = {
         "POLICY": policy_of(connect=connect),

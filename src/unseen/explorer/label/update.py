@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -92,8 +93,6 @@ class Updater:
 
 def serve(pipe: Connection, job: Job) -> None:
     """Find out what labels miss, for one set of labels after another, until the other end is closed."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     while True:
         try:
