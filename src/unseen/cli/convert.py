@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, is_dataset
 from unseen.errors import logger
@@ -14,23 +12,17 @@ from unseen.errors import logger
 
 @options.grouped
 def convert(
-    source: Annotated[
-        str, typer.Argument(help="A data set's name, or a file: a graph, features, labels or an embedding.")
-    ],
+    source: Annotated[str, "A data set's name, or a file: a graph, features, labels or an embedding."],
     target: Annotated[
         Path,
-        typer.Argument(
-            help="File to write; its suffix names the format; a folder for graph.txt and group.txt; - for stdout."
-        ),
+        "File to write; its suffix names the format; a folder for graph.txt and group.txt; - for stdout.",
     ],
     *,
     what: Annotated[
         str | None,
-        typer.Option(
-            help="What the source holds, where its name and its columns do not say it; all: edges.csv, "
-            "features.parquet and labels.csv in the folder TARGET.",
-            metavar="graph|features|labels|embedding|all",
-        ),
+        options.As("graph|features|labels|embedding|all"),
+        "What the source holds, where its name and its columns do not say it; all: edges.csv, features.parquet and "
+        "labels.csv in the folder TARGET.",
     ] = None,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
@@ -25,11 +23,7 @@ def discover(
     *,
     output: Annotated[
         list[Path] | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Where to write: nodes as .parquet, .csv, .tsv or - (stdout), all else as .json; repeatable.",
-        ),
+        "Where to write: nodes as .parquet, .csv, .tsv or - (stdout), all else as .json; repeatable.",
     ] = None,
     new: NewClasses,
     search: Search,

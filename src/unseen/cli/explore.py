@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.errors import OutputError, UsageError, logger
+from unseen.params import Limits
 
 if TYPE_CHECKING:
     from unseen.explorer import Subject
@@ -21,28 +20,18 @@ if TYPE_CHECKING:
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
 BUDGET = 20
-Attributes = Annotated[
-    Path | None, typer.Option(help="Table with a column `node`; the map is coloured by its other columns.")
-]
+Attributes = Annotated[Path | None, "Table with a column `node`; the map is coloured by its other columns."]
+MaxNodes = Annotated[int, Limits(1), "Of more nodes than this the map shows a random sample."]
 
 
 @options.grouped
 def explore(
-    source: Annotated[
-        str | None,
-        typer.Argument(
-            help="A data set's name or an edge file; not needed with --embedding.", show_default=False
-        ),
-    ] = None,
+    source: Annotated[str | None, "A data set's name or an edge file; not needed with --embedding."] = None,
     *,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The page to write (.html); - for stdout.")
-    ] = OUTPUT,
-    budget: Annotated[int, typer.Option(help="Number of nodes to suggest for labelling.", min=0)] = BUDGET,
-    max_nodes: Annotated[
-        int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
-    ] = 1_000_000,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    output: Annotated[Path, "The page to write (.html); - for stdout."] = OUTPUT,
+    budget: Annotated[int, Limits(0), "Number of nodes to suggest for labelling."] = BUDGET,
+    max_nodes: MaxNodes = 1_000_000,
+    title: Annotated[str | None, "Heading of the page."] = None,
     attributes: Attributes = None,
     new: NewClasses,
     search: Search,

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
 from unseen.cli import options, skip_pandas
+from unseen.cli.options import As
 from unseen.cli.output import progress
 from unseen.data.files import STANDARD
 from unseen.data.options import WORDING, Options
 from unseen.errors import InputError, UsageError, logger, unknown_name
+from unseen.params import Limits
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
@@ -37,32 +37,28 @@ class GraphFiles:
     heading: ClassVar[str] = "Input"
 
     nodes: Annotated[
-        Path | None,
-        typer.Option(help="File of node ids, one per line, or node, type; names isolated nodes too."),
+        Path | None, "File of node ids, one per line, or node, type; names isolated nodes too."
     ] = None
     features: Annotated[
         list[str] | None,
-        typer.Option(
-            help="File of node features; those of one type as TYPE=FILE, repeatable.", metavar="[TYPE=]FILE"
-        ),
+        As("[TYPE=]FILE"),
+        "File of node features; those of one type as TYPE=FILE, repeatable.",
     ] = None
-    text: Annotated[
-        Path | None, typer.Option(help="File of texts: node, text; their words are features.")
-    ] = None
+    text: Annotated[Path | None, "File of texts: node, text; their words are features."] = None
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
-    symmetrize: Annotated[str, typer.Option(help=WORDING["symmetrize"], metavar="max|sum|error")] = "max"
-    drop_negative: Annotated[bool, typer.Option("--drop-negative", help=WORDING["drop_negative"])] = False
-    strict: Annotated[bool, typer.Option("--strict", help=WORDING["strict"])] = False
-    directed: Annotated[bool, typer.Option("--directed", help=WORDING["directed"])] = False
-    absolute: Annotated[bool, typer.Option("--absolute", help=WORDING["absolute"])] = False
-    src: Annotated[str | None, typer.Option(help=WORDING["src"], metavar="NAME")] = None
-    dst: Annotated[str | None, typer.Option(help=WORDING["dst"], metavar="NAME")] = None
-    weight: Annotated[str | None, typer.Option(help=WORDING["weight"], metavar="NAME")] = None
-    node_column: Annotated[str | None, typer.Option(help=WORDING["node_column"], metavar="NAME")] = None
-    label_column: Annotated[str | None, typer.Option(help=WORDING["label_column"], metavar="NAME")] = None
-    edges_table: Annotated[str | None, typer.Option(help=WORDING["edges_table"], metavar="NAME")] = None
+    symmetrize: Annotated[str, As("max|sum|error"), WORDING["symmetrize"]] = "max"
+    drop_negative: Annotated[bool, WORDING["drop_negative"]] = False
+    strict: Annotated[bool, WORDING["strict"]] = False
+    directed: Annotated[bool, WORDING["directed"]] = False
+    absolute: Annotated[bool, WORDING["absolute"]] = False
+    src: Annotated[str | None, As("NAME"), WORDING["src"]] = None
+    dst: Annotated[str | None, As("NAME"), WORDING["dst"]] = None
+    weight: Annotated[str | None, As("NAME"), WORDING["weight"]] = None
+    node_column: Annotated[str | None, As("NAME"), WORDING["node_column"]] = None
+    label_column: Annotated[str | None, As("NAME"), WORDING["label_column"]] = None
+    edges_table: Annotated[str | None, As("NAME"), WORDING["edges_table"]] = None
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""
@@ -143,12 +139,9 @@ class Hiding:
 
     heading: ClassVar[str] = "Hiding labels, to try how well it works"
 
-    unseen: Annotated[
-        str | None, typer.Option(help="Classes to hide from the embedding, separated by commas.")
-    ] = None
+    unseen: Annotated[str | None, "Classes to hide from the embedding, separated by commas."] = None
     label_rate: Annotated[
-        float | None,
-        typer.Option(help="Share of the labels to keep, the others being left for a test; all if not given."),
+        float | None, "Share of the labels to keep, the others being left for a test; all if not given."
     ] = None
 
     @property
@@ -196,14 +189,9 @@ class VectorSource:
     heading: ClassVar[str] = "Vectors"
 
     method: Annotated[
-        str | None,
-        typer.Option(
-            "-m", "--method", help="Method of the vectors, see `unseen methods`; smoothfeats if not given."
-        ),
+        str | None, "Method of the vectors, see `unseen methods`; smoothfeats if not given."
     ] = None
-    embedding: Annotated[
-        Path | None, typer.Option(help="File of vectors to work with, of this or any other tool.")
-    ] = None
+    embedding: Annotated[Path | None, "File of vectors to work with, of this or any other tool."] = None
     param: options.Param = None
 
     def choose(self, seed: int) -> Method | Embedding | None:
@@ -227,19 +215,14 @@ class NewClasses:
 
     heading: ClassVar[str] = "New classes"
     classes: Annotated[
-        int | None,
-        typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),
+        int | None, Limits(0), "Number of new classes to sort nodes into; estimated if not given."
     ] = None
     name: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A missing class that is known by name, with words that describe it; repeatable.",
-            metavar="NAME: DESCRIPTION",
-        ),
+        As("NAME: DESCRIPTION"),
+        "A missing class that is known by name, with words that describe it; repeatable.",
     ] = None
-    names: Annotated[
-        Path | None, typer.Option(help="File of such names: a csv with the columns name, description.")
-    ] = None
+    names: Annotated[Path | None, "File of such names: a csv with the columns name, description."] = None
 
     def given(self) -> dict[str, Any]:
         """Return the arguments that discovery takes: names of the options and of a file together."""
@@ -252,9 +235,7 @@ class NewClasses:
 class Search(options.Common, VectorSource, Hiding, GraphFiles):
     """All options of the commands that look for missing classes."""
 
-    target: Annotated[
-        str | None, typer.Option(help="Type of nodes to look at; those that have labels if not given.")
-    ] = None
+    target: Annotated[str | None, "Type of nodes to look at; those that have labels if not given."] = None
 
     def begin(
         self, source: str, *outputs: Path | None

@@ -10,14 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from unseen.cli import options
-from unseen.cli.explore import BUDGET, Attributes
+from unseen.cli.explore import BUDGET, Attributes, MaxNodes
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import progress, say
 from unseen.errors import UnsupportedError, UsageError, logger
 from unseen.ids import as_ids
+from unseen.params import Limits
 
 if TYPE_CHECKING:
     from unseen.explorer.content import Content
@@ -30,18 +29,13 @@ def label(
     source: options.Source,
     *,
     save: Annotated[
-        Path | None,
-        typer.Option(help="File of labels to write (.csv or .tsv); the one of --labels if not given."),
+        Path | None, "File of labels to write (.csv or .tsv); the one of --labels if not given."
     ] = None,
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 0,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; others than this machine's can be reached.")
-    ] = "127.0.0.1",
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
-    budget: Annotated[int, typer.Option(help="Number of nodes to suggest at once.", min=1)] = BUDGET,
-    max_nodes: Annotated[
-        int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
-    ] = 1_000_000,
+    port: Annotated[int, Limits(0, 65535), "Port to listen on; 0 takes a free one."] = 0,
+    host: Annotated[str, "Address to listen on; others than this machine's can be reached."] = "127.0.0.1",
+    no_browser: Annotated[bool, "Do not open a browser."] = False,
+    budget: Annotated[int, Limits(1), "Number of nodes to suggest at once."] = BUDGET,
+    max_nodes: MaxNodes = 1_000_000,
     attributes: Attributes = None,
     new: NewClasses,
     search: Search,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from typing import Annotated, Any
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.output import print_json, print_table
 
@@ -15,9 +13,7 @@ MEANING_WIDTH = 70
 
 @options.grouped
 def methods(
-    name: Annotated[
-        str | None, typer.Argument(help="Method whose parameters to show, as `--param` takes them.")
-    ] = None,
+    name: Annotated[str | None, "Method whose parameters to show, as `--param` takes them."] = None,
     *,
     messages: options.Messages,
 ) -> None:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import Search
 from unseen.cli.output import print_json, print_rows, progress
 from unseen.errors import counted, logger
+from unseen.params import Limits
 
 
 @options.grouped
 def suggest(
     source: options.Source,
     *,
-    budget: Annotated[int, typer.Option(help="How many nodes.", min=1)] = 20,
+    budget: Annotated[int, Limits(1), "How many nodes."] = 20,
     output: options.TableFile = None,
     search: Search,
 ) -> None:
