@@ -10,7 +10,7 @@ from unseen.cli import options, skip_pandas
 from unseen.cli.options import As
 from unseen.cli.output import progress
 from unseen.data.files import STANDARD
-from unseen.data.options import WORDING, Options
+from unseen.data.options import Options
 from unseen.errors import InputError, UsageError, logger, unknown_name
 from unseen.params import Limits
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from unseen.graph import Graph
     from unseen.labels import Labels
     from unseen.methods.base import Method
+
+NAME = As("NAME")
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,19 @@ class GraphFiles:
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
-    symmetrize: Annotated[str, As("max|sum|error"), WORDING["symmetrize"]] = "max"
-    drop_negative: Annotated[bool, WORDING["drop_negative"]] = False
-    strict: Annotated[bool, WORDING["strict"]] = False
-    directed: Annotated[bool, WORDING["directed"]] = False
-    absolute: Annotated[bool, WORDING["absolute"]] = False
-    src: Annotated[str | None, As("NAME"), WORDING["src"]] = None
-    dst: Annotated[str | None, As("NAME"), WORDING["dst"]] = None
-    weight: Annotated[str | None, As("NAME"), WORDING["weight"]] = None
-    node_column: Annotated[str | None, As("NAME"), WORDING["node_column"]] = None
-    label_column: Annotated[str | None, As("NAME"), WORDING["label_column"]] = None
-    edges_table: Annotated[str | None, As("NAME"), WORDING["edges_table"]] = None
+    symmetrize: Annotated[
+        str, As("max|sum|error"), "What becomes of a pair listed twice: max, sum or error."
+    ] = "max"
+    drop_negative: Annotated[bool, "Leave out edges of negative weight."] = False
+    strict: Annotated[bool, "Refuse labels of nodes that have no edge and no features."] = False
+    directed: Annotated[bool, "Keep the direction of edges, from src to dst."] = False
+    absolute: Annotated[bool, "Take negative weights without their sign."] = False
+    src: Annotated[str | None, NAME, "Column of the edges' first ends, where it has another name."] = None
+    dst: Annotated[str | None, NAME, "Column of their second ends."] = None
+    weight: Annotated[str | None, NAME, "Column, or edge attribute, of their weights."] = None
+    node_column: Annotated[str | None, NAME, "Column of the ids in nodes, features and labels."] = None
+    label_column: Annotated[str | None, NAME, "Column, or node attribute, of the labels."] = None
+    edges_table: Annotated[str | None, NAME, "Table of a database that holds the edges."] = None
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""

@@ -15,7 +15,6 @@ import typer
 
 from unseen.cli.output import set_level
 from unseen.data.files import STANDARD
-from unseen.data.options import WORDING
 from unseen.errors import InputError, UsageError
 from unseen.params import Limits, Parameter
 
@@ -70,8 +69,10 @@ def names(value: str | None) -> list[str]:
 
 Source = Annotated[str, "A data set's name (see `unseen datasets`) or an edge file."]
 LabelFiles = Annotated[list[Path] | None, "File of labels: node, label; repeatable, labels add up."]
-Header = Annotated[bool | None, WORDING["header"]]
-Delimiter = Annotated[str | None, As("CHAR"), WORDING["delimiter"]]
+Header = Annotated[bool | None, "Whether text files start with a line of names; recognised if not given."]
+Delimiter = Annotated[
+    str | None, As("CHAR"), "What separates the columns of text files; guessed if not given."
+]
 Dim = Annotated[int | None, Limits(1), "Number of columns of the embedding."]
 Epochs = Annotated[int | None, Limits(0), "Number of training epochs."]
 Param = Annotated[list[str] | None, As("NAME=VALUE"), "Further parameter of the method; repeatable."]
