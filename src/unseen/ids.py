@@ -254,9 +254,14 @@ def real_matrix(values: Any, name: str, dtype: Callable[[np.dtype[Any]], type[np
     return matrix
 
 
+def numbers_of(matrix: Features) -> Array:
+    """Return the numbers of a matrix; of a sparse one those that it stores."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.data
+
+
 def is_finite(matrix: Features) -> bool:
     """Return whether there is no NaN and no infinity in the matrix."""
-    return bool(np.isfinite(matrix if isinstance(matrix, np.ndarray) else matrix.data).all())
+    return bool(np.isfinite(numbers_of(matrix)).all())
 
 
 def checked_features(features: Any, n: int, of_type: str = "") -> Features:

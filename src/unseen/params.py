@@ -118,16 +118,14 @@ class Allowed:
         return value
 
     def __str__(self) -> str:
-        others = [f"{WORDS.get(kind, f'a {kind.__name__}')}{self._bounds(kind)}" for kind in self.kinds]
+        bounds = dict.fromkeys((int, float), self.limits)
+        others = [f"{WORDS.get(kind, f'a {kind.__name__}')}{bounds.get(kind, '')}" for kind in self.kinds]
         if self.each is not None:
             others.append(f"a tuple, each entry of which is {self.each}")
         if self.options == (None,) and others:
             return f"{', '.join(others)}, or None"
         named = [f"one of {', '.join(map(repr, self.options))}"] if self.options else []
         return " or ".join([*named, *others])
-
-    def _bounds(self, kind: Any) -> str:
-        return str(self.limits) if kind in (int, float) else ""
 
     @property
     def numpydoc(self) -> str:
