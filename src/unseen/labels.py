@@ -216,9 +216,8 @@ class Labels(Value):
 
     def aligned(self, graph: Graph) -> Labels:
         """Return these labels in the row order of `graph`; a label for a node it does not have is an error."""
-        if self.node_ids is graph.node_ids or (
-            self.node_ids.dtype == graph.node_ids.dtype and np.array_equal(self.node_ids, graph.node_ids)
-        ):
+        mine, theirs = self.node_ids, graph.node_ids
+        if mine is theirs or (mine.dtype == theirs.dtype and np.array_equal(mine, theirs)):
             return self
         places = match_ids(self.node_ids, graph.node_ids)
         strangers = self.labelled[places[self.labelled] < 0]

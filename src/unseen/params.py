@@ -45,9 +45,8 @@ class Limits:
         return bool(above and number <= self.high and abs(number) < math.inf)
 
     def __str__(self) -> str:
-        bound = (
-            "" if self.low == -math.inf else f" {'above' if self.open_low else 'of at least'} {self.low:g}"
-        )
+        word = "above" if self.open_low else "of at least"
+        bound = "" if self.low == -math.inf else f" {word} {self.low:g}"
         return bound + ("" if self.high == math.inf else f" and at most {self.high:g}")
 
 

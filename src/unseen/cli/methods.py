@@ -25,9 +25,8 @@ def methods(
     header = ["method", "class", "features", "labels", "extra", "what it does"]
     if name is not None:
         header = ["parameter", "default", "allowed", "meaning"]
-    lines = [
-        line for row in rows for line in _lines([_shown(value, column) for column, value in row.items()])
-    ]
+    shown = ([_shown(value, column) for column, value in row.items()] for row in rows)
+    lines = [line for row in shown for line in _lines(row)]
     print_table(header, lines, left=len(header))
 
 

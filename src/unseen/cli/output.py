@@ -78,9 +78,8 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
     widths = [max(len(row[k]) for row in table) for k in range(len(header))]
     lines = []
     for row in table:
-        cells = [
-            c.ljust(w) if k < left else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
-        ]
+        places = enumerate(zip(row, widths, strict=True))
+        cells = [cell.ljust(width) if k < left else cell.rjust(width) for k, (cell, width) in places]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines) + "\n"
 

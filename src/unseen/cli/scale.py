@@ -69,6 +69,5 @@ def main(argv: list[str]) -> int:
     rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     who = f"unseen: process {rank}: " if size > 1 else "unseen: "
     # process 0 tells for all; the others are silent unless something is wrong
-    return run(
-        argv, app, "python -m unseen.scale", who=who, level=logging.INFO if rank == 0 else logging.ERROR
-    )
+    level = logging.INFO if rank == 0 else logging.ERROR
+    return run(argv, app, "python -m unseen.scale", who=who, level=level)

@@ -115,9 +115,8 @@ def load_arrays(file: File) -> Arrays | Array:
         if start.startswith(b"PK"):
             members = zipfile.ZipFile(content).infolist()
             file.require_room(sum(member.file_size for member in members))
-            if any(
-                member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members
-            ):
+            usual = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            if any(member.compress_type not in usual for member in members):
                 msg = "its arrays are packed as numpy never does it"
                 raise ValueError(msg)
             content.seek(0)

@@ -121,10 +121,9 @@ def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...
     parent = _user_folder(data_dir)
     if parent is None:
         return listed
-    folders = sorted(place.parent.name for place in parent.glob(f"*/{GRAPH_FILE}"))
-    return listed + tuple(
-        name for name in folders if name not in listed and (parent / name / GROUP_FILE).is_file()
-    )
+    folders = sorted(place.parent for place in parent.glob(f"*/{GRAPH_FILE}"))
+    own = [folder.name for folder in folders if (folder / GROUP_FILE).is_file()]
+    return tuple(dict.fromkeys([*listed, *own]))
 
 
 def dataset_counts(name: str) -> dict[str, int | None]:

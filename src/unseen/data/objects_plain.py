@@ -148,9 +148,9 @@ def _array_table(array: Any) -> Table:
             raise InputError(msg)
         ends = ends.astype(np.int64)
     columns = {"src": id_column(ends[:, 0], "src"), "dst": id_column(ends[:, 1], "dst")}
-    return Table.of(
-        "`edges`", columns if pairs.shape[1] == 2 else {**columns, "weight": pairs[:, 2].tolist()}
-    )
+    if pairs.shape[1] == 3:
+        columns["weight"] = pairs[:, 2].tolist()
+    return Table.of("`edges`", columns)
 
 
 def _edges_of(node: Any, listed: Any) -> list[tuple[Any, Any, Any]]:

@@ -267,9 +267,8 @@ class Intake:
         if table is not None:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
             feature_ids = [id_column(ids, "features")]
-        numbering = number_ids(
-            [edges.src, edges.dst], before=before, after=[*feature_ids, *(piece.ids for piece in rows)]
-        )
+        after = [*feature_ids, *(piece.ids for piece in rows)]
+        numbering = number_ids([edges.src, edges.dst], before=before, after=after)
         self.require_nodes(len(numbering.ids))
         label_numbers = numbering.after[len(feature_ids) :]
         self._tell_label_only(numbering, rows, label_numbers)
@@ -313,9 +312,8 @@ class Intake:
         everything: list[pa.Array] = [column for other in self.readers for column in other.columns]
         readers = [each for each in self.readers if each is not reader and each not in self.labels]
         others: list[pa.Array] = [column for other in readers for column in other.columns]
-        return reader.whole(
-            stands_in([*everything, *self.beside]), strangers_among(reader.columns, [*others, *self.beside])
-        )
+        strangers = strangers_among(reader.columns, [*others, *self.beside])
+        return reader.whole(stands_in([*everything, *self.beside]), strangers)
 
     def require_nodes(self, n: int) -> None:
         """Raise the error for a graph without nodes."""

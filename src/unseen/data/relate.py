@@ -35,9 +35,8 @@ def graph_of_relations(
         place = edges.place(int(zero[0]))
         msg = f"{place}: the weight is 0, which has no sign; remove the line, or give another weight"
         raise InputError(msg)
-    rows_of = dict(
-        zip([key for key in by_type if by_type[key].ids is not None], numbering.after, strict=False)
-    )
+    named = [key for key in by_type if by_type[key].ids is not None]
+    rows_of = dict(zip(named, numbering.after, strict=False))
     types, codes = _node_types(nodes, by_type, rows_of, numbering)
     _require_types(codes, edges, numbering)
     names = None if edges.types is None else coded(edges.types)

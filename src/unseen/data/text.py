@@ -49,9 +49,8 @@ def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -
         is_label = np.ones(len(cells.values), dtype=bool)
         is_label[starts] = False
         sizes = np.diff(cells.offsets) - 1
-        lists = pa.LargeListArray.from_arrays(
-            pa.array(np.r_[0, np.cumsum(sizes)], pa.int64()), cells.values.filter(pa.array(is_label))
-        )
+        ends = pa.array(np.r_[0, np.cumsum(sizes)], pa.int64())
+        lists = pa.LargeListArray.from_arrays(ends, cells.values.filter(pa.array(is_label)))
         columns = pa.chunked_array([cells.values.take(pa.array(starts))]), pa.chunked_array([lists])
         yield replace(table, columns=columns, names=("node", "label"))
 

@@ -204,9 +204,8 @@ def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
     ids = id_array(labels.node_ids).cast(pa.large_string())
     why, instead = "a blank, a quote or a # at its start", "use .csv or .parquet"
     for what, values in (("id", ids.to_pylist()), ("class", labels.classes)):
-        _require_in_line(
-            values, path, f"the authors' format cannot hold the {what}", r'[\s"\0]|^#', why, instead
-        )
+        cannot = f"the authors' format cannot hold the {what}"
+        _require_in_line(values, path, cannot, r'[\s"\0]|^#', why, instead)
     if not labels.classes:
         return {path: _text_fill(path, _lines([ids], "\t"))}
     names = np.array([*labels.classes, ""], dtype=object)
@@ -221,9 +220,8 @@ def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa:
     ids, instead = map(str, embedding.node_ids), "save as .parquet, .npz or .tsv"
     _require_in_line(ids, path, "word2vec text cannot hold the id", r"\s", "a blank", instead)
     n, width = embedding.vectors.shape
-    return {
-        path: _text_fill(path, _lines([id_array(embedding.node_ids), embedding.vectors], " "), f"{n} {width}")
-    }
+    lines = _lines([id_array(embedding.node_ids), embedding.vectors], " ")
+    return {path: _text_fill(path, lines, f"{n} {width}")}
 
 
 def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -283,9 +281,8 @@ def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> C
     Arrow prints each float32 with the fewest digits that identify it.
     """
     separator = pa.scalar(delimiter, pa.large_string())
-    rows = max(
-        1, _BLOCK_CELLS // sum(each.shape[1] if isinstance(each, np.ndarray) else 1 for each in columns)
-    )
+    widths = (each.shape[1] if isinstance(each, np.ndarray) else 1 for each in columns)
+    rows = max(1, _BLOCK_CELLS // sum(widths))
 
     def blocks() -> Iterator[bytes]:
         for start in range(0, len(columns[0]), rows):

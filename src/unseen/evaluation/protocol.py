@@ -131,9 +131,8 @@ def evaluate_many(
     >>> summary.to_dict()["n_splits"]
     2
     """
-    return ScoreSummary(
-        tuple(evaluate(embedding, labels, split, random_state=random_state, **options) for split in splits)
-    )
+    options["random_state"] = random_state
+    return ScoreSummary(tuple(evaluate(embedding, labels, split, **options) for split in splits))
 
 
 def clustering_scores(

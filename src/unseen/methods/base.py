@@ -151,9 +151,8 @@ class Method(Declared):
         self._check_vectors(vectors, graph)
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
-        self.embedding_ = Embedding(
-            vectors, graph.node_ids, self.name, self._reported_parameters(vectors.shape[1])
-        )
+        params = self._reported_parameters(vectors.shape[1])
+        self.embedding_ = Embedding(vectors, graph.node_ids, self.name, params)
         return self
 
     def fit_transform(self, graph: Graph, labels: SomeLabels = None) -> Embedding:
@@ -302,9 +301,8 @@ class Method(Declared):
 
     def _reported_parameters(self, n_components: int) -> dict[str, Any]:
         plain = (str, int, float, bool, type(None))
-        values = {
-            k: v.item() if isinstance(v, np.generic) else v for k, v in self.get_params(deep=False).items()
-        }
+        given = self.get_params(deep=False).items()
+        values = {k: v.item() if isinstance(v, np.generic) else v for k, v in given}
         params = {k: v for k, v in values.items() if isinstance(v, plain)}
         return {**params, "n_components": n_components}
 

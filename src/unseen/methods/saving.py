@@ -167,9 +167,8 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     for key, weights in encoders.items():
         from unseen.methods.neural.gcn_encoder import Encoder, pick_device
 
-        encoder = Encoder(
-            weights[::3], pick_device("auto" if params["device"] == "cuda" else params["device"])
-        )
+        device = pick_device("auto" if params["device"] == "cuda" else params["device"])
+        encoder = Encoder(weights[::3], device)
         for weight, array in zip(encoder.weights, weights, strict=True):
             weight.copy_(weight.new_tensor(array))
         setattr(method, key, encoder)
