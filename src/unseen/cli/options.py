@@ -128,7 +128,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         group = groups.get(parameter.name)
         listed = [parameter] if group is None else inspect.signature(group).parameters.values()
         annotations = hints if group is None else get_type_hints(group, include_extras=True)
-        argument = parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+        argument = group is None and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
         for each in listed:
             annotation = _for_typer(annotations[each.name], each, argument=argument)
             parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
@@ -158,9 +158,8 @@ def _for_typer(hint: Any, parameter: inspect.Parameter, *, argument: bool) -> An
     given: dict[str, Any] = {name: limit for name, limit in limits.items() if abs(limit) < math.inf}
     given["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), None)
     flags = [SHORT[parameter.name]] if parameter.name in SHORT else []
-    if (
-        flags or parameter.default is False
-    ):  # without a flag of its own, typer would give the latter a negation
+    # what is off by default has a flag of its own, or typer would give it a negation
+    if flags or parameter.default is False:
         flags.append(f"--{parameter.name.replace('_', '-')}")
     make = typer.Argument if argument else typer.Option
     return Annotated[declared.type, make(*flags, help=declared.meaning, **given)]
