@@ -147,7 +147,7 @@ class Graph(Value):
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
-        """npt.NDArray[np.bool_] of the nodes that have no edge to another node."""
+        """Mask of the nodes that have no edge to another node."""
         alone = np.ones(self.n_nodes, dtype=bool)
         for csr in self._matrices:
             ends = np.diff(csr.indptr) + np.bincount(csr.indices, minlength=self.n_nodes)
