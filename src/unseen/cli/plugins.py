@@ -40,11 +40,9 @@ def commands(word: str | None, own: Container[str]) -> dict[str, Command]:
     if word in PAPER_COMMANDS and word not in entries:
         msg = f"`unseen {word}` comes with {PAPER}; install it with: pip install {PAPER}"
         raise UnseenError(msg)
-    added: dict[str, Command] = {
-        name: (None, f"Comes with the paper's package: pip install {PAPER}.")
-        for name in PAPER_COMMANDS
-        if name not in entries
-    }
+    absent = [name for name in PAPER_COMMANDS if name not in entries]
+    where = f"Comes with the paper's package: pip install {PAPER}."
+    added: dict[str, Command] = dict.fromkeys(absent, (None, where))
     for name, entry in entries.items():
         if name in own:
             logger.warning("the command %r of %s is ignored: unseen has one", name, _owner(entry))

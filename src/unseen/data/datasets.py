@@ -14,7 +14,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -85,11 +85,9 @@ class Counts:
 
     def require(self, counted: Counts, name: str, where: str) -> None:
         """Raise a `DatasetError` that says which numbers of `counted` differ from these."""
-        wrong = [
-            f"{getattr(counted, f.name)} {f.name} in place of {getattr(self, f.name)}"
-            for f in fields(self)
-            if getattr(self, f.name) not in (None, getattr(counted, f.name))
-        ]
+        known, found = asdict(self), asdict(counted)
+        odd = [name for name, number in known.items() if number not in (None, found[name])]
+        wrong = [f"{found[name]} {name} in place of {known[name]}" for name in odd]
         if wrong:
             msg = (
                 f"the data set {name!r} in {where} has {', '.join(wrong)}: it is damaged or another data set "

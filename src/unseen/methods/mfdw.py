@@ -118,11 +118,9 @@ class MFDW(Method):
             U, Ht = run.once(key, lambda: self._start(walk, keys, columns))
             return U.copy(), Ht.copy()
 
-        rounds = (
-            partial(alternating, objective, cg_steps=CG_STEPS)
-            if self.solver == "als"
-            else partial(gradient_descent, objective, step=self.step)
-        )
+        rounds = partial(gradient_descent, objective, step=self.step)
+        if self.solver == "als":
+            rounds = partial(alternating, objective, cg_steps=CG_STEPS)
         factors = Factorisation(rounds, begin, resumes=self.solver == "als")
         history = run.steps(
             self.name,
