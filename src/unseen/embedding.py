@@ -96,7 +96,7 @@ class Embedding(Value):
 
     def __getitem__(self, node: Any) -> npt.NDArray[np.float32] | sp.csr_array:
         """Return the vector of a node, or the vectors of several, by their ids; an int is an id, not a row."""
-        if isinstance(node, (slice, tuple)) or node is Ellipsis or isinstance(node, (bool, float)):
+        if isinstance(node, (slice, tuple, bool, float)) or node is Ellipsis:
             msg = f"an embedding is asked for node ids, got {node!r}; `embedding.vectors` has the rows by their numbers"
             raise InputError(msg)
         if isinstance(node, (str, int, np.integer)):
