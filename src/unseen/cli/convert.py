@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, is_dataset
@@ -35,14 +35,7 @@ def convert(
         data = files.load(source)
         written = write_data(data.graph, data.labels, target, what)
     else:
-        written = convert_file(
-            Path(source),
-            target,
-            what=what,  # type: ignore[arg-type]  # checked there, with the kinds there are in the message
-            nodes=files.nodes,
-            features=files.feature_sources(),
-            labels=files.labels,
-            options=files.reading(),
-        )
+        kind: Any = what  # checked there, with the kinds there are in the message
+        written = convert_file(Path(source), target, what=kind, **files.sources(), options=files.reading())
     if written:
         logger.info("written: %s", ", ".join(str(path) for path in written))

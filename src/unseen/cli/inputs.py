@@ -96,6 +96,10 @@ class GraphFiles:
                 msg = f"--{flag} {why}"
                 raise UsageError(msg)
 
+    def sources(self) -> dict[str, Any]:
+        """Return what is read beside the edges, by the names that functions have for it."""
+        return {"nodes": self.nodes, "features": self.feature_sources(), "labels": self.labels or None}
+
     def reading(self) -> Options:
         """Return how files are read."""
         delimiter = options.character(self.delimiter)
@@ -115,9 +119,8 @@ class GraphFiles:
             return Input(data.name, data.graph, data.labels)
         from unseen.data.read import read
 
-        sources: Any = (Path(source), self.nodes, self.feature_sources(), self.labels or None)
         with progress("reading"):
-            files = read(*sources, text=self.text, **asdict(self.reading()))
+            files = read(Path(source), **self.sources(), text=self.text, **asdict(self.reading()))
         return Input(Path(source).name, files.graph, files.labels)
 
     def of_vectors(self, path: Path, vectors: Embedding) -> Input:

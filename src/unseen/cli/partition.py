@@ -33,17 +33,8 @@ def partition(
     if str(output) == "-":
         msg = "parts are a folder of files, which cannot go to the standard output; give -o FOLDER"
         raise InputError(msg)
-    meta = cut(
-        edges,
-        output,
-        parts=parts,
-        nodes=files.nodes,
-        features=files.feature_sources(),
-        labels=files.labels,
-        **asdict(files.reading()),
-        memory=parse_size(memory),
-        threads=threads,
-    )
+    given = {**files.sources(), **asdict(files.reading())}
+    meta = cut(edges, output, parts=parts, memory=parse_size(memory), threads=threads, **given)
     if messages.json:
         rows = [{key: value for key, value in asdict(part).items() if key != "files"} for part in meta.parts]
         summary = {"nodes": meta.n_nodes, "edges": meta.n_edges, "classes": meta.classes}
