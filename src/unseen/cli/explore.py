@@ -50,23 +50,14 @@ def explore(
     from unseen.explorer.colourings import read_attributes
 
     embedding: Any = method if isinstance(method, Embedding) else None
-    vectors: dict[str, Any] = {"method" if embedding is None else "embedding": method}
+    given: dict[str, Any] = {"method" if embedding is None else "embedding": method}
     path: Any = search.embedding  # there is one, or a source
     data = search.load(source) if source is not None else search.of_vectors(path, embedding)
     labels = search.apply(data, search.seed)[0]
     table = None if attributes is None else read_attributes(attributes)
+    given |= search.exploring(data, labels, budget, new)
     with progress("looking for missing classes") as move:
-        subject = prepare(
-            None if source is None else data.graph,
-            labels,
-            truth=None if labels is data.labels else data.labels,
-            target=search.target,
-            budget=budget,
-            random_state=search.seed,
-            on_step=move,
-            **vectors,
-            **new.given(),
-        )
+        subject = prepare(None if source is None else data.graph, labels, on_step=move, **given)
     about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"
     heading = title or f"{data.name}: {about}"
     with progress("drawing the map") as move:

@@ -268,6 +268,12 @@ class Search(options.Common, VectorSource, Hiding, GraphFiles):
         truth = own if whole else data.labels.of_nodes(part.node_ids)  # type: ignore[union-attr]
         return Input(data.name, part, truth), own, vectors
 
+    def exploring(self, data: Input, seen: Labels | None, budget: int, new: NewClasses) -> dict[str, Any]:
+        """Return what :func:`unseen.explorer.explore` is told beside the graph, its labels and the vectors."""
+        truth = None if seen is data.labels else data.labels
+        told = {"truth": truth, "target": self.target, "budget": budget, "random_state": self.seed}
+        return {**told, **new.given()}
+
 
 def read_vectors(path: Path) -> Embedding:
     """Return the vectors of a file of this or any other tool."""

@@ -99,13 +99,7 @@ def _prepare(
     store = Store(path, data.graph.node_ids.tolist(), start, search.reading())
     labels = store.labels().aligned(data.graph)
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
-    options = {
-        "truth": data.labels if search.hides else None,
-        "target": search.target,
-        "budget": sizes[0],
-        "random_state": search.seed,
-        **new.given(),
-    }
+    options = search.exploring(data, start, sizes[0], new)
     with progress("looking for missing classes") as move:
         subject = explore(data.graph, labels, on_step=move, **given, **options)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
