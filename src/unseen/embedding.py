@@ -13,14 +13,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, UnknownNodeError, nearest_id, need_library
-from unseen.ids import IdArray, as_html, as_ids, is_finite, lock, match_ids, real_matrix, row_ids
+from unseen.ids import IdArray, Value, as_ids, is_finite, lock, match_ids, real_matrix, row_ids
 
 MOST_BYTES = 10**9
 """Sparse vectors become dense by themselves up to this size."""
 
 
 @dataclass(frozen=True, eq=False)
-class Embedding:
+class Embedding(Value):
     """Vectors of nodes; row i belongs to ``node_ids[i]``.
 
     Parameters
@@ -48,8 +48,6 @@ class Embedding:
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
     method: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
-
-    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         vectors = _checked_vectors(self.vectors)
@@ -98,7 +96,7 @@ class Embedding:
 
     def __getitem__(self, node: Any) -> npt.NDArray[np.float32] | sp.csr_array:
         """Return the vector of a node, or the vectors of several, by their ids; an int is an id, not a row."""
-        if isinstance(node, (slice, tuple)) or node is Ellipsis or isinstance(node, (bool, float)):
+        if isinstance(node, (slice, tuple, bool, float)) or node is Ellipsis:
             msg = f"an embedding is asked for node ids, got {node!r}; `embedding.vectors` has the rows by their numbers"
             raise InputError(msg)
         if isinstance(node, (str, int, np.integer)):

@@ -13,11 +13,10 @@ import scipy.sparse as sp
 
 from unseen.errors import counted, unknown_type
 from unseen.ids import Features as Features
-from unseen.ids import IdArray, as_html, checked_adjacency, checked_columns, lock, row_ids, symmetrized
+from unseen.ids import IdArray, Stored, Value, checked_adjacency, checked_columns, lock, row_ids, symmetrized
 from unseen.ids import Symmetrize as Symmetrize
 
 if TYPE_CHECKING:
-    from unseen.ids import Stored
     from unseen.relations import Relation
 
 
@@ -48,7 +47,7 @@ class Need:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(Value):
     """An undirected weighted graph; everything is checked once, here, and read-only afterwards.
 
     Parameters
@@ -78,8 +77,6 @@ class Graph:
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
     feature_names: tuple[str, ...] | None = None
 
-    _repr_html_ = as_html
-
     def __post_init__(self) -> None:
         adjacency = checked_adjacency(self.adjacency)
         n = adjacency.shape[0]
@@ -87,10 +84,6 @@ class Graph:
         features, names = checked_columns(self.features, self.feature_names, n)
         lock(adjacency, features)
         self.__dict__.update(adjacency=adjacency, features=features, node_ids=ids, feature_names=names)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.adjacency, self.features, self.node_ids)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
         nodes = f"{self.n_nodes} nodes" + (f" of {len(self.types)} types" if len(self.types) > 1 else "")

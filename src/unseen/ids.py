@@ -36,11 +36,17 @@ MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
 """Words that other programs write for a missing value: no label either, and that is said."""
 
 
-def as_html(value: Any) -> str:
-    """Return a value as a notebook shows it, for ``_repr_html_``; a small job does without the module."""
-    from unseen.shown import as_html
+class Value:
+    """Base of frozen values: a notebook shows them as a table, and what was pickled comes back read-only."""
 
-    return as_html(value)
+    def _repr_html_(self) -> str:
+        from unseen.shown import as_html  # which a small job does without
+
+        return as_html(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(*(part for part in state.values() if isinstance(part, (np.ndarray, sp.csr_array))))
 
 
 def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:
@@ -124,7 +130,7 @@ def row_ids(node_ids: Iterable[Any] | None, n: int, rows: str) -> IdArray:
     return ids
 
 
-def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
+def id_order(ids: IdArray) -> Ints:
     """Return the rows that sort the ids: what is computed in this order does not depend on the order of the input.
 
     Examples
@@ -135,7 +141,7 @@ def id_order(ids: IdArray) -> npt.NDArray[np.int64]:
     return np.argsort(ids, kind="stable")
 
 
-def match_ids(wanted: IdArray, listed: IdArray) -> npt.NDArray[np.int64]:
+def match_ids(wanted: IdArray, listed: IdArray) -> Ints:
     """Return for each id of `wanted` its row in `listed`, or -1; compared by string form.
 
     Examples
@@ -208,9 +214,7 @@ def merged(
     return csr, order[1:][key[1:] == key[:-1]], opposite
 
 
-def checked_weights(
-    weights: npt.NDArray[np.float64], where: Callable[[int], str], *, negative: Negative
-) -> npt.NDArray[np.float64]:
+def checked_weights(weights: Floats, where: Callable[[int], str], *, negative: Negative) -> Floats:
     """Return finite weights; of negative ones what `negative` says, 0 where they are dropped.
 
     `where` begins the sentence about an entry: "line 3: the weight is".
@@ -250,9 +254,14 @@ def real_matrix(values: Any, name: str, dtype: Callable[[np.dtype[Any]], type[np
     return matrix
 
 
+def numbers_of(matrix: Features) -> Array:
+    """Return the numbers of a matrix; of a sparse one those that it stores."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.data
+
+
 def is_finite(matrix: Features) -> bool:
     """Return whether there is no NaN and no infinity in the matrix."""
-    return bool(np.isfinite(matrix if isinstance(matrix, np.ndarray) else matrix.data).all())
+    return bool(np.isfinite(numbers_of(matrix)).all())
 
 
 def checked_features(features: Any, n: int, of_type: str = "") -> Features:
@@ -291,7 +300,7 @@ def checked_columns(
     return matrix, named
 
 
-def lock(*arrays: sp.csr_array | npt.NDArray[Any] | None) -> None:
+def lock(*arrays: sp.csr_array | Array | None) -> None:
     """Lock arrays, and the three arrays of sparse ones, against writing."""
     for array in arrays:
         if isinstance(array, np.ndarray):
@@ -358,7 +367,6 @@ def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
     if symmetrize == "error":
         msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
         raise InputError(msg)
-    check_weights(matrix)  # the larger of two weights, or their sum, would hide a negative one
     if symmetrize == "max":
         logger.info("directed edges made undirected: the larger of the two weights of a pair")
         return matrix.maximum(transposed).tocsr()

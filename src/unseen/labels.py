@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, need_library, unknown_name
 from unseen.graph import Graph
-from unseen.ids import MISSING_WORDS, IdArray, as_html, as_ids, is_unlabelled, lock, match_ids, row_ids
+from unseen.ids import MISSING_WORDS, IdArray, Value, as_ids, is_unlabelled, lock, match_ids, row_ids
 from unseen.ids import refused_class as refused_class
 
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
@@ -42,7 +42,7 @@ def doubted_label(reason: str) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(Value):
     """What is known about the classes of the nodes; frozen, arrays read-only.
 
     Parameters
@@ -71,8 +71,6 @@ class Labels:
     classes: tuple[str, ...]
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
     answers: Mapping[Any, str] = field(default_factory=dict)
-
-    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         try:
@@ -110,10 +108,6 @@ class Labels:
                 raise InputError(msg)
         lock(indicator)
         self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.indicator, self.node_ids)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
         kind = "multi-label" if self.is_multilabel else "single-label"
@@ -241,9 +235,8 @@ class Labels:
 
     def aligned(self, graph: Graph) -> Labels:
         """Return these labels in the row order of `graph`; a label for a node it does not have is an error."""
-        if self.node_ids is graph.node_ids or (
-            self.node_ids.dtype == graph.node_ids.dtype and np.array_equal(self.node_ids, graph.node_ids)
-        ):
+        mine, theirs = self.node_ids, graph.node_ids
+        if mine is theirs or (mine.dtype == theirs.dtype and np.array_equal(mine, theirs)):
             return self
         places = match_ids(self.node_ids, graph.node_ids)
         strangers = self.labelled[places[self.labelled] < 0]
@@ -259,12 +252,9 @@ class Labels:
         """Return the labels of these nodes, in their order; nodes that have none here are unlabelled."""
         rows = match_ids(node_ids, self.node_ids)
         padded = sp.vstack([self.indicator, sp.csr_array((1, len(self.classes)), dtype=bool)], format="csr")
-        asked = match_ids(as_ids(list(self.answers)), node_ids).tolist()
-        answers = {
-            node_ids[row]: answer
-            for row, answer in zip(asked, self.answers.values(), strict=True)
-            if row >= 0
-        }
+        places = match_ids(as_ids(list(self.answers)), node_ids).tolist()
+        given = zip(places, self.answers.values(), strict=True)
+        answers = {node_ids[row]: answer for row, answer in given if row >= 0}
         return Labels(padded[rows], self.classes, node_ids, answers)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -15,14 +15,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType, NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, dataclass_transform
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, dataclass_transform
 from typing import get_args as arguments_of
 from typing import get_origin as origin_of
 
 from unseen.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    from typing import Self
 
 SECTIONS = ("Returns", "Attributes", "See Also", "Notes", "References", "Examples")
 """Headings of a docstring that come after its parameters."""
@@ -48,9 +45,8 @@ class Limits:
         return bool(above and number <= self.high and abs(number) < math.inf)
 
     def __str__(self) -> str:
-        bound = (
-            "" if self.low == -math.inf else f" {'above' if self.open_low else 'of at least'} {self.low:g}"
-        )
+        word = "above" if self.open_low else "of at least"
+        bound = "" if self.low == -math.inf else f" {word} {self.low:g}"
         return bound + ("" if self.high == math.inf else f" and at most {self.high:g}")
 
 
@@ -121,16 +117,14 @@ class Allowed:
         return value
 
     def __str__(self) -> str:
-        others = [f"{WORDS.get(kind, f'a {kind.__name__}')}{self._bounds(kind)}" for kind in self.kinds]
+        bounds = dict.fromkeys((int, float), self.limits)
+        others = [f"{WORDS.get(kind, f'a {kind.__name__}')}{bounds.get(kind, '')}" for kind in self.kinds]
         if self.each is not None:
             others.append(f"a tuple, each entry of which is {self.each}")
         if self.options == (None,) and others:
             return f"{', '.join(others)}, or None"
         named = [f"one of {', '.join(map(repr, self.options))}"] if self.options else []
         return " or ".join([*named, *others])
-
-    def _bounds(self, kind: Any) -> str:
-        return str(self.limits) if kind in (int, float) else ""
 
     @property
     def numpydoc(self) -> str:
@@ -258,13 +252,9 @@ class Declared:
             for name, parameter in vars(base).get("_own", {}).items():
                 collected.setdefault(name, replace(parameter, meaning=parameter.meaning.format(cls=cls)))
         cls.parameters = MappingProxyType(collected)
-        kind = inspect.Parameter.KEYWORD_ONLY
-        cls.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what `inspect` looks for
-            [
-                inspect.Parameter(p.name, kind, default=p.default, annotation=p.type)
-                for p in collected.values()
-            ]
-        )
+        kind, own = inspect.Parameter.KEYWORD_ONLY, collected.values()
+        listed = [inspect.Parameter(p.name, kind, default=p.default, annotation=p.type) for p in own]
+        cls.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]  # what `inspect` looks for
         if vars(cls).get("__doc__"):
             cls.__doc__ = with_parameters(str(cls.__doc__), collected.values())
 
@@ -303,11 +293,9 @@ class Declared:
         raise UnknownParameterError(msg)
 
     def __repr__(self) -> str:
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if repr(value) != repr(self.parameters[name].default)
-        ]
+        texts = {name: repr(value) for name, value in self.get_params().items()}
+        usual = {name: repr(parameter.default) for name, parameter in self.parameters.items()}
+        changed = [f"{name}={text}" for name, text in texts.items() if text != usual[name]]
         return f"{type(self).__name__}({', '.join(changed)})"
 
 

@@ -10,21 +10,11 @@ from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_type
 from unseen.graph import Graph, Need
-from unseen.ids import (
-    Features,
-    Ints,
-    Stored,
-    Types,
-    checked_columns,
-    lock,
-    merged,
-    row_ids,
-)
+from unseen.ids import Features, Ints, Stored, Types, checked_columns, lock, merged, row_ids
 from unseen.relations import Relation, oriented
 
 
@@ -69,8 +59,8 @@ class RelationGraph(Graph):
         raise FrozenInstanceError(msg)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.node_ids, self.codes, *(matrix for matrix, _ in self.stored_features.values()))
+        super().__setstate__(state)
+        lock(*(matrix for matrix, _ in self.stored_features.values()))
 
     @property
     def adjacency(self) -> sp.csr_array:  # type: ignore[override]
@@ -132,16 +122,13 @@ class RelationGraph(Graph):
             {key: names for key, (_, names) in kept.items() if names is not None},
         )
 
-    def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
+    def subgraph(self, rows: Ints) -> Graph:
         """Return the graph of these rows, in their order, and the edges between them; itself where that is all."""
         if np.array_equal(rows, np.arange(self.n_nodes)):
             return self
         types = [self.types[code] for code in np.unique(self.codes[rows])]
-        relations = [
-            replace(each, matrix=each.matrix[rows][:, rows])
-            for each in self.relations
-            if each.source_type in types and each.target_type in types
-        ]
+        inside = [each for each in self.relations if {each.source_type, each.target_type} <= set(types)]
+        relations = [replace(each, matrix=each.matrix[rows][:, rows]) for each in inside]
         if not relations:  # of types that nothing joins
             relations = [Relation("edge", types[0], types[0], sp.csr_array((len(rows), len(rows))))]
         return self.with_relations(relations, np.asarray(rows))
@@ -205,11 +192,8 @@ def _types(node_types: Iterable[Any] | None, relations: Sequence[Relation], n: i
 def _with_types(relation: Relation, types: Types, codes: Ints) -> Relation:
     """Return the relation with every entry in the row of its source type, or raise the error for a third type."""
     if len(types) == 1:
-        return (
-            relation
-            if relation.source_type == types[0]
-            else replace(relation, source_type=types[0], target_type=types[0])
-        )
+        named = relation.source_type == types[0]
+        return relation if named else replace(relation, source_type=types[0], target_type=types[0])
     coo = relation.matrix.tocoo()
 
     def place(k: int) -> str:

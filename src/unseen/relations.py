@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger
-from unseen.ids import Ints, Place, Types, as_html, checked_weights, lock, merged, same, square
+from unseen.ids import Ints, Place, Types, Value, checked_weights, lock, merged, same, square
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
+class Relation(Value):
     """One kind of edges, over the numbering of all nodes of a graph; frozen, its arrays are read-only.
 
     Parameters
@@ -43,8 +42,6 @@ class Relation:
     matrix: sp.csr_array
     directed: bool = False
 
-    _repr_html_ = as_html
-
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             msg = f"the name of a relation must be a text, got {self.name!r}"
@@ -71,10 +68,6 @@ class Relation:
         lock(csr)
         self.__dict__.update(matrix=csr, directed=bool(self.directed))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.matrix)
-
     def __repr__(self) -> str:
         arrow = "->" if self.directed else "-"
         types = "" if self.source_type is None else f" {self.source_type} {arrow} {self.target_type},"
@@ -85,7 +78,8 @@ class Relation:
     @property
     def n_edges(self) -> int:
         """Number of edges; of an undirected relation inside one type each counts once."""
-        return int(self.matrix.nnz if self._one_way else (self.matrix.nnz + len(self._loops)) // 2)
+        loops = np.count_nonzero(self.matrix.diagonal())
+        return int(self.matrix.nnz if self._one_way else (self.matrix.nnz + loops) // 2)
 
     @property
     def n_negative(self) -> int:
@@ -97,10 +91,6 @@ class Relation:
     def _one_way(self) -> bool:
         """Whether the matrix has one entry an edge."""
         return self.directed or self.source_type != self.target_type
-
-    @property
-    def _loops(self) -> Ints:
-        return np.flatnonzero(self.matrix.diagonal())
 
 
 def plain_relation(adjacency: sp.csr_array) -> Relation:

@@ -14,17 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.errors import InputError, logger
-from unseen.ids import lock
+from unseen.ids import Value, lock
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator, seed_of
-from unseen.shown import as_html
 
 MAX_DRAWS = 100
 NO_LABELS = "there are no labels to split; label at least two nodes of every class"
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class Split(Value):
     """One draw of the protocol: L for the classifier, the rest for the test, L' for the embedding.
 
     Parameters
@@ -55,8 +54,6 @@ class Split:
     seen_labels: Labels
     random_state: int | None = None
 
-    _repr_html_ = as_html
-
     def __post_init__(self) -> None:
         for name in ("train", "test"):
             object.__setattr__(self, name, _row_numbers(getattr(self, name), name))
@@ -65,10 +62,6 @@ class Split:
             raise InputError(msg)
         check_labels(self.seen_labels, "seen_labels")
         object.__setattr__(self, "unseen", tuple(self.unseen))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.train, self.test)  # pickled arrays come back unlocked
 
     def __repr__(self) -> str:
         hidden = ", ".join(self.unseen) or "none"
@@ -134,12 +127,8 @@ def split_record(split: Split, label_rate: float) -> dict[str, Any]:
     """Return what it takes to draw a split again and to know it: vectors that saw its labels are saved with that."""
     listed = "\0".join(str(node) for node in split.seen_labels.node_ids[split.train])
     labelled = hashlib.sha256(listed.encode()).hexdigest()[:16]
-    return {
-        "unseen": list(split.unseen),
-        "label_rate": label_rate,
-        "seed": split.random_state,
-        "labelled": labelled,
-    }
+    drawn = {"unseen": list(split.unseen), "label_rate": label_rate, "seed": split.random_state}
+    return {**drawn, "labelled": labelled}
 
 
 def recorded_split(labels: Labels, record: Mapping[str, Any]) -> Split:

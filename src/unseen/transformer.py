@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,6 @@ from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
 from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import make_method
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -77,11 +74,9 @@ class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """
         graph, ids = as_graph(self.graph), _ids_of(X)
         method = make_method(self.method) if isinstance(self.method, str) else unfitted(self.method)
-        labels = (
-            None
-            if y is None
-            else read_labels(list(zip(ids.tolist(), _values_of(y, len(ids)), strict=True)), graph)
-        )
+        labels = None
+        if y is not None:
+            labels = read_labels(list(zip(ids.tolist(), _values_of(y, len(ids)), strict=True)), graph)
         self.embedding_ = method.fit_transform(graph, labels)
         return self
 

@@ -50,6 +50,21 @@ def test_every_command_has_its_line(cli: Any) -> None:
         assert cli(name, "--help").code == 0
 
 
+def test_options_are_declared_by_limits_and_meaning(cli: Any) -> None:
+    text = cli("help", "suggest").out
+    for shown in (
+        "-o, --output",
+        "-m, --method",
+        "--param NAME=VALUE",
+        "--directed ",
+        "--header / --no-header",
+    ):
+        assert shown in text, shown
+    assert "--no-directed" not in text  # what is off needs no word for it
+    assert cli("suggest", "edges.csv", "--budget", "0").code == 2
+    assert cli("accept", "labels.csv", "nodes.csv", "new-1=a", "--at-least", "2").code == 2
+
+
 @pytest.mark.slow
 def test_a_shell_can_complete() -> None:
     for words, wanted in (("unseen dis", "discover"), ("unseen discover --lab", "--label-rate")):

@@ -17,7 +17,8 @@ import scipy.io
 
 import unseen
 from reading import read_features
-from unseen.data.options import WORDING, Options
+from unseen.cli.inputs import GraphFiles
+from unseen.data.options import OptionNames, Options
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -30,8 +31,11 @@ def pairs(graph: unseen.Graph) -> set[frozenset[str]]:
     return {frozenset((graph.node_ids[i], graph.node_ids[j])) for i, j in zip(coo.row, coo.col, strict=True)}
 
 
-def test_every_option_has_its_wording() -> None:
-    assert list(WORDING) == list(Options.__dataclass_fields__)
+def test_every_option_is_known_to_the_functions_and_the_commands() -> None:
+    names = list(Options.__dataclass_fields__)
+    assert list(OptionNames.__annotations__) == names
+    assert set(names) <= set(GraphFiles.__dataclass_fields__)
+    assert all(name in str(unseen.read.__doc__) for name in names)
 
 
 def test_ids_that_begin_with_a_hash_are_data(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

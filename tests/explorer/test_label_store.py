@@ -14,7 +14,7 @@ import unseen
 from labelling import NODES
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
-from unseen.explorer.label.store import Lock, Store, check_file
+from unseen.explorer.label.store import Store, check_file, locked
 
 START = "node,label\nn1,red\nn2,red|blue\nn3,\n"
 
@@ -258,11 +258,12 @@ def test_a_damaged_journal_is_not_guessed_at(path):
 
 def test_a_second_app_on_the_same_file_is_refused(path):
     with (
-        Lock(path),
+        locked(path),
         pytest.raises(unseen.OutputError, match=r"another `unseen label` works on .*labels\.csv"),
+        locked(path),
     ):
-        Lock(path)
-    with Lock(path):
+        pass
+    with locked(path):
         pass
     assert not path_exists(path.parent, ".lock")
 

@@ -5,33 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from unseen.cli import options, skip_pandas
 from unseen.cli.output import print_json
 from unseen.errors import UsageError, logger
+from unseen.params import Limits
 
 
 @options.grouped
 def accept(
-    labels: Annotated[Path, typer.Argument(help="File of labels: node, label.")],
-    nodes: Annotated[Path, typer.Argument(help="What `unseen discover -o nodes.parquet` wrote.")],
+    labels: Annotated[Path, "File of labels: node, label."],
+    nodes: Annotated[Path, "What `unseen discover -o nodes.parquet` wrote."],
     groups: Annotated[
-        list[str],
-        typer.Argument(
-            help="A group and its class; without a class it is left out.", metavar="GROUP=CLASS..."
-        ),
+        list[str], options.As("GROUP=CLASS..."), "A group and its class; without a class it is left out."
     ],
     *,
-    at_least: Annotated[
-        float, typer.Option(help="Only nodes that are new with this probability.", min=0, max=1)
-    ] = 0.0,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write all labels: .csv, .tsv or .parquet.")
-    ] = None,
-    in_place: Annotated[
-        bool, typer.Option("--in-place", help="Write to the file of labels, and keep it as .bak.")
-    ] = False,
+    at_least: Annotated[float, Limits(0, 1), "Only nodes that are new with this probability."] = 0.0,
+    output: Annotated[Path | None, "Where to write all labels: .csv, .tsv or .parquet."] = None,
+    in_place: Annotated[bool, "Write to the file of labels, and keep it as .bak."] = False,
     messages: options.Messages,
 ) -> None:
     """Make labels of the groups that `discover` found: new-1=sound gives its nodes the class sound."""

@@ -118,7 +118,7 @@ def make_app(word: str | None) -> typer.Typer:
         from unseen.cli import plugins
 
         for name, (added, text) in plugins.commands(word, COMMANDS).items():
-            app.command(name, help=text)(added)
+            app.command(name, help=text)(added or _nothing)
     return app
 
 

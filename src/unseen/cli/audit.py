@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_table, progress
+from unseen.cli.output import print_json, print_rows, progress
 from unseen.errors import InputError, logger
 
 
 @options.grouped
-def audit(
-    source: options.Source,
-    *,
-    output: options.TableFile = None,
-    search: Search,
-) -> None:
+def audit(source: options.Source, *, output: options.TableFile = None, search: Search) -> None:
     """List the labels that are probably wrong, the most doubtful first."""
-    data, labels, method = search.begin(source, *([] if output is None else [output]))
+    data, labels, method = search.begin(source, output)
     if labels is None:
         msg = "an audit looks at labels; give them with --labels"
         raise InputError(msg)
@@ -32,8 +27,4 @@ def audit(
     if search.json:
         print_json({"source": data.name, "seed": search.seed, "doubts": doubts.to_pylist()})
     elif output is None:
-        *words, probability = doubts.column_names
-        rows = [
-            [*(str(row[name]) for name in words), f"{row[probability]:.3f}"] for row in doubts.to_pylist()
-        ]
-        print_table([*words, probability], rows, left=3)
+        print_rows(doubts.column_names, doubts.to_pylist(), left=3)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, is_dataset
@@ -14,23 +12,17 @@ from unseen.errors import logger
 
 @options.grouped
 def convert(
-    source: Annotated[
-        str, typer.Argument(help="A data set's name, or a file: a graph, features, labels or an embedding.")
-    ],
+    source: Annotated[str, "A data set's name, or a file: a graph, features, labels or an embedding."],
     target: Annotated[
         Path,
-        typer.Argument(
-            help="File to write; its suffix names the format; a folder for graph.txt and group.txt; - for stdout."
-        ),
+        "File to write; its suffix names the format; a folder for graph.txt and group.txt; - for stdout.",
     ],
     *,
     what: Annotated[
         str | None,
-        typer.Option(
-            help="What the source holds, where its name and its columns do not say it; all: edges.csv, "
-            "features.parquet and labels.csv in the folder TARGET.",
-            metavar="graph|features|labels|embedding|all",
-        ),
+        options.As("graph|features|labels|embedding|all"),
+        "What the source holds, where its name and its columns do not say it; all: edges.csv, features.parquet and "
+        "labels.csv in the folder TARGET.",
     ] = None,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
@@ -43,14 +35,7 @@ def convert(
         data = files.load(source)
         written = write_data(data.graph, data.labels, target, what)
     else:
-        written = convert_file(
-            Path(source),
-            target,
-            what=what,  # type: ignore[arg-type]  # checked there, with the kinds there are in the message
-            nodes=files.nodes,
-            features=files.feature_sources(),
-            labels=files.labels,
-            options=files.reading(),
-        )
+        kind: Any = what  # checked there, with the kinds there are in the message
+        written = convert_file(Path(source), target, what=kind, **files.sources(), options=files.reading())
     if written:
         logger.info("written: %s", ", ".join(str(path) for path in written))

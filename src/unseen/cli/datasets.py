@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.output import print_json, print_table
 
 
 @options.grouped
 def datasets(
-    name: Annotated[
-        str | None, typer.Argument(help="Load this one (downloading it if need be) and count it.")
-    ] = None,
+    name: Annotated[str | None, "Load this one (downloading it if need be) and count it."] = None,
     *,
     messages: options.Messages,
 ) -> None:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
+from unseen.data.files import new_folder
 from unseen.errors import UnsupportedError, logger
 
 if TYPE_CHECKING:
@@ -56,20 +55,14 @@ class Demo:
 def demo(
     *,
     hide: Annotated[
-        str | None, typer.Option(help="Sections to hide, separated by commas; three are drawn if not given.")
+        str | None, "Sections to hide, separated by commas; three are drawn if not given."
     ] = None,
-    label_rate: Annotated[float, typer.Option(help="Share of the packages whose section is known.")] = 0.1,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the vectors and the page.")
-    ] = Path("unseen-demo"),
-    page: Annotated[
-        bool, typer.Option("--page/--no-page", help="Whether to end with a page to look at.")
-    ] = True,
+    label_rate: Annotated[float, "Share of the packages whose section is known."] = 0.1,
+    output: Annotated[Path, "Folder for the vectors and the page."] = Path("unseen-demo"),
+    page: Annotated[bool, "Whether to end with a page to look at."] = True,
     common: options.Common,
 ) -> None:
     """Show on a bundled real graph what happens to classes that nobody labelled."""
-    from unseen.data.files import new_folder
-
     with new_folder(output):
         result = _run(options.names(hide), label_rate, common.seed)
         for name, run in result.runs.items():

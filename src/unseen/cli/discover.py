@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
@@ -25,11 +23,7 @@ def discover(
     *,
     output: Annotated[
         list[Path] | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Where to write: nodes as .parquet, .csv, .tsv or - (stdout), all else as .json; repeatable.",
-        ),
+        "Where to write: nodes as .parquet, .csv, .tsv or - (stdout), all else as .json; repeatable.",
     ] = None,
     new: NewClasses,
     search: Search,
@@ -45,12 +39,7 @@ def discover(
 
     with progress("hiding every class in turn") as move:
         result = find(
-            data.graph,
-            labels,
-            method=method,
-            random_state=search.seed,
-            on_step=move,
-            **new.given(),
+            data.graph, labels, method=method, random_state=search.seed, on_step=move, **new.given()
         )
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:

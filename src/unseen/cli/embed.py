@@ -32,28 +32,16 @@ def embed(
     context: typer.Context,
     source: options.Source,
     *,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Where to write: .parquet, .npz, .csv, .w2v.txt, .tsv; - for stdout.",
-            show_default=False,
-        ),
-    ],
-    method: Annotated[
-        str | None,
-        typer.Option("-m", "--method", help=f"See `unseen methods`; {DEFAULT_METHOD} if not given."),
-    ] = None,
+    output: Annotated[Path, "Where to write: .parquet, .npz, .csv, .w2v.txt, .tsv; - for stdout."],
+    method: Annotated[str | None, f"See `unseen methods`; {DEFAULT_METHOD} if not given."] = None,
     dim: options.Dim = None,
     epochs: options.Epochs = None,
     device: options.Device = None,
     param: options.Param = None,
     model: Annotated[
-        Path | None,
-        typer.Option(help="Saved model to embed this graph with, new nodes included, without training."),
+        Path | None, "Saved model to embed this graph with, new nodes included, without training."
     ] = None,
-    save_model: Annotated[Path | None, typer.Option(help="Where to save the trained model (.npz).")] = None,
+    save_model: Annotated[Path | None, "Where to save the trained model (.npz)."] = None,
     scratch: options.Scratch = None,
     force: options.Force = False,
     files: GraphFiles,

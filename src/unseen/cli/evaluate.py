@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, is_dataset, read_vectors
 from unseen.cli.output import print_json, print_table, progress
-from unseen.errors import InputError, UsageError, counted, logger
+from unseen.errors import InputError, counted, logger
+from unseen.params import Limits
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
@@ -22,28 +21,18 @@ SPLITS = 10
 
 @options.grouped
 def evaluate(
-    embedding: Annotated[Path, typer.Argument(help="Embedding file, of this or any other tool.")],
+    embedding: Annotated[Path, "Embedding file, of this or any other tool."],
     *,
-    labels: Annotated[
-        list[str],
-        typer.Option(
-            help="File of labels (node, label), repeatable; or a data set's name.", show_default=False
-        ),
-    ],
-    unseen: Annotated[
-        str | None, typer.Option(help="Classes to score as hidden, separated by commas.")
-    ] = None,
+    labels: Annotated[list[str], "File of labels (node, label), repeatable; or a data set's name."],
+    unseen: Annotated[str | None, "Classes to score as hidden, separated by commas."] = None,
     label_rate: Annotated[
-        float | None,
-        typer.Option(help="Share of the labels that the classifier learns from; 0.5 if not given."),
+        float | None, "Share of the labels that the classifier learns from; 0.5 if not given."
     ] = None,
-    splits: Annotated[
-        int | None, typer.Option(help="Number of random splits; 10 if not given.", min=1)
-    ] = None,
+    splits: Annotated[int | None, Limits(1), "Number of random splits; 10 if not given."] = None,
     classifier: Annotated[
-        str, typer.Option(help="linear, or rbf as in the released code.", metavar="linear|rbf")
+        str, options.As("linear|rbf"), "linear, or rbf as in the released code."
     ] = "linear",
-    scale: Annotated[bool, typer.Option("--scale", help="Scale every vector to length 1 first.")] = False,
+    scale: Annotated[bool, "Scale every vector to length 1 first."] = False,
     header: options.Header = None,
     delimiter: options.Delimiter = None,
     common: options.Common,
@@ -81,11 +70,8 @@ def evaluate(
 def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     from unseen.evaluation.scores import FIGURES
 
-    rows = [
-        [name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"]
-        for name in FIGURES
-        if report[name] is not None
-    ]
+    figures = [name for name in FIGURES if report[name] is not None]
+    rows = [[name, f"{report[name]:.4f}", f"{report[name + '_std']:.4f}"] for name in figures]
     rows += [[f"F1 of {name}", f"{value:.4f}", ""] for name, value in report["per_class"].items()]
     return [f"{counted(report['n_splits'], 'split')}, {report['classifier']} SVM", "mean", "std"], rows
 
@@ -98,11 +84,7 @@ def _labels(
 
         return load_dataset(sources[0]).labels
     files = GraphFiles(labels=[Path(source) for source in sources], header=header, delimiter=delimiter)
-    truth = files.of_vectors(path, vectors).labels
-    if truth is None:
-        msg = "evaluation needs labels; give them with --labels"
-        raise UsageError(msg)
-    return truth
+    return cast("Labels", files.of_vectors(path, vectors).labels)  # there are some: typer asks for --labels
 
 
 def _splits(

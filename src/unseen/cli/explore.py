@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
-from unseen.data.files import STANDARD
+from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.errors import OutputError, UsageError, logger
+from unseen.params import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from unseen.explorer import Subject
 
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
 BUDGET = 20
-Attributes = Annotated[
-    Path | None, typer.Option(help="Table with a column `node`; the map is coloured by its other columns.")
-]
+Attributes = Annotated[Path | None, "Table with a column `node`; the map is coloured by its other columns."]
+MaxNodes = Annotated[int, Limits(1), "Of more nodes than this the map shows a random sample."]
 
 
 @options.grouped
 def explore(
-    source: Annotated[
-        str | None,
-        typer.Argument(
-            help="A data set's name or an edge file; not needed with --embedding.", show_default=False
-        ),
-    ] = None,
+    source: Annotated[str | None, "A data set's name or an edge file; not needed with --embedding."] = None,
     *,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The page to write (.html); - for stdout.")
-    ] = OUTPUT,
-    budget: Annotated[int, typer.Option(help="Number of nodes to suggest for labelling.", min=0)] = BUDGET,
-    max_nodes: Annotated[
-        int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
-    ] = 1_000_000,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    output: Annotated[Path, "The page to write (.html); - for stdout."] = OUTPUT,
+    budget: Annotated[int, Limits(0), "Number of nodes to suggest for labelling."] = BUDGET,
+    max_nodes: MaxNodes = 1_000_000,
+    title: Annotated[str | None, "Heading of the page."] = None,
     attributes: Attributes = None,
     new: NewClasses,
     search: Search,
@@ -62,23 +50,14 @@ def explore(
     from unseen.explorer.colourings import read_attributes
 
     embedding: Any = method if isinstance(method, Embedding) else None
-    vectors: dict[str, Any] = {"method" if embedding is None else "embedding": method}
+    given: dict[str, Any] = {"method" if embedding is None else "embedding": method}
     path: Any = search.embedding  # there is one, or a source
     data = search.load(source) if source is not None else search.of_vectors(path, embedding)
     labels = search.apply(data, search.seed)[0]
     table = None if attributes is None else read_attributes(attributes)
+    given |= search.exploring(data, labels, budget, new)
     with progress("looking for missing classes") as move:
-        subject = prepare(
-            None if source is None else data.graph,
-            labels,
-            truth=None if labels is data.labels else data.labels,
-            target=search.target,
-            budget=budget,
-            random_state=search.seed,
-            on_step=move,
-            **vectors,
-            **new.given(),
-        )
+        subject = prepare(None if source is None else data.graph, labels, on_step=move, **given)
     about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"
     heading = title or f"{data.name}: {about}"
     with progress("drawing the map") as move:
@@ -98,8 +77,6 @@ def explore(
 
 def check_page(output: Path, inputs: Iterable[object]) -> None:
     """Raise the error that writing the page would end in, before any work."""
-    from unseen.data.files import refuse_overwriting, require_writable
-
     if output.suffix.lower() not in SUFFIXES and str(output) != STANDARD and not output.is_dir():
         msg = f"cannot write {output}: the page is HTML; name a file that ends in .html, e.g. {output.stem}.html"
         raise OutputError(msg)

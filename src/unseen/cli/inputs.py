@@ -6,19 +6,21 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
 from unseen.cli import options, skip_pandas
+from unseen.cli.options import As
 from unseen.cli.output import progress
 from unseen.data.files import STANDARD
-from unseen.data.options import WORDING, Options
+from unseen.data.options import Options
 from unseen.errors import InputError, UsageError, logger, unknown_name
+from unseen.params import Limits
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
     from unseen.graph import Graph
     from unseen.labels import Labels
     from unseen.methods.base import Method
+
+NAME = As("NAME")
 
 
 @dataclass(frozen=True)
@@ -37,32 +39,30 @@ class GraphFiles:
     heading: ClassVar[str] = "Input"
 
     nodes: Annotated[
-        Path | None,
-        typer.Option(help="File of node ids, one per line, or node, type; names isolated nodes too."),
+        Path | None, "File of node ids, one per line, or node, type; names isolated nodes too."
     ] = None
     features: Annotated[
         list[str] | None,
-        typer.Option(
-            help="File of node features; those of one type as TYPE=FILE, repeatable.", metavar="[TYPE=]FILE"
-        ),
+        As("[TYPE=]FILE"),
+        "File of node features; those of one type as TYPE=FILE, repeatable.",
     ] = None
-    text: Annotated[
-        Path | None, typer.Option(help="File of texts: node, text; their words are features.")
-    ] = None
+    text: Annotated[Path | None, "File of texts: node, text; their words are features."] = None
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
-    symmetrize: Annotated[str, typer.Option(help=WORDING["symmetrize"], metavar="max|sum|error")] = "max"
-    drop_negative: Annotated[bool, typer.Option("--drop-negative", help=WORDING["drop_negative"])] = False
-    strict: Annotated[bool, typer.Option("--strict", help=WORDING["strict"])] = False
-    directed: Annotated[bool, typer.Option("--directed", help=WORDING["directed"])] = False
-    absolute: Annotated[bool, typer.Option("--absolute", help=WORDING["absolute"])] = False
-    src: Annotated[str | None, typer.Option(help=WORDING["src"], metavar="NAME")] = None
-    dst: Annotated[str | None, typer.Option(help=WORDING["dst"], metavar="NAME")] = None
-    weight: Annotated[str | None, typer.Option(help=WORDING["weight"], metavar="NAME")] = None
-    node_column: Annotated[str | None, typer.Option(help=WORDING["node_column"], metavar="NAME")] = None
-    label_column: Annotated[str | None, typer.Option(help=WORDING["label_column"], metavar="NAME")] = None
-    edges_table: Annotated[str | None, typer.Option(help=WORDING["edges_table"], metavar="NAME")] = None
+    symmetrize: Annotated[
+        str, As("max|sum|error"), "What becomes of a pair listed twice: max, sum or error."
+    ] = "max"
+    drop_negative: Annotated[bool, "Leave out edges of negative weight."] = False
+    strict: Annotated[bool, "Refuse labels of nodes that have no edge and no features."] = False
+    directed: Annotated[bool, "Keep the direction of edges, from src to dst."] = False
+    absolute: Annotated[bool, "Take negative weights without their sign."] = False
+    src: Annotated[str | None, NAME, "Column of the edges' first ends, where it has another name."] = None
+    dst: Annotated[str | None, NAME, "Column of their second ends."] = None
+    weight: Annotated[str | None, NAME, "Column, or edge attribute, of their weights."] = None
+    node_column: Annotated[str | None, NAME, "Column of the ids in nodes, features and labels."] = None
+    label_column: Annotated[str | None, NAME, "Column, or node attribute, of the labels."] = None
+    edges_table: Annotated[str | None, NAME, "Table of a database that holds the edges."] = None
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""
@@ -96,6 +96,10 @@ class GraphFiles:
                 msg = f"--{flag} {why}"
                 raise UsageError(msg)
 
+    def sources(self) -> dict[str, Any]:
+        """Return what is read beside the edges, by the names that functions have for it."""
+        return {"nodes": self.nodes, "features": self.feature_sources(), "labels": self.labels or None}
+
     def reading(self) -> Options:
         """Return how files are read."""
         delimiter = options.character(self.delimiter)
@@ -115,9 +119,8 @@ class GraphFiles:
             return Input(data.name, data.graph, data.labels)
         from unseen.data.read import read
 
-        sources: Any = (Path(source), self.nodes, self.feature_sources(), self.labels or None)
         with progress("reading"):
-            files = read(*sources, text=self.text, **asdict(self.reading()))
+            files = read(Path(source), **self.sources(), text=self.text, **asdict(self.reading()))
         return Input(Path(source).name, files.graph, files.labels)
 
     def of_vectors(self, path: Path, vectors: Embedding) -> Input:
@@ -143,12 +146,9 @@ class Hiding:
 
     heading: ClassVar[str] = "Hiding labels, to try how well it works"
 
-    unseen: Annotated[
-        str | None, typer.Option(help="Classes to hide from the embedding, separated by commas.")
-    ] = None
+    unseen: Annotated[str | None, "Classes to hide from the embedding, separated by commas."] = None
     label_rate: Annotated[
-        float | None,
-        typer.Option(help="Share of the labels to keep, the others being left for a test; all if not given."),
+        float | None, "Share of the labels to keep, the others being left for a test; all if not given."
     ] = None
 
     @property
@@ -196,14 +196,9 @@ class VectorSource:
     heading: ClassVar[str] = "Vectors"
 
     method: Annotated[
-        str | None,
-        typer.Option(
-            "-m", "--method", help="Method of the vectors, see `unseen methods`; smoothfeats if not given."
-        ),
+        str | None, "Method of the vectors, see `unseen methods`; smoothfeats if not given."
     ] = None
-    embedding: Annotated[
-        Path | None, typer.Option(help="File of vectors to work with, of this or any other tool.")
-    ] = None
+    embedding: Annotated[Path | None, "File of vectors to work with, of this or any other tool."] = None
     param: options.Param = None
 
     def choose(self, seed: int) -> Method | Embedding | None:
@@ -227,19 +222,14 @@ class NewClasses:
 
     heading: ClassVar[str] = "New classes"
     classes: Annotated[
-        int | None,
-        typer.Option(help="Number of new classes to sort nodes into; estimated if not given.", min=0),
+        int | None, Limits(0), "Number of new classes to sort nodes into; estimated if not given."
     ] = None
     name: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A missing class that is known by name, with words that describe it; repeatable.",
-            metavar="NAME: DESCRIPTION",
-        ),
+        As("NAME: DESCRIPTION"),
+        "A missing class that is known by name, with words that describe it; repeatable.",
     ] = None
-    names: Annotated[
-        Path | None, typer.Option(help="File of such names: a csv with the columns name, description.")
-    ] = None
+    names: Annotated[Path | None, "File of such names: a csv with the columns name, description."] = None
 
     def given(self) -> dict[str, Any]:
         """Return the arguments that discovery takes: names of the options and of a file together."""
@@ -252,25 +242,23 @@ class NewClasses:
 class Search(options.Common, VectorSource, Hiding, GraphFiles):
     """All options of the commands that look for missing classes."""
 
-    target: Annotated[
-        str | None, typer.Option(help="Type of nodes to look at; those that have labels if not given.")
-    ] = None
+    target: Annotated[str | None, "Type of nodes to look at; those that have labels if not given."] = None
 
-    def begin(self, source: str, *outputs: Path) -> tuple[Input, Labels | None, Method | Embedding | None]:
-        """Return the data, the labels that may be seen, and where vectors come from; outputs are looked at first."""
+    def begin(
+        self, source: str, *outputs: Path | None
+    ) -> tuple[Input, Labels | None, Method | Embedding | None]:
+        """Return the data, the labels that may be seen, and where vectors come from, of the types that are looked at.
+
+        Outputs are looked at first.
+        """
         from unseen.discovery.save import check_target
 
         options.refuse_two_outputs(self.json, *outputs)
-        for path in outputs:
+        for path in filter(None, outputs):
             check_target(path, [*self.paths(source), self.embedding])
         method = self.choose(self.seed)
         data = self.load(source)
-        return self.narrowed(data, self.apply(data, self.seed)[0], method)
-
-    def narrowed(
-        self, data: Input, seen: Labels | None, method: Any
-    ) -> tuple[Input, Labels | None, Method | Embedding | None]:
-        """Return the same for the types of nodes that are looked at."""
+        seen, _ = self.apply(data, self.seed)
         if data.graph.node_types is None and self.target is None:
             return data, seen, method
         from unseen.discovery.target import searched
@@ -279,6 +267,12 @@ class Search(options.Common, VectorSource, Hiding, GraphFiles):
         whole = data.labels is None or seen is data.labels
         truth = own if whole else data.labels.of_nodes(part.node_ids)  # type: ignore[union-attr]
         return Input(data.name, part, truth), own, vectors
+
+    def exploring(self, data: Input, seen: Labels | None, budget: int, new: NewClasses) -> dict[str, Any]:
+        """Return what :func:`unseen.explorer.explore` is told beside the graph, its labels and the vectors."""
+        truth = None if seen is data.labels else data.labels
+        told = {"truth": truth, "target": self.target, "budget": budget, "random_state": self.seed}
+        return {**told, **new.given()}
 
 
 def read_vectors(path: Path) -> Embedding:

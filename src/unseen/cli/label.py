@@ -10,14 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from unseen.cli import options
-from unseen.cli.explore import BUDGET, Attributes
+from unseen.cli.explore import BUDGET, Attributes, MaxNodes
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import progress, say
 from unseen.errors import UnsupportedError, UsageError, logger
 from unseen.ids import as_ids
+from unseen.params import Limits
 
 if TYPE_CHECKING:
     from unseen.explorer.content import Content
@@ -30,18 +29,13 @@ def label(
     source: options.Source,
     *,
     save: Annotated[
-        Path | None,
-        typer.Option(help="File of labels to write (.csv or .tsv); the one of --labels if not given."),
+        Path | None, "File of labels to write (.csv or .tsv); the one of --labels if not given."
     ] = None,
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 0,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; others than this machine's can be reached.")
-    ] = "127.0.0.1",
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
-    budget: Annotated[int, typer.Option(help="Number of nodes to suggest at once.", min=1)] = BUDGET,
-    max_nodes: Annotated[
-        int, typer.Option(help="Of more nodes than this the map shows a random sample.", min=1)
-    ] = 1_000_000,
+    port: Annotated[int, Limits(0, 65535), "Port to listen on; 0 takes a free one."] = 0,
+    host: Annotated[str, "Address to listen on; others than this machine's can be reached."] = "127.0.0.1",
+    no_browser: Annotated[bool, "Do not open a browser."] = False,
+    budget: Annotated[int, Limits(1), "Number of nodes to suggest at once."] = BUDGET,
+    max_nodes: MaxNodes = 1_000_000,
     attributes: Attributes = None,
     new: NewClasses,
     search: Search,
@@ -54,12 +48,12 @@ def label(
         msg = "the labelling app needs starlette and uvicorn; install them with: pip install 'unseen[label]'"
         raise UnsupportedError(msg) from None
     from unseen.explorer.label.server import LOOPBACK, App, listen, serve
-    from unseen.explorer.label.store import Lock, check_file
+    from unseen.explorer.label.store import check_file, locked
     from unseen.explorer.label.update import Updater
 
     path = _file(source, save, search)
     check_file(path)
-    with contextlib.closing(listen(host, port)) as sock, Lock(path):
+    with contextlib.closing(listen(host, port)) as sock, locked(path):
         if host not in LOOPBACK:
             logger.warning("%s is open to other machines: who has the address can change the labels", host)
         store, page, job = _prepare(source, path, search, new, (budget, max_nodes), attributes)
@@ -75,11 +69,9 @@ def _file(source: str, save: Path | None, search: Search) -> Path:
     if save is not None:
         return save
     if len(given) > 1 or (given and search.hides):
-        why = (
-            "labels are hidden, which must not be lost from their file"
-            if search.hides
-            else "labels come from several files"
-        )
+        why = "labels come from several files"
+        if search.hides:
+            why = "labels are hidden, which must not be lost from their file"
         msg = f"{why}: name the file for all labels with --save FILE"
         raise UsageError(msg)
     if given:
@@ -108,13 +100,7 @@ def _prepare(
     store = Store(path, data.graph.node_ids.tolist(), start, search.reading())
     labels = store.labels().aligned(data.graph)
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
-    options = {
-        "truth": data.labels if search.hides else None,
-        "target": search.target,
-        "budget": sizes[0],
-        "random_state": search.seed,
-        **new.given(),
-    }
+    options = search.exploring(data, start, sizes[0], new)
     with progress("looking for missing classes") as move:
         subject = explore(data.graph, labels, on_step=move, **given, **options)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)

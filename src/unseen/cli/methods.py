@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from typing import Annotated, Any
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.output import print_json, print_table
 
@@ -15,9 +13,7 @@ MEANING_WIDTH = 70
 
 @options.grouped
 def methods(
-    name: Annotated[
-        str | None, typer.Argument(help="Method whose parameters to show, as `--param` takes them.")
-    ] = None,
+    name: Annotated[str | None, "Method whose parameters to show, as `--param` takes them."] = None,
     *,
     messages: options.Messages,
 ) -> None:
@@ -29,9 +25,8 @@ def methods(
     header = ["method", "class", "features", "labels", "extra", "what it does"]
     if name is not None:
         header = ["parameter", "default", "allowed", "meaning"]
-    lines = [
-        line for row in rows for line in _lines([_shown(value, column) for column, value in row.items()])
-    ]
+    shown = ([_shown(value, column) for column, value in row.items()] for row in rows)
+    lines = [line for row in shown for line in _lines(row)]
     print_table(header, lines, left=len(header))
 
 

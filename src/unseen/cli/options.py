@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
@@ -14,8 +15,18 @@ import typer
 
 from unseen.cli.output import set_level
 from unseen.data.files import STANDARD
-from unseen.data.options import WORDING
 from unseen.errors import InputError, UsageError
+from unseen.params import Limits, Parameter
+
+SHORT = {"output": "-o", "method": "-m"}
+"""Short flags of options, the same in every command."""
+
+
+@dataclass(frozen=True)
+class As:
+    """What the help shows for a value."""
+
+    text: str
 
 
 def _quiet(value: bool) -> bool:
@@ -56,32 +67,24 @@ def names(value: str | None) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()] if value else []
 
 
-Source = Annotated[str, typer.Argument(help="A data set's name (see `unseen datasets`) or an edge file.")]
-LabelFiles = Annotated[
-    list[Path] | None,
-    typer.Option("--labels", help="File of labels: node, label; repeatable, labels add up."),
+Source = Annotated[str, "A data set's name (see `unseen datasets`) or an edge file."]
+LabelFiles = Annotated[list[Path] | None, "File of labels: node, label; repeatable, labels add up."]
+Header = Annotated[bool | None, "Whether text files start with a line of names; recognised if not given."]
+Delimiter = Annotated[
+    str | None, As("CHAR"), "What separates the columns of text files; guessed if not given."
 ]
-Header = Annotated[bool | None, typer.Option("--header/--no-header", help=WORDING["header"])]
-Delimiter = Annotated[str | None, typer.Option(help=WORDING["delimiter"], metavar="CHAR")]
-Dim = Annotated[int | None, typer.Option(help="Number of columns of the embedding.", min=1)]
-Epochs = Annotated[int | None, typer.Option(help="Number of training epochs.", min=0)]
-Param = Annotated[
-    list[str] | None, typer.Option(help="Further parameter of the method; repeatable.", metavar="NAME=VALUE")
-]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
-Device = Annotated[str | None, typer.Option(help="auto, cpu or cuda.", metavar="auto|cpu|cuda")]
+Dim = Annotated[int | None, Limits(1), "Number of columns of the embedding."]
+Epochs = Annotated[int | None, Limits(0), "Number of training epochs."]
+Param = Annotated[list[str] | None, As("NAME=VALUE"), "Further parameter of the method; repeatable."]
+Seed = Annotated[int, Limits(0), "Seed of everything random."]
+Device = Annotated[str | None, As("auto|cpu|cuda"), "auto, cpu or cuda."]
 Threads = Annotated[
     int | None, typer.Option(help="Number of threads.", min=1, callback=_threads, is_eager=True)
 ]
-Scratch = Annotated[
-    Path | None, typer.Option(help="Folder for arrays that do not fit in memory.", show_default=False)
-]
-Force = Annotated[bool, typer.Option("--force", help="Begin even if the memory looks too small.")]
-TableFile = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", help="Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
+Scratch = Annotated[Path | None, "Folder for arrays that do not fit in memory."]
+Force = Annotated[bool, "Begin even if the memory looks too small."]
+TableFile = Annotated[Path | None, "Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."]
+Json = Annotated[bool, "Print JSON to stdout."]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, help="Say more.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Say nothing but errors.")]
 
@@ -108,8 +111,9 @@ class Common(Messages):
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its option groups as parameters, which is what typer reads.
 
-    A group is a dataclass whose fields are annotated as typer wants it, with the heading they have in the help. So what
-    several commands share is declared once, and arrives as one value.
+    A group is a dataclass with the heading that its fields have in the help. So what several commands share is declared
+    once, and arrives as one value. A parameter is annotated as typer wants it, or with its limits and its meaning, as
+    those of methods are (:mod:`unseen.params`), and perhaps with :class:`As`.
 
     Examples
     --------
@@ -124,10 +128,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         group = groups.get(parameter.name)
         listed = [parameter] if group is None else inspect.signature(group).parameters.values()
         annotations = hints if group is None else get_type_hints(group, include_extras=True)
-        parameters += [
-            each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotations[each.name])
-            for each in listed
-        ]
+        argument = group is None and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+        for each in listed:
+            annotation = _for_typer(annotations[each.name], each, argument=argument)
+            parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
 
     def call(**values: Any) -> None:
         for name, group in groups.items():
@@ -143,6 +147,22 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     return call
+
+
+def _for_typer(hint: Any, parameter: inspect.Parameter, *, argument: bool) -> Any:
+    """Return an annotation as typer wants it, given one with limits and a meaning; others as they are."""
+    if not any(isinstance(note, str) for note in getattr(hint, "__metadata__", ())):
+        return hint
+    declared = Parameter.declared(parameter.name, hint, parameter.default)
+    limits = {"min": declared.allowed.limits.low, "max": declared.allowed.limits.high}
+    given: dict[str, Any] = {name: limit for name, limit in limits.items() if abs(limit) < math.inf}
+    given["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), None)
+    flags = [SHORT[parameter.name]] if parameter.name in SHORT else []
+    # what is off by default has a flag of its own, or typer would give it a negation
+    if flags or parameter.default is False:
+        flags.append(f"--{parameter.name.replace('_', '-')}")
+    make = typer.Argument if argument else typer.Option
+    return Annotated[declared.type, make(*flags, help=declared.meaning, **given)]
 
 
 def parse_parameters(pairs: list[str] | None, method: str, **flags: Any) -> dict[str, Any]:

@@ -6,14 +6,11 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unseen.errors import logger
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DAY = 86_400
 """Seconds over which a bar takes the mean pace; one run may take longer than the half minute that rich looks back."""
@@ -57,6 +54,15 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: i
     sys.stdout.write(aligned(header, rows, left=left))
 
 
+def print_rows(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, left: int) -> None:
+    """Write the same of dictionaries; decimals have three digits, and None is an empty cell."""
+
+    def shown(value: Any) -> str:
+        return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+    print_table(columns, [[shown(row[name]) for name in columns] for row in rows], left=left)
+
+
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
     """Return a table of text cells in aligned columns, the first `left` of them words, the others numbers.
 
@@ -72,9 +78,8 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
     widths = [max(len(row[k]) for row in table) for k in range(len(header))]
     lines = []
     for row in table:
-        cells = [
-            c.ljust(w) if k < left else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
-        ]
+        places = enumerate(zip(row, widths, strict=True))
+        cells = [cell.ljust(width) if k < left else cell.rjust(width) for k, (cell, width) in places]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines) + "\n"
 

@@ -6,24 +6,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles
 from unseen.cli.output import print_json
 from unseen.errors import InputError
+from unseen.params import Limits
 
 
 @options.grouped
 def partition(
-    edges: Annotated[Path, typer.Argument(help="Edges: Parquet (a file or a folder of files) or text.")],
+    edges: Annotated[Path, "Edges: Parquet (a file or a folder of files) or text."],
     *,
-    parts: Annotated[
-        int, typer.Option(help="Number of parts, one for each process.", min=1, show_default=False)
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the parts.", show_default=False)],
+    parts: Annotated[int, Limits(1), "Number of parts, one for each process."],
+    output: Annotated[Path, "Folder for the parts."],
     memory: Annotated[
-        str, typer.Option(help="Memory to work with, beside the program's own 300 MB.", metavar="SIZE")
+        str, options.As("SIZE"), "Memory to work with, beside the program's own 300 MB."
     ] = "2GB",
     threads: options.Threads = None,
     files: GraphFiles,
@@ -36,23 +33,9 @@ def partition(
     if str(output) == "-":
         msg = "parts are a folder of files, which cannot go to the standard output; give -o FOLDER"
         raise InputError(msg)
-    meta = cut(
-        edges,
-        output,
-        parts=parts,
-        nodes=files.nodes,
-        features=files.feature_sources(),
-        labels=files.labels,
-        **asdict(files.reading()),
-        memory=parse_size(memory),
-        threads=threads,
-    )
+    given = {**files.sources(), **asdict(files.reading())}
+    meta = cut(edges, output, parts=parts, memory=parse_size(memory), threads=threads, **given)
     if messages.json:
         rows = [{key: value for key, value in asdict(part).items() if key != "files"} for part in meta.parts]
-        summary = {
-            "output": str(output),
-            "nodes": meta.n_nodes,
-            "edges": meta.n_edges,
-            "classes": meta.classes,
-        }
-        print_json({**summary, "parts": rows})
+        summary = {"nodes": meta.n_nodes, "edges": meta.n_edges, "classes": meta.classes}
+        print_json({"output": str(output), **summary, "parts": rows})

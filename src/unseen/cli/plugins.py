@@ -22,12 +22,12 @@ PAPER_COMMANDS = {
     "bench": "Measure speed and memory, and print the ratios.",
 }
 """Commands of the distribution that holds the paper's experiments, listed whether it is installed or not."""
+Command = tuple[Callable[..., Any] | None, str | None]
+"""A function, None where it is not called, and its help, None where that of the function counts."""
 
 
-def commands(word: str | None, own: Container[str]) -> dict[str, tuple[Callable[..., Any], str | None]]:
+def commands(word: str | None, own: Container[str]) -> dict[str, Command]:
     """Return the commands that other distributions add; the one that is called is imported, the others are not.
-
-    Each is a function and its help, None where that of the function counts.
 
     Parameters
     ----------
@@ -40,11 +40,9 @@ def commands(word: str | None, own: Container[str]) -> dict[str, tuple[Callable[
     if word in PAPER_COMMANDS and word not in entries:
         msg = f"`unseen {word}` comes with {PAPER}; install it with: pip install {PAPER}"
         raise UnseenError(msg)
-    added: dict[str, tuple[Callable[..., Any], str | None]] = {
-        name: (_nothing, f"Comes with the paper's package: pip install {PAPER}.")
-        for name in PAPER_COMMANDS
-        if name not in entries
-    }
+    absent = [name for name in PAPER_COMMANDS if name not in entries]
+    where = f"Comes with the paper's package: pip install {PAPER}."
+    added: dict[str, Command] = dict.fromkeys(absent, (None, where))
     for name, entry in entries.items():
         if name in own:
             logger.warning("the command %r of %s is ignored: unseen has one", name, _owner(entry))
@@ -53,12 +51,8 @@ def commands(word: str | None, own: Container[str]) -> dict[str, tuple[Callable[
         elif importlib.util.find_spec(entry.module.partition(".")[0]) is None:
             logger.warning("%s", _broken(entry, f"there is no module {entry.module!r}"))
         else:
-            added[name] = (_nothing, PAPER_COMMANDS.get(name, f"A command of {_owner(entry)}."))
+            added[name] = (None, PAPER_COMMANDS.get(name, f"A command of {_owner(entry)}."))
     return dict(sorted(added.items(), key=lambda item: item[0] not in PAPER_COMMANDS))
-
-
-def _nothing() -> None:
-    """Stand in the list of commands for one that is not called."""
 
 
 def _loaded(entry: importlib.metadata.EntryPoint) -> Callable[..., Any]:

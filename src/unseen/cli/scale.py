@@ -12,6 +12,7 @@ import typer
 from unseen.cli import options
 from unseen.cli.app import LOOKS, run
 from unseen.cli.output import print_json
+from unseen.params import Limits
 
 app = typer.Typer(name="unseen.scale", add_completion=False, **LOOKS)
 
@@ -19,25 +20,16 @@ app = typer.Typer(name="unseen.scale", add_completion=False, **LOOKS)
 @app.command()
 @options.grouped
 def scale(
-    parts: Annotated[Path, typer.Argument(help="Folder that `unseen partition` wrote.")],
+    parts: Annotated[Path, "Folder that `unseen partition` wrote."],
     *,
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="Folder for the vectors, as Parquet parts.", show_default=False),
-    ],
-    method: Annotated[
-        str, typer.Option("-m", "--method", help="A method that trains on parts (docs/howto).")
-    ] = "rect",
+    output: Annotated[Path, "Folder for the vectors, as Parquet parts."],
+    method: Annotated[str, "A method that trains on parts (docs/howto)."] = "rect",
     dim: options.Dim = None,
     epochs: options.Epochs = None,
     param: options.Param = None,
     device: options.Device = None,
-    checkpoint_every: Annotated[
-        int, typer.Option(help="Epochs between two checkpoints; 0: none.", min=0)
-    ] = 10,
-    timeout: Annotated[
-        float, typer.Option(help="Seconds to wait for another process before giving up.", min=1)
-    ] = 300,
+    checkpoint_every: Annotated[int, Limits(0), "Epochs between two checkpoints; 0: none."] = 10,
+    timeout: Annotated[float, Limits(1), "Seconds to wait for another process before giving up."] = 300,
     scratch: options.Scratch = None,
     force: options.Force = False,
     common: options.Common,
@@ -77,6 +69,5 @@ def main(argv: list[str]) -> int:
     rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     who = f"unseen: process {rank}: " if size > 1 else "unseen: "
     # process 0 tells for all; the others are silent unless something is wrong
-    return run(
-        argv, app, "python -m unseen.scale", who=who, level=logging.INFO if rank == 0 else logging.ERROR
-    )
+    level = logging.INFO if rank == 0 else logging.ERROR
+    return run(argv, app, "python -m unseen.scale", who=who, level=level)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_table, progress
+from unseen.cli.output import print_json, print_rows, progress
 from unseen.errors import counted, logger
+from unseen.params import Limits
 
 
 @options.grouped
 def suggest(
     source: options.Source,
     *,
-    budget: Annotated[int, typer.Option(help="How many nodes.", min=1)] = 20,
+    budget: Annotated[int, Limits(1), "How many nodes."] = 20,
     output: options.TableFile = None,
     search: Search,
 ) -> None:
     """Say which nodes to label next, so that missing classes are found with few questions."""
-    data, labels, method = search.begin(source, *([] if output is None else [output]))
+    data, labels, method = search.begin(source, output)
 
     from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
@@ -37,12 +36,5 @@ def suggest(
     if search.json:
         print_json({"source": data.name, "seed": search.seed, "suggestions": listed})
     elif output is None:
-        words = ["node", "group", "likely_class", "reason"]
-        rows = [
-            [
-                *("" if row[name] is None else str(row[name]) for name in words),
-                f"{row['unseen_probability']:.3f}",
-            ]
-            for row in listed
-        ]
-        print_table([*words, "unseen_probability"], rows, left=4)
+        columns = ["node", "group", "likely_class", "reason", "unseen_probability"]
+        print_rows(columns, listed, left=4)

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.columns import listed
@@ -25,7 +24,7 @@ from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import Matrix, first_line, foreign
 from unseen.errors import InputError
-from unseen.ids import IdArray, as_ids, require_unique
+from unseen.ids import Array, IdArray, as_ids, require_unique
 
 ID_KEYS = ("ids", "node_ids", "nodes", "node", "id", "names", "keys", "words", "vocab")
 """What arrays of ids are called; those behind the third are ids only where there is one for each row."""
@@ -38,7 +37,7 @@ MAT_KEYS: dict[Role, tuple[str, ...]] = {
 _SURE_IDS = 3
 _SPARSE = ("data", "indices", "indptr", "shape")
 
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 def read_numpy(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -108,7 +107,7 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
     yield Matrix(file.name, _checked(matrix, file))
 
 
-def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
+def load_arrays(file: File) -> Arrays | Array:
     """Return the arrays of a ``.npz`` by their names, or the one array of a ``.npy``; pickled ones are refused."""
     with foreign(file, "numpy"), file.opened() as content, warnings.catch_warnings(action="ignore"):
         start = content.read(6)
@@ -116,9 +115,8 @@ def load_arrays(file: File) -> Arrays | npt.NDArray[Any]:
         if start.startswith(b"PK"):
             members = zipfile.ZipFile(content).infolist()
             file.require_room(sum(member.file_size for member in members))
-            if any(
-                member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members
-            ):
+            usual = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            if any(member.compress_type not in usual for member in members):
                 msg = "its arrays are packed as numpy never does it"
                 raise ValueError(msg)
             content.seek(0)
@@ -174,7 +172,7 @@ def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray
     return ids
 
 
-def _metadata(stored: npt.NDArray[Any]) -> dict[str, Any]:
+def _metadata(stored: Array) -> dict[str, Any]:
     try:
         content = json.loads(str(stored))
     except ValueError:
@@ -182,7 +180,7 @@ def _metadata(stored: npt.NDArray[Any]) -> dict[str, Any]:
     return content if isinstance(content, dict) else {"method": None}
 
 
-def _values(arrays: Arrays, file: File) -> sp.csr_array | npt.NDArray[Any]:
+def _values(arrays: Arrays, file: File) -> sp.csr_array | Array:
     if "format" in arrays or set(_SPARSE) <= arrays.keys():
         return _sparse(arrays, file)
     numeric = {key: value for key, value in arrays.items() if value.ndim == 2 and value.dtype.kind in "fiub"}

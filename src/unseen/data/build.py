@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import Floats, Ints, Numbering, id_column, number_ids
+from unseen.data.ids import Numbering, coded, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import Features, IdArray, Place, check_symmetrize, checked_weights, merged
+from unseen.ids import Features, Floats, IdArray, Ints, Place, check_symmetrize, checked_weights, merged
 from unseen.labels import CHECKED, Labels
 
 if TYPE_CHECKING:
@@ -149,13 +149,9 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
     A node that two sources label differently is named; within one source several labels are meant. A label that an
     answer replaces (`LabelRows.instead`) is gone from all of them.
     """
-    encoded = pa.concat_arrays([piece.names for piece in rows]).dictionary_encode()
-    names = encoded.dictionary.to_pylist()
+    names, codes = coded(pa.concat_arrays([piece.names for piece in rows]))
     order = sorted(range(len(names)), key=names.__getitem__)
-    position = np.empty(len(names), dtype=np.int64)
-    position[order] = np.arange(len(names))
-    columns = position[encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
-    parts = np.split(columns, np.cumsum([len(piece.names) for piece in rows])[:-1])
+    parts = np.split(np.argsort(order)[codes], np.cumsum([len(piece.names) for piece in rows])[:-1])
     classes, shape = tuple(names[k] for k in order), (len(node_ids), len(names))
     indicators = [
         sp.csr_array((np.ones(len(part), dtype=bool), (row_of[piece.rows], part)), shape=shape)

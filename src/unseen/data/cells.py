@@ -265,33 +265,31 @@ class Text:
             refuse_stray_quotes(self.data, self.layout.delimiter, self.source, self.before + 1)
         return tuple(column.slice(0, rows) for column in columns)
 
-    def _arrow(self, data: bytes, types: list[Any]) -> tuple[pa.ChunkedArray, ...]:
+    def _arrow(self, data: bytes, types: list[Any], block: int = _ARROW_BLOCK) -> tuple[pa.ChunkedArray, ...]:
         names = [str(k) for k in range(len(types))]
-        # A row longer than a block is refused by the parser: such files are read as one block.
-        longest = min(len(data), 2**31 - 1)
-        for block in (_ARROW_BLOCK, longest) if len(data) > _ARROW_BLOCK else (_ARROW_BLOCK,):
-            try:
-                table = pa.csv.read_csv(
-                    pa.py_buffer(data),
-                    read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
-                    parse_options=pa.csv.ParseOptions(
-                        delimiter=self.layout.delimiter or NEVER,
-                        quote_char='"' if self.layout.quotes else False,
-                        newlines_in_values=b'"' in data and self.layout.quotes,
-                    ),
-                    convert_options=pa.csv.ConvertOptions(
-                        column_types=dict(zip(names, types, strict=True)),
-                        null_values=[],
-                        strings_can_be_null=False,
-                        check_utf8=False,
-                    ),
-                )
-            except pa.ArrowInvalid as error:
-                if "straddl" not in str(error) or block == longest:
-                    raise
-            else:
-                return tuple(table.columns)
-        return ()  # pragma: no cover  # the last block returns or raises
+        try:
+            table = pa.csv.read_csv(
+                pa.py_buffer(data),
+                read_options=pa.csv.ReadOptions(column_names=names, block_size=block),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=self.layout.delimiter or NEVER,
+                    quote_char='"' if self.layout.quotes else False,
+                    newlines_in_values=b'"' in data and self.layout.quotes,
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types=dict(zip(names, types, strict=True)),
+                    null_values=[],
+                    strings_can_be_null=False,
+                    check_utf8=False,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            # A row longer than a block is refused by the parser: such a file is read as one block.
+            longest = min(len(data), 2**31 - 1)
+            if "straddl" not in str(error) or block >= longest:
+                raise
+            return self._arrow(data, types, longest)
+        return tuple(table.columns)
 
     def _explained(self, error: pa.ArrowInvalid) -> InputError:
         """Return the sentence for a file that the parser refused: the first line of another width."""

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.headers import DST, HEADER_HINT, LABEL, NODE, SRC, WEIGHT, id_position
-from unseen.data.ids import Floats, Ints, id_column, is_list, is_string, joined
+from unseen.data.ids import id_column, is_list, is_string, joined
 from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.errors import InputError
+from unseen.ids import Array, Floats, Ints
 
 _USUAL = {"src": SRC, "dst": DST, "weight": WEIGHT, "label": LABEL, "node": NODE}
 """What columns that the user may name are usually called."""
@@ -65,10 +65,10 @@ def name_values(table: Table, index: int, what: str) -> pa.Array:
     return names
 
 
-def finite_values(table: Table, index: int, what: str, rule: str, kind: Any = None) -> npt.NDArray[Any]:
+def finite_values(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
     """Return a column of finite numbers: float32 where they came so (or `kind` says so), else float64."""
     column = table.columns[index]
-    values: npt.NDArray[Any]
+    values: Array
     if column.type == pa.float32() and not column.null_count:
         values = column.to_numpy()
     else:
@@ -134,7 +134,7 @@ def given_names(role: Role, options: Options) -> dict[str, str]:
         named = {"src": options.src, "dst": options.dst, "weight": options.weight}
     else:
         named = {"node": options.node_column, "label": options.label_column if role == "labels" else None}
-    return {usual: name for usual, name in named.items() if name is not None}
+    return {usual: name for usual, name in named.items() if name}
 
 
 def renamed(table: Table, role: Role, options: Options) -> Table:

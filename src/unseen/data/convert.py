@@ -107,9 +107,8 @@ def convert_file(
         return write_part(graph, "features", to, inputs=[path])
     if kind == "labels":
         return write_part(read_label_list(path, options), "labels", to, inputs=[path])
-    parts = _own_parts(_first_file(path, "edges")) | {
-        k: part for k, part in parts.items() if part is not None
-    }
+    given = {name: part for name, part in parts.items() if part is not None}
+    parts = _own_parts(_first_file(path, "edges")) | given
     by_type = (list(part.values()) if isinstance(part, Mapping) else part for part in parts.values())
     listed = (part if isinstance(part, (list, tuple)) else [part] for part in by_type)
     own = files_of(path, "edges") if is_pattern(path) else [path]

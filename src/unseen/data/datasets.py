@@ -14,7 +14,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,9 +26,8 @@ import scipy.sparse as sp
 from unseen.data.sources import FEATURE_FILE, GRAPH_FILE, GROUP_FILE
 from unseen.errors import DatasetError, logger, unknown_name
 from unseen.graph import Graph
-from unseen.ids import IdArray
+from unseen.ids import IdArray, Value
 from unseen.labels import Labels
-from unseen.shown import as_html
 
 if TYPE_CHECKING:
     from unseen.data.published import Entry
@@ -39,7 +38,7 @@ _NUMBER = re.compile("0|[1-9][0-9]{0,17}")  # as numbers are written; what fits 
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(Value):
     """A graph and the labels of its nodes, under one name; frozen.
 
     Parameters
@@ -62,8 +61,6 @@ class Dataset:
     name: str
     graph: Graph
     labels: Labels
-
-    _repr_html_ = as_html
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {self.graph}, {self.labels})"
@@ -88,11 +85,9 @@ class Counts:
 
     def require(self, counted: Counts, name: str, where: str) -> None:
         """Raise a `DatasetError` that says which numbers of `counted` differ from these."""
-        wrong = [
-            f"{getattr(counted, f.name)} {f.name} in place of {getattr(self, f.name)}"
-            for f in fields(self)
-            if getattr(self, f.name) not in (None, getattr(counted, f.name))
-        ]
+        known, found = asdict(self), asdict(counted)
+        odd = [name for name, number in known.items() if number not in (None, found[name])]
+        wrong = [f"{found[name]} {name} in place of {known[name]}" for name in odd]
         if wrong:
             msg = (
                 f"the data set {name!r} in {where} has {', '.join(wrong)}: it is damaged or another data set "
@@ -124,10 +119,9 @@ def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...
     parent = _user_folder(data_dir)
     if parent is None:
         return listed
-    folders = sorted(place.parent.name for place in parent.glob(f"*/{GRAPH_FILE}"))
-    return listed + tuple(
-        name for name in folders if name not in listed and (parent / name / GROUP_FILE).is_file()
-    )
+    folders = sorted(place.parent for place in parent.glob(f"*/{GRAPH_FILE}"))
+    own = [folder.name for folder in folders if (folder / GROUP_FILE).is_file()]
+    return tuple(dict.fromkeys([*listed, *own]))
 
 
 def dataset_counts(name: str) -> dict[str, int | None]:
@@ -253,15 +247,11 @@ def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
         msg = f"the data set {name!r} in {folder} lacks {' and '.join(missing)}; put the file there"
         raise DatasetError(msg)
     has_features = features.is_file() and (counts is None or counts.features > 0)
+    rows_from = features if has_features else None
     try:
         meta = _read_meta(folder / "meta.json")
         feature_names = tuple(words.read_text(encoding="utf-8").splitlines()) if words.is_file() else None
-        data = read(
-            folder / GRAPH_FILE,
-            features=features if has_features else None,
-            labels=folder / GROUP_FILE,
-            header=False,
-        )
+        data = read(folder / GRAPH_FILE, None, rows_from, folder / GROUP_FILE, header=False)
     except (OSError, ValueError) as error:
         msg = f"the data set {name!r} in {folder} cannot be read: {error}"
         raise DatasetError(msg) from error
@@ -283,12 +273,8 @@ def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
             f"{words} has {len(feature_names)} lines, but there are {width} features; one per line is needed"
         )
         raise DatasetError(msg)
-    graph = Graph(
-        rows @ graph.adjacency @ rows.T,
-        None if graph.features is None else sp.csr_array(rows @ graph.features).astype(np.float32),
-        ids,
-        feature_names or graph.feature_names,
-    )
+    values = None if graph.features is None else sp.csr_array(rows @ graph.features).astype(np.float32)
+    graph = Graph(rows @ graph.adjacency @ rows.T, values, ids, feature_names or graph.feature_names)
     classes = classes or class_names or map(str, range(c))
     return Dataset(name, graph, Labels(rows @ labels.indicator @ columns.T, tuple(classes), graph.node_ids))
 

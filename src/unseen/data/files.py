@@ -267,10 +267,8 @@ def _is_running(process: int) -> bool:
         return True
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)  # it is of another user
     return True
 
 

@@ -120,7 +120,7 @@ def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> B
         yield Table.of(file.name, {"node": numbers})
         return
     plain = replace(options, header=False)
-    for batch in text.read_with(file, role, plain, n_bytes if role == "edges" else None, None):
+    for batch in text.read(file, role, plain, n_bytes if role == "edges" else None):
         if role == "edges":
             yield replace(batch, nodes=numbers)
             continue

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset, unweighted_adjacency
 from unseen.errors import InputError
 from unseen.graph import Graph
+from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.params import Allowed, Limits
 from unseen.randomness import RandomState, as_generator
@@ -126,9 +126,7 @@ def random_graph(n_nodes: int, *, n_edges: int | None = None, random_state: Rand
     return Graph(unweighted_adjacency(low, high, n_nodes))
 
 
-def _block(
-    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], probability: float, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _block(first: Ints, second: Ints, probability: float, rng: np.random.Generator) -> Ints:
     """Return the edges between two groups, or inside one, each pair with the given probability."""
     inside = first is second
     pairs = len(first) * (len(first) - 1) // 2 if inside else len(first) * len(second)
@@ -140,7 +138,7 @@ def _block(
 
 
 def _words(
-    codes: npt.NDArray[np.int64],
+    codes: Ints,
     n_classes: int,
     n_own: int,
     n_noise: int,
@@ -162,7 +160,7 @@ def _words(
     return sp.coo_array((np.ones(len(rows), dtype=np.float32), (rows, words)), shape=(n, columns)).tocsr()
 
 
-def _distinct(population: int, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _distinct(population: int, size: int, rng: np.random.Generator) -> Ints:
     """Draw `size` different numbers below `population`, sorted, in memory of the order of `size`."""
     if 2 * size > population:
         mask = np.ones(population, dtype=bool)
@@ -178,7 +176,7 @@ def _distinct(population: int, size: int, rng: np.random.Generator) -> npt.NDArr
     return np.delete(numbers, rng.choice(len(numbers), len(numbers) - size, replace=False))
 
 
-def _pair(number: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _pair(number: Ints) -> tuple[Ints, Ints]:
     """Return the pair low < high of each number: 0 is (0, 1), 1 is (0, 2), 2 is (1, 2), 3 is (0, 3), ..."""
     high = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
     # The square root of a large number may be off by one either way.

@@ -65,7 +65,8 @@ def is_header(role: Role, cells: Sequence[str]) -> bool:
     names = set(neo4j_names(cells, role))
     if role == "edges":
         return bool(names.intersection(SRC) and names.intersection(DST))
-    if role in ("features", "vectors") and len(cells) > 1 and all(map(_is_word, cells[1:])):
+    words = all(cell and not is_number(cell) for cell in cells[1:])
+    if words and len(cells) > 1 and role in ("features", "vectors"):
         return True  # no number beside the id
     return bool(names.intersection(NODE + LABEL if role == "labels" else NODE))
 
@@ -219,10 +220,8 @@ def strangers_among(own: list[pa.Array], others: list[pa.Array]) -> Callable[[],
 
     def count() -> int:
         elsewhere = stacked(others).cast(pa.large_string())
-        return sum(
-            int(pc.sum(pc.invert(pc.is_in(c.cast(pa.large_string()), elsewhere)), min_count=0).as_py())
-            for c in own
-        )
+        known = (pc.is_in(column.cast(pa.large_string()), elsewhere) for column in own)
+        return sum(int(pc.sum(pc.invert(each), min_count=0).as_py()) for each in known)
 
     return count
 
@@ -242,10 +241,6 @@ def lower(cells: Sequence[str]) -> list[str]:
     """Return cells as names of columns are compared; a header may begin with ``#``."""
     names = [cell.strip().lower() for cell in cells]
     return [names[0].removeprefix("#").lstrip(), *names[1:]] if names else names
-
-
-def _is_word(cell: str) -> bool:
-    return bool(cell) and not is_number(cell)
 
 
 def is_number(cell: str) -> bool:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.options import Options
@@ -21,6 +20,7 @@ from unseen.data.read import Data, Intake
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Features
+from unseen.ids import Array
 from unseen.labels import Labels
 
 NODES, LINKS, LABELS, INFO = "node.dat", "link.dat", "label.dat", "info.dat"
@@ -71,38 +71,33 @@ def _table(path: Path, types: dict[str, str]) -> Table:
     columns = COLUMNS[path.name]
     numbers = [k for k, name in enumerate(columns) if name in ("node", "src", "dst")]
     least = 3 if path.name == NODES else 4
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    for line, text in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
-        cells = text.rstrip("\r").split("\t") if text.strip() else []
-        if cells and (len(cells) < least or not all(cells[k].isdecimal() for k in numbers)):
+    texts = enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1)
+    filled = {line: text.rstrip("\r").split("\t") for line, text in texts if text.strip()}
+    for line, cells in filled.items():
+        if len(cells) < least or not all(cells[k].isdecimal() for k in numbers):
             msg = (
                 f"{str(path)!r}, line {line} has {len(cells)} columns and begins with {cells[0]!r}; these are needed, "
                 f"with tabs between them: {', '.join(columns[:least])}"
             )
             raise InputError(msg)
-        if cells:
-            rows.append([*cells, ""][: len(columns)])
-            lines.append(line)
+    rows = [[*cells, ""] for cells in filled.values()]
     values: dict[str, Any] = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
     values |= {columns[k]: np.array(values[columns[k]], dtype=np.int64) for k in numbers}
     values["type"] = [types.get(each, each) for each in values["type"]]
     if path.name == LABELS:
         values = {"node": values["node"], "label": [text.replace(",", "|") for text in values["label"]]}
-    table = Table.of(repr(str(path)), values)
+    table, lines = Table.of(repr(str(path)), values), list(filled)
     return replace(table, place=lambda row: f"{str(path)!r}, line {lines[row]}", text=path.name == LINKS)
 
 
 def _features(nodes: Table) -> dict[str, Features]:
     """Return the features of the types that have some."""
-    rows: dict[str, list[npt.NDArray[Any]]] = {}
+    rows: dict[str, list[Array]] = {}
     for k, (kind, text) in enumerate(zip(*(nodes.columns[j].to_pylist() for j in (2, 3)), strict=True)):
         letters = np.frombuffer(text.encode(), dtype=np.uint8)
         row = letters[::2] - np.uint8(ord("0"))  # most are lists of 0 and 1, which are quickly read
         if len(letters) % 2 == 0 or row.max() > 1 or (letters[1::2] != ord(",")).any():
-            with warnings.catch_warnings(
-                action="ignore"
-            ):  # at what is no number, and found by the next lines
+            with warnings.catch_warnings(action="ignore"):  # at what is no number; the next lines find it
                 row = np.fromstring(text, sep=",") if text else row[:0]  # type: ignore[assignment]
         own = rows.setdefault(kind, [])
         if len(row) != text.count(",") + bool(text) or not np.isfinite(row).all():

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import InputError
-from unseen.ids import IdArray, as_ids
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from unseen.ids import Array, IdArray, Ints, as_ids
 
 
 def id_array(ids: IdArray, what: str = "node_ids") -> pa.Array:
@@ -60,9 +56,9 @@ class Numbering:
     """All ids in the order of first appearance, and the numbers of each column in it."""
 
     ids: IdArray
-    before: list[npt.NDArray[np.int64]]
-    columns: list[npt.NDArray[np.int64]]
-    after: list[npt.NDArray[np.int64]]
+    before: list[Ints]
+    columns: list[Ints]
+    after: list[Ints]
 
 
 def number_ids(
@@ -96,6 +92,12 @@ def stacked(columns: Sequence[pa.Array]) -> pa.Array:
     return pa.concat_arrays([column.cast(kind) for column in columns] or [pa.array([], kind)])
 
 
+def coded(names: pa.Array) -> tuple[list[str], Ints]:
+    """Return the names that there are, in the order of first appearance, and the number of each entry's."""
+    encoded = names.dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
 def joined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return the chunks of a column as one array, its dictionary resolved."""
     if pa.types.is_dictionary(column.type):
@@ -119,7 +121,7 @@ def is_list(kind: pa.DataType) -> bool:
 WIDEST = 256  # characters; numpy pads every string to the longest, so few long ones would cost gigabytes
 
 
-def text_arrays(key: str, values: Any) -> dict[str, npt.NDArray[Any]]:
+def text_arrays(key: str, values: Any) -> dict[str, Array]:
     r"""Return arrays that hold ids or names without pickle: ``key``, or ``key_utf8`` and ``key_offsets``.
 
     numpy's strings have one width and lose zero characters at the end, so that very long values and those
@@ -137,7 +139,7 @@ def text_arrays(key: str, values: Any) -> dict[str, npt.NDArray[Any]]:
     return {f"{key}_utf8": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{key}_offsets": offsets}
 
 
-def texts_from_arrays(key: str, arrays: Mapping[str, npt.NDArray[Any]], where: str) -> list[str] | None:
+def texts_from_arrays(key: str, arrays: Mapping[str, Array], where: str) -> list[str] | None:
     r"""Return what `text_arrays` stored as bytes, or None where there is no such pair of arrays."""
     if f"{key}_utf8" not in arrays or f"{key}_offsets" not in arrays:
         return None

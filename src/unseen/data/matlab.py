@@ -56,10 +56,8 @@ def parse_mat(data: bytes, require_room: Callable[[int], None] = lambda _: None)
 
 def _byte_order(data: bytes) -> str:
     mark = data[126:128]
-    _refuse(
-        len(data) < _HEADER or mark not in (b"IM", b"MI"),
-        "it has no header of a Matlab file of version 5 to 7",
-    )
+    known = len(data) >= _HEADER and mark in (b"IM", b"MI")
+    _refuse(not known, "it has no header of a Matlab file of version 5 to 7")
     order = "<" if mark == b"IM" else ">"
     (version,) = struct.unpack(order + "H", data[124:126])
     _refuse(version >> 8 != 1, "it is of version 7.3 or unknown, save it with `save -v7`")

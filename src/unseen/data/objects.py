@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
@@ -23,7 +22,7 @@ from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError, UnsupportedError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray, as_ids, match_ids
+from unseen.ids import Array, IdArray, as_ids, match_ids
 from unseen.labels import Labels
 
 
@@ -221,21 +220,17 @@ def labels_to_arrow(labels: Labels) -> pa.Table:
     >>> labels_to_arrow(unseen.Labels.from_values(["x", None], ["a", "b"])).to_pylist()
     [{'node': 'a', 'label': 'x'}]
     """
+    nodes, text = id_array(labels.node_ids), pa.large_string()
     rows, columns = labels.indicator.nonzero()
-    names = pa.array(list(labels.classes), pa.large_string()).take(pa.array(columns))
-    table = pa.table({"node": id_array(labels.node_ids).take(pa.array(rows)), "label": names})
+    names = pa.array(list(labels.classes), text).take(pa.array(columns))
+    table = pa.table({"node": nodes.take(pa.array(rows)), "label": names})
     if not labels.answers:
         return table
     places = match_ids(as_ids(list(labels.answers)), labels.node_ids)
-    answers = pa.table(
-        {
-            "node": id_array(labels.node_ids).take(pa.array(places)),
-            "label": pa.array([""] * len(places), pa.large_string()),
-            "answer": pa.array(list(labels.answers.values()), pa.large_string()),
-        }
-    )
-    empty = pa.array([""] * table.num_rows, pa.large_string())
-    return pa.concat_tables([table.append_column("answer", empty), answers])
+    no_label, given = pa.array([""] * len(places), text), pa.array(list(labels.answers.values()), text)
+    answers = pa.table({"node": nodes.take(pa.array(places)), "label": no_label, "answer": given})
+    no_answer = pa.array([""] * table.num_rows, text)
+    return pa.concat_tables([table.append_column("answer", no_answer), answers])
 
 
 def arrow_table(value: Any, role: Role) -> pa.Table:
@@ -297,14 +292,14 @@ def _features(graph: Any, features: Any, node_type: str | None) -> Any:
     return parts.get(None) or parts or None
 
 
-def _vectors(graph: Any, names: list[Any], attribute: str) -> npt.NDArray[Any]:
+def _vectors(graph: Any, names: list[Any], attribute: str) -> Array:
     """Return the attribute of these nodes, a number or a vector, as the rows of a matrix."""
     values = [graph.nodes[name].get(attribute) for name in names]
     missing = [name for name, value in zip(names, values, strict=True) if value is None]
     if missing:
         msg = f"{len(missing)} of {len(names)} nodes have no attribute {attribute!r}, the first is {missing[0]!r}"
         raise InputError(msg)
-    rows: list[npt.NDArray[Any]] = []
+    rows: list[Array] = []
     for name, value in zip(names, values, strict=True):
         row = np.atleast_1d(np.asarray(value))
         if row.ndim != 1 or row.dtype.kind not in "fiub" or (rows and row.shape != rows[0].shape):
@@ -314,5 +309,5 @@ def _vectors(graph: Any, names: list[Any], attribute: str) -> npt.NDArray[Any]:
     return np.stack(rows)
 
 
-def _dense(features: Features | None) -> npt.NDArray[Any]:
+def _dense(features: Features | None) -> Array:
     return features if isinstance(features, np.ndarray) else sp.csr_array(features).toarray()

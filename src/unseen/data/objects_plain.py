@@ -116,12 +116,7 @@ def _edges(source: Any) -> Table | None:
     if isinstance(source, Mapping):
         if _has_columns(source, SRC, DST):
             return Table.of("`edges`", source)
-        rows = ((node, others) for node, others in source.items() if _are_neighbours(node, others))
-        source = [
-            (node, other, others[other] if isinstance(others, Mapping) else 1.0)
-            for node, others in rows
-            for other in others
-        ]
+        source = [edge for node, others in source.items() for edge in _edges_of(node, others)]
     elif not isinstance(source, _CONTAINERS):
         return None
     ends: list[list[Any]] = [[], []]
@@ -153,19 +148,19 @@ def _array_table(array: Any) -> Table:
             raise InputError(msg)
         ends = ends.astype(np.int64)
     columns = {"src": id_column(ends[:, 0], "src"), "dst": id_column(ends[:, 1], "dst")}
-    return Table.of(
-        "`edges`", columns if pairs.shape[1] == 2 else {**columns, "weight": pairs[:, 2].tolist()}
-    )
+    if pairs.shape[1] == 3:
+        columns["weight"] = pairs[:, 2].tolist()
+    return Table.of("`edges`", columns)
 
 
-def _are_neighbours(node: Any, listed: Any) -> bool:
+def _edges_of(node: Any, listed: Any) -> list[tuple[Any, Any, Any]]:
     if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
         msg = (
             f"`edges` has {listed!r} for the node {node!r}; a dict of edges lists the neighbours of each node, "
             "or has the columns `src` and `dst`"
         )
         raise InputError(msg)
-    return True
+    return [(node, other, listed[other] if isinstance(listed, Mapping) else 1.0) for other in listed]
 
 
 def collected(source: Any) -> Any:

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray, Ints, as_ids, checked_weights, default_ids, merged
+from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, checked_weights, default_ids, merged
 from unseen.labels import Labels
 from unseen.relation_graph import RelationGraph
 from unseen.relations import Relation, settled
@@ -245,7 +244,7 @@ def _class_entries(store: Any) -> tuple[Ints, Ints, list[str]]:
     return rows, columns, list(names)
 
 
-def _weights(store: Any, n: int) -> npt.NDArray[np.float64]:
+def _weights(store: Any, n: int) -> Floats:
     name = "edge_weight" if store.get("edge_weight") is not None else "edge_attr"
     if store.get(name) is None:
         return np.ones(n)
@@ -272,7 +271,7 @@ def _adjacency(src: Ints, dst: Ints, weights: Any, n: int, symmetrize: Symmetriz
     return csr
 
 
-def _class_numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _class_numbers(y: Array) -> tuple[Ints, Ints]:
     if y.dtype.kind == "f":
         y = np.where(np.isnan(y), -1.0, y)
         if (y != np.floor(y)).any():
@@ -286,7 +285,7 @@ def _class_numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDAr
     return rows, numbers[rows]
 
 
-def _array(value: Any, name: str) -> npt.NDArray[Any]:
+def _array(value: Any, name: str) -> Array:
     if not hasattr(value, "detach"):
         return np.asarray(value)
     tensor = value.detach().cpu()
@@ -308,7 +307,7 @@ def _matrix(value: Any, name: str) -> Features:
     return sp.coo_array((coo.values().numpy(), (rows, columns)), shape=tuple(coo.shape)).tocsr()
 
 
-def _float32(values: npt.NDArray[Any], what: str) -> npt.NDArray[np.float32]:
+def _float32(values: Array, what: str) -> Singles:
     with np.errstate(over="ignore"):
         narrow = values.astype(np.float32)
     if not np.isfinite(narrow).all():

@@ -47,9 +47,8 @@ class File:
         if stat.S_ISDIR(kind.st_mode):
             msg = f"{self.name} is a folder; `{what}` needs a file"
             raise InputError(msg)
-        if str(path) in ("/dev/stdout", "/dev/stderr") or not (
-            stat.S_ISREG(kind.st_mode) or stat.S_ISFIFO(kind.st_mode)
-        ):
+        readable = stat.S_ISREG(kind.st_mode) or stat.S_ISFIFO(kind.st_mode)
+        if not readable or str(path) in ("/dev/stdout", "/dev/stderr"):
             msg = f"{self.name} is a device, not a file; `{what}` needs a file or a pipe"
             raise InputError(msg)
         self.size = kind.st_size

@@ -1,4 +1,4 @@
-"""How sources are read: one value for every reader and every command, worded once."""
+"""How sources are read: one value for every reader and every command."""
 
 from __future__ import annotations
 
@@ -9,23 +9,6 @@ from unseen.errors import InputError
 
 if TYPE_CHECKING:
     from unseen.ids import Negative, Symmetrize
-
-WORDING = {
-    "header": "Whether text files start with a line of names; recognised if not given.",
-    "delimiter": "What separates the columns of text files; guessed if not given.",
-    "symmetrize": "What becomes of a pair listed twice: max, sum or error.",
-    "drop_negative": "Leave out edges of negative weight.",
-    "strict": "Refuse labels of nodes that have no edge and no features.",
-    "directed": "Keep the direction of edges, from src to dst.",
-    "absolute": "Take negative weights without their sign.",
-    "src": "Column of the edges' first ends, where it has another name.",
-    "dst": "Column of their second ends.",
-    "weight": "Column, or edge attribute, of their weights.",
-    "node_column": "Column of the ids in nodes, features and labels.",
-    "label_column": "Column, or node attribute, of the labels.",
-    "edges_table": "Table of a database that holds the edges.",
-}
-"""What each option means, in one sentence; the command line's help says the same."""
 
 
 class OptionNames(TypedDict, total=False):
@@ -48,7 +31,7 @@ class OptionNames(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How sources are read; `WORDING` says what each option means."""
+    """How sources are read; :func:`unseen.read` says what each option means."""
 
     header: bool | None = None
     delimiter: str | None = None
@@ -68,11 +51,6 @@ class Options:
     def negative(self) -> Negative:
         """What becomes of negative weights."""
         return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
-
-    @property
-    def names_columns(self) -> bool:
-        """Whether columns are called otherwise than usual."""
-        return any((self.src, self.dst, self.weight, self.node_column, self.label_column))
 
     def __post_init__(self) -> None:
         from unseen.ids import check_symmetrize

@@ -19,19 +19,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.build import Report
 from unseen.data.columns import NOT_USED, listed, renamed
 from unseen.data.headers import PANDAS_INDEX, is_row
-from unseen.data.ids import Floats, Ints, stacked
+from unseen.data.ids import stacked
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
 from unseen.data.tables import First, Matrix, Table
 from unseen.errors import InputError, logger
-from unseen.ids import Features, as_ids
+from unseen.ids import Features, Floats, Ints, Mask, as_ids
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Edges:
     nodes: pa.Array | None = None
     types: pa.Array | None = None
     place: Callable[[int], str] = "row {}".format
-    points: npt.NDArray[np.bool_] | None = None
+    points: Mask | None = None
 
     @property
     def negative(self) -> Ints:
@@ -204,7 +203,7 @@ class Reader(Generic[Piece]):
             if isinstance(batch, Matrix):
                 yield self._as_table(batch)
                 continue
-            batch = renamed(batch, self.role, self.options) if self.options.names_columns else batch
+            batch = renamed(batch, self.role, self.options)
             self.first = batch.first or self.first
             self.report.comments += batch.comments
             own = set(batch.names or ())
@@ -236,11 +235,7 @@ class Reader(Generic[Piece]):
 
     def _say_unused(self, table: Table, used: Collection[int | None]) -> None:
         """Name the columns that are not read, once per source."""
-        names = table.names or ()
-        others = [
-            name.removesuffix(NOT_USED)
-            for k, name in enumerate(names)
-            if k not in used and name != PANDAS_INDEX
-        ]
-        if others and not self._started:
+        left = [name for k, name in enumerate(table.names or ()) if k not in used and name != PANDAS_INDEX]
+        if left and not self._started:
+            others = [name.removesuffix(NOT_USED) for name in left]
             logger.info("%s: columns not used: %s", table.source, listed(others))

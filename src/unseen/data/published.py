@@ -84,15 +84,12 @@ class Entry:
 
 def _entries() -> dict[str, Entry]:
     listed = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-    return {
-        name: Entry(
-            name,
-            Counts(**each["counts"]),
-            tuple(Source(**file) for file in each["files"]),
-            tuple(each["classes"]) if "classes" in each else None,
-        )
-        for name, each in listed.items()
-    }
+    entries = {}
+    for name, each in listed.items():
+        sources = tuple(Source(**file) for file in each["files"])
+        classes = tuple(each["classes"]) if "classes" in each else None
+        entries[name] = Entry(name, Counts(**each["counts"]), sources, classes)
+    return entries
 
 
 ENTRIES = _entries()
@@ -136,11 +133,8 @@ def contents(entry: Entry, folders: Sequence[Path] = ()) -> dict[str, bytes]:
         try:
             files[source.content] = _download(source, base, cache) if local is None else local
         except DatasetError as error:
-            others = [
-                each
-                for each in entry.sources
-                if each.content not in files and _local(each, folders, cache) is None
-            ]
+            open_ones = (each for each in entry.sources if each.content not in files)
+            others = [each for each in open_ones if _local(each, folders, cache) is None]
             fetch = " and ".join(dict.fromkeys(f"{each.url(base)} as {cache / each.file}" for each in others))
             own = [f"{entry.name.partition(':')[0]}/{each.content}" for each in entry.sources]
             msg = (
@@ -154,14 +148,8 @@ def contents(entry: Entry, folders: Sequence[Path] = ()) -> dict[str, bytes]:
 def _local(source: Source, folders: Sequence[Path], cache: Path) -> bytes | None:
     """Return the content of a file that is here, compared with its sha256; None where there is none."""
     for folder in (*folders, cache):
-        path = next(
-            (
-                p
-                for p in (folder / source.content, folder / source.alias, folder / source.file)
-                if p.is_file()
-            ),
-            None,
-        )
+        places = (folder / name for name in (source.content, source.alias, source.file))
+        path = next((place for place in places if place.is_file()), None)
         if path is None:
             continue
         try:

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset, unweighted_adjacency
 from unseen.data.published import Entry
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.graph import Graph
+from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.relations import Relation
 
 Contents = Mapping[str, bytes]
 """Content of each published file by its name, in the order of the entry; checksums have been compared before."""
-Pairs = npt.NDArray[np.int64]
+Pairs = Ints
 
 
 def converted(entry: Entry, contents: Contents) -> Dataset:
@@ -87,11 +87,9 @@ def _matrices(content: bytes, *keys: str) -> list[sp.csr_array]:
 def _benchmark(entry: Entry, contents: Contents) -> Parts:
     """Three arrays for each sparse matrix, and one of class numbers."""
     with np.load(io.BytesIO(*contents.values()), allow_pickle=False) as arrays:
+        parts = ("data", "indices", "indptr")
         edges, features = (
-            sp.csr_array(
-                tuple(arrays[f"{key}_{part}"] for part in ("data", "indices", "indptr")),
-                arrays[f"{key}_shape"],
-            )
+            sp.csr_array(tuple(arrays[f"{key}_{part}"] for part in parts), arrays[f"{key}_shape"])
             for key in ("adj", "attr")
         )
         names = tuple(arrays["attr_names"].tolist()) if "attr_names" in arrays else None

@@ -21,20 +21,20 @@ from unseen.data.build import (
     refuse_unknown,
 )
 from unseen.data.headers import stands_in, strangers_among
-from unseen.data.ids import Ints, Numbering, id_column, number_ids
+from unseen.data.ids import Numbering, id_column, number_ids
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
 from unseen.data.sources import is_path
+from unseen.data.words import with_text
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import IdArray, as_ids, default_ids, match_ids
+from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
-from unseen.shown import as_html
 
 
 @dataclass(frozen=True)
-class Data:
+class Data(Value):
     """What :func:`unseen.read` returns.
 
     Attributes
@@ -56,8 +56,6 @@ class Data:
     graph: Graph
     labels: Labels | None
     report: Report
-
-    _repr_html_ = as_html
 
 
 def read(
@@ -141,11 +139,7 @@ def read(
 
         return read_hgb(Path(edges), nodes, features, labels)
     data = Intake(edges, nodes, features, several(labels), reading).data()
-    if text is None:
-        return data
-    from unseen.data.words import with_text
-
-    return replace(data, graph=with_text(data.graph, text, encoder, reading))
+    return data if text is None else replace(data, graph=with_text(data.graph, text, encoder, reading))
 
 
 def read_graph(
@@ -273,9 +267,8 @@ class Intake:
         if table is not None:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
             feature_ids = [id_column(ids, "features")]
-        numbering = number_ids(
-            [edges.src, edges.dst], before=before, after=[*feature_ids, *(piece.ids for piece in rows)]
-        )
+        after = [*feature_ids, *(piece.ids for piece in rows)]
+        numbering = number_ids([edges.src, edges.dst], before=before, after=after)
         self.require_nodes(len(numbering.ids))
         label_numbers = numbering.after[len(feature_ids) :]
         self._tell_label_only(numbering, rows, label_numbers)
@@ -317,15 +310,10 @@ class Intake:
     def _settled(self, reader: Reader[Piece]) -> Piece:
         """Return what one source holds; whether its first line is a row is seen by the ids of all sources."""
         everything: list[pa.Array] = [column for other in self.readers for column in other.columns]
-        others: list[pa.Array] = [
-            column
-            for other in self.readers
-            if other is not reader and other not in self.labels
-            for column in other.columns
-        ]
-        return reader.whole(
-            stands_in([*everything, *self.beside]), strangers_among(reader.columns, [*others, *self.beside])
-        )
+        readers = [each for each in self.readers if each is not reader and each not in self.labels]
+        others: list[pa.Array] = [column for other in readers for column in other.columns]
+        strangers = strangers_among(reader.columns, [*others, *self.beside])
+        return reader.whole(stands_in([*everything, *self.beside]), strangers)
 
     def require_nodes(self, n: int) -> None:
         """Raise the error for a graph without nodes."""

@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.build import Report, combined, feature_rows
-from unseen.data.ids import Floats, Ints, Numbering
+from unseen.data.ids import Numbering, coded
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, NodeList
 from unseen.errors import InputError, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import IdArray, Place, Types
+from unseen.ids import Floats, IdArray, Ints, Place, Types
 from unseen.relation_graph import RelationGraph
 from unseen.relations import Relation, oriented, settled
 
@@ -36,9 +35,8 @@ def graph_of_relations(
         place = edges.place(int(zero[0]))
         msg = f"{place}: the weight is 0, which has no sign; remove the line, or give another weight"
         raise InputError(msg)
-    rows_of = dict(
-        zip([key for key in by_type if by_type[key].ids is not None], numbering.after, strict=False)
-    )
+    named = [key for key in by_type if by_type[key].ids is not None]
+    rows_of = dict(zip(named, numbering.after, strict=False))
     types, codes = _node_types(nodes, by_type, rows_of, numbering)
     _require_types(codes, edges, numbering)
     names = None if edges.types is None else coded(edges.types)
@@ -63,12 +61,6 @@ def graph_of_relations(
         {key: matrix for key, (matrix, _) in stored.items()},
         {key: own for key, (_, own) in stored.items() if own is not None},
     )
-
-
-def coded(names: pa.Array) -> tuple[list[str], Ints]:
-    """Return the names that there are, in the order of first appearance, and the number of each entry's."""
-    encoded = names.dictionary_encode()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _node_types(

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
@@ -37,13 +36,24 @@ from unseen.data.headers import (
     lower,
     neo4j_names,
 )
-from unseen.data.ids import Floats, Ints, id_column, is_list
+from unseen.data.ids import id_column, is_list
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, logger
-from unseen.ids import MISSING_WORDS, UNLABELLED, Features, checked_weights, default_ids, symmetric
+from unseen.ids import (
+    MISSING_WORDS,
+    UNLABELLED,
+    Array,
+    Features,
+    Floats,
+    Ints,
+    checked_weights,
+    default_ids,
+    is_finite,
+    symmetric,
+)
 from unseen.labels import ANSWERS, CHECKED, doubted_label
 
 
@@ -125,10 +135,8 @@ class EdgeReader(Reader[Edges]):
             self._say_unused(table, positions.values())
             return positions
         if not table.text:
-            raise _lack(
-                table,
-                "edges need `src` and `dst`, `weight` and `type` are optional; --src and --dst name other columns",
-            )
+            need = "edges need `src` and `dst`, `weight` and `type` are optional; --src and --dst name other columns"
+            raise _lack(table, need)
         width = len(table.columns)
         if width not in (2, 3):
             raise _lack(
@@ -155,13 +163,9 @@ class EdgeReader(Reader[Edges]):
         undirected = not directed and (csr != csr.T).nnz == 0
         coo = (sp.triu(csr) if undirected else csr).tocoo()
         nodes = id_column(default_ids(csr.shape[0]) if matrix.ids is None else matrix.ids, "ids")
-        edges = {
-            "src": nodes.take(pa.array(coo.row)),
-            "dst": nodes.take(pa.array(coo.col)),
-            "weight": coo.data,
-        }
+        src, dst = (nodes.take(pa.array(numbers)) for numbers in (coo.row, coo.col))
         place = lambda k: f"{name}, row {coo.row[k]}, column {coo.col[k]}"  # noqa: E731
-        return replace(Table.of(name, edges), place=place, nodes=nodes)
+        return replace(Table.of(name, {"src": src, "dst": dst, "weight": coo.data}), place=place, nodes=nodes)
 
 
 class NodeReader(Reader[NodeList]):
@@ -175,10 +179,8 @@ class NodeReader(Reader[NodeList]):
             raise InputError(msg)
         index = id_position(neo4j_names(batch.names or (), self.role))
         if index is None and len(batch.columns) != 1:
-            raise _lack(
-                batch,
-                "a node list has one column, or a header that names the column `node`, and perhaps `type`",
-            )
+            need = "a node list has one column, or a header that names the column `node`, and perhaps `type`"
+            raise _lack(batch, need)
         return [id_values(batch, index or 0, "node")]
 
     def _piece(self, batch: Table, ids: list[pa.Array]) -> NodeList:
@@ -227,7 +229,7 @@ class FeatureReader(Reader[FeatureRows]):
             names = batch.metadata.get("feature_names")
             own = None if names is None else tuple(json.loads(names))
             return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source, batch.place)
-        numbers, words = dict[int, npt.NDArray[Any]](), list[Block]()
+        numbers, words = dict[int, Array](), list[Block]()
         for k in values:
             try:
                 numbers[k] = finite_values(batch, k, self._name(batch, k), self.rule, self.kind)
@@ -293,16 +295,11 @@ class FeatureReader(Reader[FeatureRows]):
         if self.kind is not None:
             with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
                 values = values.astype(self.kind, copy=False)
-        if isinstance(values, np.ndarray):
-            rows, columns = np.nonzero(~np.isfinite(values))
-            bad = values[rows, columns]
-        else:
+        if not is_finite(values):
             coo = sp.coo_array(values)
-            odd = np.flatnonzero(~np.isfinite(coo.data))
-            rows, columns, bad = coo.row[odd], coo.col[odd], coo.data[odd]
-        if len(rows):
-            node = "" if matrix.ids is None else f" (node {matrix.ids[rows[0]]!r})"
-            msg = f"{source}: row {rows[0]}{node}, column {columns[0]} is {bad[0]}; {self.rule}"
+            odd = int(np.argmin(np.isfinite(coo.data)))
+            node = "" if matrix.ids is None else f" (node {matrix.ids[coo.row[odd]]!r})"
+            msg = f"{source}: row {coo.row[odd]}{node}, column {coo.col[odd]} is {coo.data[odd]}; {self.rule}"
             raise InputError(msg)
         return values if isinstance(values, np.ndarray) else sp.csr_array(values)
 
@@ -354,10 +351,8 @@ class LabelReader(Reader[LabelRows]):
             self._say_unused(table, (node, label, table.find(ANSWER), table.find(REASON)))
             return node, label
         if not table.text:
-            raise _lack(
-                table,
-                "labels need `node` and `label`; say which they are with --node-column and --label-column",
-            )
+            need = "labels need `node` and `label`; say which they are with --node-column and --label-column"
+            raise _lack(table, need)
         if width != 2:
             raise _lack(
                 table,

@@ -78,12 +78,8 @@ class Format:
     def suffix_of(self, path: Path) -> str | None:
         """Return the longest of the suffixes that the name of a file ends in, or None."""
         name = bare_name(path)
-        fitting = [
-            suffix
-            for suffix in self.suffixes
-            if name == suffix
-            or (name.endswith(suffix) if suffix.startswith(".") else suffix == Path(name).suffix)
-        ]
+        ends = (name, Path(name).suffix)
+        fitting = [s for s in self.suffixes if s in ends or (s.startswith(".") and name.endswith(s))]
         return max(fitting, key=len, default=None)
 
     def read(self, file: File, role: Role, options: Options, n_bytes: int | None = None) -> Batches:
@@ -152,13 +148,9 @@ def metadata_path(vectors: Path) -> Path:
 
 def find_format(path: Path, role: str, *, written: bool = False) -> Format | None:
     """Return the format that the name of a file says for a role, or None; the longest suffix wins."""
-    fitting = [
-        (len(suffix), format_)
-        for format_ in FORMATS
-        if role in (format_.writers if written else format_.roles)
-        and (suffix := format_.suffix_of(path)) is not None
-    ]
-    return max(fitting, key=lambda entry: entry[0])[1] if fitting else None
+    able = [each for each in FORMATS if role in (each.writers if written else each.roles)]
+    fitting = [each for each in able if each.suffix_of(path) is not None]
+    return max(fitting, key=lambda each: len(each.suffix_of(path) or ""), default=None)
 
 
 def format_of(path: Path, role: Role) -> Format:
@@ -245,21 +237,10 @@ def is_pattern(source: str | os.PathLike[str]) -> bool:
 def existing(source: str | os.PathLike[str], what: str) -> Path:
     """Return the path of a file or folder that is there; `what` is the parameter that named it."""
     path = as_path(source)
-    try:
-        there = path.exists()
-    except (OSError, ValueError):  # a name no file system takes: too long, a zero byte
-        there = False
-    if not there:
+    if not os.path.exists(path):  # noqa: PTH110  # False, too, of a name no file system takes
         msg = f"there is no file {str(path)!r}; check the path given as `{what}`"
         raise InputError(msg)
     return path
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name no file system takes
-        return False
 
 
 class Source:
@@ -283,7 +264,7 @@ class Source:
         if not is_path(source):
             return
         self.files = (as_path(source),)
-        if not _is_file(self.files[0]):
+        if not os.path.isfile(self.files[0]):  # noqa: PTH113  # see `existing`
             from unseen.data.folders import files_of
 
             self.files = files_of(source, role)

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,6 @@ from unseen.data.sources import JSON_LINES, Batches, Role
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
 from unseen.ids import IdArray
-
-if TYPE_CHECKING:
-    from pyarrow.parquet import ParquetFile
 
 _MIXED = re.compile(r"Conversion failed for column (.*) with type object")
 
@@ -220,15 +217,11 @@ def _require_sound(table: pa.Table, source: str) -> None:
 
 def own_metadata(schema: pa.Schema) -> dict[str, Any]:
     """Return what we wrote into the metadata of a file of vectors, as text."""
-    own = schema.metadata or {}
-    return {
-        key.decode("utf-8", "replace").removeprefix("unseen."): value
-        for key, value in own.items()
-        if key.startswith(b"unseen.")
-    }
+    own = {key: value for key, value in (schema.metadata or {}).items() if key.startswith(b"unseen.")}
+    return {key.decode("utf-8", "replace").removeprefix("unseen."): value for key, value in own.items()}
 
 
-def _batch_rows(parquet: ParquetFile, n_bytes: int) -> int:
+def _batch_rows(parquet: Any, n_bytes: int) -> int:
     """Return how many rows take about `n_bytes`; in memory a row takes more than in the file."""
     facts = parquet.metadata
     size = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
@@ -245,12 +238,9 @@ def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
 
     source = collected(source)
     plain = read_plain(source, role)
+    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
     if plain is not None:
         yield plain
-        return
-    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
-    if isinstance(source, Table):  # of a folder with its own reader
-        yield source
     elif role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
         yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
     elif tabular:
@@ -295,13 +285,9 @@ def from_arrow(
     table: pa.Table, source: str, *, before: int = 0, metadata: Mapping[str, Any] | None = None
 ) -> Table:
     """Return an Arrow table as a batch whose rows are numbered on from those `before` it."""
-    return Table(
-        source=source,
-        columns=tuple(table.columns),
-        names=tuple(str(name) for name in table.column_names),
-        place=lambda row: f"{source}, row {before + row + 1}",
-        metadata={} if metadata is None else metadata,
-    )
+    names = tuple(str(name) for name in table.column_names)
+    place = lambda row: f"{source}, row {before + row + 1}"  # noqa: E731
+    return Table(source, tuple(table.columns), names, place, metadata=metadata or {})
 
 
 def as_column(values: Sequence[Any]) -> pa.Array:

@@ -41,30 +41,27 @@ HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
 
 
-def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
-    """Yield the columns of a text file; the first batch may carry a first line that waits (`Table.first`)."""
-    return read_with(file, role, options, n_bytes, None)
-
-
 def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
     """Yield nodes and lists of labels from a ``group.txt``: a node, then its classes, between blanks or tabs."""
-    for table in read_with(file, role, replace(options, header=False), n_bytes, NEVER):
+    for table in read(file, role, replace(options, header=False), n_bytes, NEVER):
         cells = pc.split_pattern_regex(joined(table.columns[0]), "[ \t]+")
         starts = np.asarray(cells.offsets)[:-1]
         is_label = np.ones(len(cells.values), dtype=bool)
         is_label[starts] = False
         sizes = np.diff(cells.offsets) - 1
-        lists = pa.LargeListArray.from_arrays(
-            pa.array(np.r_[0, np.cumsum(sizes)], pa.int64()), cells.values.filter(pa.array(is_label))
-        )
+        ends = pa.array(np.r_[0, np.cumsum(sizes)], pa.int64())
+        lists = pa.LargeListArray.from_arrays(ends, cells.values.filter(pa.array(is_label)))
         columns = pa.chunked_array([cells.values.take(pa.array(starts))]), pa.chunked_array([lists])
         yield replace(table, columns=columns, names=("node", "label"))
 
 
-def read_with(
-    file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None
+def read(
+    file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None = None
 ) -> Iterator[Table]:
-    """Yield the columns of a text file whose delimiter is known, or None."""
+    """Yield the columns of a text file, whose `delimiter` may be known.
+
+    The first batch may carry a first line that waits (`Table.first`).
+    """
     layout: Layout | None = None
     started, before = False, 0
     parts, size, enough = list[bytes](), 0, 0
@@ -191,17 +188,13 @@ def _layout(
     refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
     cells = tuple(split_line(record.decode("utf-8"), delimiter))
     place = f"{file.name}, line {line}"
-    given = given_names(role, options) if options.names_columns else {}
+    given = given_names(role, options)
     kind = "header" if set(given.values()) & set(cells) else judge(role, cells, options.header, place)
     if given and kind != "header" and not (role != "edges" and id_position(cells) is not None):
         raise lacks(file.name, *next(iter(given.items())), cells)
-    return Layout(
-        delimiter,
-        width,
-        cells if kind == "header" else None,
-        First(cells, place, named_header=options.header is True) if kind == "wait" else None,
-        start,
-    )
+    names = cells if kind == "header" else None
+    first = First(cells, place, named_header=options.header is True) if kind == "wait" else None
+    return Layout(delimiter, width, names, first, start)
 
 
 def _records(data: bytes, size: int) -> list[tuple[int, str]]:

@@ -30,8 +30,6 @@ _TEXT_WORDS = 2.5
 def block_of(table: Table, index: int, name: str) -> Block | None:
     """Return the words or the categories of a column; None where it is a column of numbers, with a mistake in it."""
     column = joined(table.columns[index])
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
     if pa.types.is_temporal(column.type):
         raise _dates(table, name, column[0])
     if not is_string(column.type):

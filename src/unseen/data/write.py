@@ -73,7 +73,7 @@ def write_graph(
     >>> [path.name for path in write_graph(graph, folder / "edges.csv")]
     ['edges.csv', 'edges.nodes.csv']
     """
-    if graph.is_directed or graph.is_signed or graph.is_heterogeneous:
+    if not graph.is_plain:
         msg = (
             f"cannot write {target}: the graph has directions, signs or types, which are not written so far; "
             "write its plain view, graph.view(unseen.Need()), or leave these out (--drop-negative, --absolute)"
@@ -177,9 +177,10 @@ def _files_of(value: Graph | Labels | Embedding, role: Role, path: Path) -> File
 
 def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Path]) -> Files:
     """Return a file for each part that is there and has a path."""
+    lonely = graph.isolated & (graph.adjacency.diagonal() == 0)
     parts: dict[Role, Graph | Labels | None] = {
         "edges": graph,
-        "nodes": graph if _has_lonely_nodes(graph) else None,
+        "nodes": graph if lonely.any() else None,
         "features": None if graph.features is None else graph,
         "labels": labels,
     }
@@ -206,10 +207,6 @@ def _beside(path: Path, part: str, suffix: str | None = None) -> Path:
     packed = path.suffix if path.name.lower().endswith(PACKED) else ""
     stem, _, own = path.name[: len(path.name) - len(packed)].rpartition(".")
     return path.with_name(f"{stem}.{part}{suffix or f'.{own}{packed}'}")
-
-
-def _has_lonely_nodes(graph: Graph) -> bool:
-    return bool((graph.isolated & (graph.adjacency.diagonal() == 0)).any())
 
 
 def _write_all(files: Files, inputs: Iterable[object], *, folder: Path | None = None) -> list[Path]:

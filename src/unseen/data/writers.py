@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
@@ -30,6 +29,7 @@ from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metada
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
 from unseen.graph import Graph
+from unseen.ids import Array
 from unseen.labels import Labels
 
 Fill = Callable[[Path], None]
@@ -39,9 +39,8 @@ Files = dict[Path, Fill]
 _PLAIN = r"^[\pL\pN_.:@/+\-]*$"  # what no reader could take for a delimiter, a comment or a quote
 _BLOCK_CELLS = 2**20
 _BLOCK_VALUES = 2**22
-_MOST_VALUES = (
-    2**29
-)  # zeros of sparse vectors compress well, but every one of them has to be written and read
+_MOST_VALUES = 2**29
+"""Zeros of sparse vectors compress well, but every one of them has to be written and read."""
 
 
 def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
@@ -140,7 +139,7 @@ def as_arrow(value: Any, role: Role, path: Path) -> Files:
 def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
     """Write a matrix with the ids of its rows; a sparse one is read by ``scipy.sparse.load_npz``."""
     require_unpacked(path, ".npz")
-    arrays: dict[str, npt.NDArray[Any]] = text_arrays("ids", value.node_ids)
+    arrays: dict[str, Array] = text_arrays("ids", value.node_ids)
     if isinstance(value, Embedding):
         matrix: Any = value.vectors
         arrays["metadata"] = np.array(json.dumps(metadata_of(value)))
@@ -205,9 +204,8 @@ def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
     ids = id_array(labels.node_ids).cast(pa.large_string())
     why, instead = "a blank, a quote or a # at its start", "use .csv or .parquet"
     for what, values in (("id", ids.to_pylist()), ("class", labels.classes)):
-        _require_in_line(
-            values, path, f"the authors' format cannot hold the {what}", r'[\s"\0]|^#', why, instead
-        )
+        cannot = f"the authors' format cannot hold the {what}"
+        _require_in_line(values, path, cannot, r'[\s"\0]|^#', why, instead)
     if not labels.classes:
         return {path: _text_fill(path, _lines([ids], "\t"))}
     names = np.array([*labels.classes, ""], dtype=object)
@@ -222,9 +220,8 @@ def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa:
     ids, instead = map(str, embedding.node_ids), "save as .parquet, .npz or .tsv"
     _require_in_line(ids, path, "word2vec text cannot hold the id", r"\s", "a blank", instead)
     n, width = embedding.vectors.shape
-    return {
-        path: _text_fill(path, _lines([id_array(embedding.node_ids), embedding.vectors], " "), f"{n} {width}")
-    }
+    lines = _lines([id_array(embedding.node_ids), embedding.vectors], " ")
+    return {path: _text_fill(path, lines, f"{n} {width}")}
 
 
 def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -284,18 +281,15 @@ def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> C
     Arrow prints each float32 with the fewest digits that identify it.
     """
     separator = pa.scalar(delimiter, pa.large_string())
-    rows = max(
-        1, _BLOCK_CELLS // sum(each.shape[1] if isinstance(each, np.ndarray) else 1 for each in columns)
-    )
+    widths = (each.shape[1] if isinstance(each, np.ndarray) else 1 for each in columns)
+    rows = max(1, _BLOCK_CELLS // sum(widths))
 
     def blocks() -> Iterator[bytes]:
         for start in range(0, len(columns[0]), rows):
             texts = []
             for part in (column[start : start + rows] for column in columns):
                 if isinstance(part, np.ndarray):
-                    numbers = pa.array(part.ravel()).cast(
-                        pa.string()
-                    )  # a block stays far below string's 2 GB
+                    numbers = pa.array(part.ravel()).cast(pa.string())  # far below its limit of 2 GB
                     ends = np.arange(0, part.size + 1, part.shape[1], dtype=np.int32)
                     part = pc.binary_join(pa.ListArray.from_arrays(ends, numbers), delimiter)
                     texts.append(part.cast(pa.large_string()))

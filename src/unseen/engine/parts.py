@@ -166,9 +166,8 @@ def load_parts(
     starts = tuple(meta.parts[share[0]].start for share in split)
     layout = Layout((*starts, meta.n_nodes), comm)
     inside = [part_folder(folder, k) for k in mine]
-    ids = as_ids(
-        np.concatenate([pq.read_table(path / "nodes.parquet")["node"].to_numpy() for path in inside])
-    )
+    nodes = (pq.read_table(path / "nodes.parquet")["node"] for path in inside)
+    ids = as_ids(np.concatenate([column.to_numpy() for column in nodes]))
     rows = [_rows(path, meta.parts[k].start) for path, k in zip(inside, mine, strict=True)]
     columns, weights = (np.concatenate([row[k] for row in rows]) for k in (1, 2))
     indptr = np.concatenate([[0], np.cumsum(np.concatenate([row[0] for row in rows]))])

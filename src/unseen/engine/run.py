@@ -24,14 +24,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from unseen.engine.comm import SOLO, Comm
 from unseen.ids import Array, Singles
 from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
-
     from unseen.engine.sparse import Matrix
     from unseen.engine.steps import Checkpoints, History, Training
 
@@ -91,8 +90,6 @@ class Run:
         Stores the states of a training, see :mod:`unseen.engine.steps`.
     shared : Shared, optional
         Where label-free work is kept for other fits on the same graph.
-    random_state : None, int or Generator
-        Where `rng` starts.
 
     Attributes
     ----------
@@ -115,10 +112,9 @@ class Run:
         scratch: Path | None = None,
         keeper: Checkpoints | None = None,
         shared: Shared | None = None,
-        random_state: RandomState = None,
     ) -> None:
         self.threads, self.scratch, self.keeper, self.shared = threads, scratch, keeper, shared
-        self.rng = as_generator(random_state)
+        self.rng = as_generator(None)
         self.comm: Comm = SOLO
         self.graph: Any = None
         self._rows = (0, 0)

@@ -189,9 +189,8 @@ class Matrix:
 
     def row_normalized(self) -> Matrix:
         """Return Abar: rows sum to 1, rows without entries are zero."""
-        return self.with_values(
-            self.local.data * np.repeat(inverse(self.row_sums()), np.diff(self.local.indptr))
-        )
+        factor = np.repeat(inverse(self.row_sums()), np.diff(self.local.indptr))
+        return self.with_values(self.local.data * factor)
 
     def column_normalized(self) -> Matrix:
         """Return the transpose of Abar of a symmetric matrix: columns sum to 1."""
@@ -229,10 +228,8 @@ class Matrix:
         if self.halo is None:
             return sp.csr_array(rows @ self.local)
         middle = np.unique(rows.indices)
-        shape = (rows.shape[0], len(middle))
-        renumbered = sp.csr_array(
-            (rows.data, np.searchsorted(middle, rows.indices), rows.indptr), shape=shape
-        )
+        entries = (rows.data, np.searchsorted(middle, rows.indices), rows.indptr)
+        renumbered = sp.csr_array(entries, shape=(rows.shape[0], len(middle)))
         return sp.csr_array(renumbered @ self._fetched(middle.astype(np.int64)))
 
     def _fetched(self, wanted: Ints) -> sp.csr_array:
@@ -335,8 +332,7 @@ def inverse(values: Array) -> Array:
 def _csr(data: Array, indices: Array, indptr: Array, columns: int) -> sp.csr_array:
     shape = (len(indptr) - 1, columns)
     kind = np.int32 if max(*shape, len(indices)) < 2**31 else np.int64
-    rows = sp.csr_array(
-        (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False)), shape=shape
-    )
+    indices, indptr = (part.astype(kind, copy=False) for part in (indices, indptr))
+    rows = sp.csr_array((data, indices, indptr), shape=shape)
     rows.has_sorted_indices = False  # they stand in the order of the true columns, which must stay
     return rows

@@ -111,9 +111,8 @@ def train(
             time.monotonic() - start,
             counted(comm.size, "process"),
         )
-    checkpoints = Checkpoints(
-        output / CHECKPOINTS, comm, _job(meta, method, params, seed, comm), checkpoint_every
-    )
+    job = _job(meta, method, params, seed, comm)
+    checkpoints = Checkpoints(output / CHECKPOINTS, comm, job, checkpoint_every)
     checkpoints.clear()
     run = Run(threads=threads, scratch=scratch, keeper=checkpoints)
     embedding = estimator.fit_run(graph, labels, run).embedding_  # type: ignore[arg-type]  # a part is taken as a graph
@@ -190,9 +189,8 @@ def _check_fits(
         columns = 0 if meta.features is None else int(meta.features["columns"])
         # parts of one process may need the same rows, or each other's: it is this much at most
         halo = min(halo, meta.n_nodes - rows)
-        sizes.append(
-            sizes_of(estimator, rows, entries, (columns, columns * rows), labelled=labelled, halo=halo)
-        )
+        features = (columns, columns * rows)
+        sizes.append(sizes_of(estimator, rows, entries, features, labelled=labelled, halo=halo))
     largest = max(sizes, key=lambda s: s.entries + 4 * s.nodes)
     free = free_memory(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     check_fits(estimator, largest, scratch=scratch, force=force, free=free)
@@ -238,12 +236,7 @@ def _write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
         for new in sorted(staging.iterdir()):
             new.rename(folder / new.name)
         staging.rmdir()
-        about = {
-            "method": embedding.method,
-            "rows": rows,
-            "columns": embedding.vectors.shape[1],
-            "parts": comm.size,
-        }
+        about = {"method": embedding.method, "rows": rows, "columns": embedding.shape[1], "parts": comm.size}
         with atomic_path(folder / SUCCESS) as temporary:
             temporary.write_text(json.dumps(about) + "\n")
     comm.barrier()

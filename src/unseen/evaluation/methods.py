@@ -93,13 +93,9 @@ def evaluate_method(
     >>> dict(score.params)
     {'teleport': 0.1}
     """
-    options |= {
-        "param_grid": param_grid,
-        "n_folds": n_folds,
-        "n_refits": n_refits,
-        "hide_classes": hide_classes,
-    }
-    return fit_and_evaluate(method, graph, labels, split, random_state=random_state, **options)[1]
+    options |= {"n_folds": n_folds, "n_refits": n_refits, "hide_classes": hide_classes}
+    options |= {"param_grid": param_grid, "random_state": random_state}
+    return fit_and_evaluate(method, graph, labels, split, **options)[1]
 
 
 @libraries_on_one_thread()
@@ -226,10 +222,9 @@ class _Choice:
     def _figures(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> list[float]:
         """Return the `figure_of_merit` of every candidate for C over the labelled rows of held-out folds."""
         truths, paths = [], []
+        labelled = np.diff(labels.indicator.indptr) > 0
         for fold, embedding in zip(folds, self._embeddings(setting, folds), strict=True):
-            train, test = (
-                rows[np.diff(labels.indicator.indptr)[rows] > 0] for rows in (fold.train, fold.test)
-            )
+            train, test = (rows[labelled[rows]] for rows in (fold.train, fold.test))
             if len(train) and len(test):
                 vectors = joined_vectors(embedding, labels, np.r_[train, test], scale=self.scale)
                 truth = labels.indicator[train].toarray()
@@ -239,9 +234,8 @@ class _Choice:
             return []
         figures = []
         for scores in zip(*paths, strict=True):
-            predicted = [
-                best_labels(each, truth.sum(axis=1)) for each, truth in zip(scores, truths, strict=True)
-            ]
+            pairs = zip(scores, truths, strict=True)
+            predicted = [best_labels(each, truth.sum(axis=1)) for each, truth in pairs]
             figures.append(figure_of_merit(np.vstack(truths), np.vstack(predicted)))
         return figures
 

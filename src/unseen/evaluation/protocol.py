@@ -79,12 +79,8 @@ def evaluate(
     unseen = labels.class_numbers(split.unseen)
     vectors = joined_vectors(embedding, labels, np.r_[split.train, split.test], scale=scale)
     n = len(split.train)
-    train_truth = labels.indicator[split.train].toarray()
-    trained = (
-        train_linear(vectors[:n], train_truth, C, random_state)
-        if classifier == "linear"
-        else train_rbf(vectors[:n], train_truth, C)
-    )
+    known = vectors[:n], labels.indicator[split.train].toarray(), C
+    trained = train_linear(*known, random_state) if classifier == "linear" else train_rbf(*known)
     scores = trained.scores(vectors[n:])
     truth = labels.indicator[split.test].toarray()
     predicted = best_labels(scores, truth.sum(axis=1))
@@ -135,9 +131,8 @@ def evaluate_many(
     >>> summary.to_dict()["n_splits"]
     2
     """
-    return ScoreSummary(
-        tuple(evaluate(embedding, labels, split, random_state=random_state, **options) for split in splits)
-    )
+    options["random_state"] = random_state
+    return ScoreSummary(tuple(evaluate(embedding, labels, split, **options) for split in splits))
 
 
 def clustering_scores(

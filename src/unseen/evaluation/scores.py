@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from unseen.errors import InputError
-from unseen.shown import as_html
+from unseen.ids import Value
 
 FIGURES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1", "micro_f1_no_oracle", "macro_f1_no_oracle")
 """The figures that are averaged over splits; those that do not apply are None."""
 
 
 @dataclass(frozen=True)
-class Score:
+class Score(Value):
     """How well a classifier trained on L names the classes of the test nodes.
 
     Parameters
@@ -62,8 +62,6 @@ class Score:
     macro_f1_no_oracle: float | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
 
-    _repr_html_ = as_html
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "per_class", MappingProxyType(dict(self.per_class)))
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
@@ -81,7 +79,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class ScoreSummary:
+class ScoreSummary(Value):
     """Mean and standard deviation of the scores of several splits.
 
     Parameters
@@ -100,8 +98,6 @@ class ScoreSummary:
 
     scores: tuple[Score, ...]
 
-    _repr_html_ = as_html
-
     def __post_init__(self) -> None:
         if not self.scores:
             msg = "there is no split to evaluate; give at least one"
@@ -119,10 +115,8 @@ class ScoreSummary:
 
     def per_class(self) -> dict[str, float]:
         """Return the mean F1 of each class."""
-        return {
-            name: float(np.mean([s.per_class[name] for s in self.scores]))
-            for name in self.scores[0].per_class
-        }
+        names = self.scores[0].per_class
+        return {name: float(np.mean([score.per_class[name] for score in self.scores])) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure as its mean and, under ``<figure>_std``, its deviation, for JSON."""
@@ -144,7 +138,7 @@ class ScoreSummary:
 
 
 @dataclass(frozen=True)
-class ClusteringScore:
+class ClusteringScore(Value):
     """Agreement of k-means clusters with classes; 1 is perfect.
 
     Parameters
@@ -168,8 +162,6 @@ class ClusteringScore:
     ari: float
     n_clusters: int
     n_test: int
-
-    _repr_html_ = as_html
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""

@@ -146,7 +146,7 @@ class Problem:
         point = np.zeros((self.design.width, k)) if start is None else start
         solution = np.array(point, dtype=self.signs.dtype)
         with _one_thread(self.signs.size * self.design.width):
-            state = _State.at(self.design, self.signs, C, self.used, solution)
+            state = _State.at(self.signs, self.used, solution, self.design.scores(solution), C)
             live = np.arange(k)
             preconditioner = _Preconditioner(self.design, C, self.grams)
             for _ in range(MAX_NEWTON):
@@ -187,10 +187,10 @@ class _State:
     value: Array
 
     @classmethod
-    def at(cls, design: Design, signs: Array, C: float, used: Mask | None, point: Array) -> _State:
-        scores = design.scores(point)
+    def at(cls, signs: Array, used: Mask | None, point: Array, scores: Array, C: float) -> _State:
         residual = _residual(signs, used, scores)
-        return cls(signs, used, point, scores, residual, _value(point, residual, C))
+        value = 0.5 * _dots(point, point) + C * _dots(residual, residual)
+        return cls(signs, used, point, scores, residual, np.asarray(value))
 
     def columns(self, mask: Mask) -> _State:
         used = None if self.used is None else self.used[:, mask]
@@ -205,10 +205,6 @@ def _residual(signs: Array, used: Mask | None, scores: Array) -> Array:
     if used is not None:
         residual *= used
     return residual
-
-
-def _value(point: Array, residual: Array, C: float) -> Array:
-    return np.asarray(0.5 * _dots(point, point) + C * _dots(residual, residual))
 
 
 class _Preconditioner:
@@ -343,10 +339,8 @@ def _moved(design: Design, state: _State, step: Array, C: float) -> _State:
 
 
 def _advanced(state: _State, step: Array, change: Array, length: Array, C: float) -> _State:
-    point = state.point + length * step
-    scores = state.scores + length * change
-    residual = _residual(state.signs, state.used, scores)
-    return _State(state.signs, state.used, point, scores, residual, _value(point, residual, C))
+    point, scores = state.point + length * step, state.scores + length * change
+    return _State.at(state.signs, state.used, point, scores, C)
 
 
 def _best_length(state: _State, step: Array, change: Array, C: float) -> Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,30 +14,13 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, logger
 from unseen.explorer import palette
 from unseen.explorer.colourings import by_label, by_name, by_probability, colourings_of
-from unseen.explorer.content import (
-    Content,
-    Ints,
-    category,
-    colouring,
-    lists,
-    packed_map,
-    packed_probabilities,
-)
+from unseen.explorer.content import Content, category, colouring, lists, packed_map, packed_probabilities
 from unseen.explorer.edges import beside, edges_of, nearest_nodes
-from unseen.explorer.findings import (
-    TYPICAL,
-    Verdicts,
-    as_content,
-    audit_of,
-    doubted,
-    found_classes,
-    rows_of,
-    suggested,
-)
-from unseen.explorer.layout import FEW, has_open_tsne, leading_columns, map_of
+from unseen.explorer.findings import TYPICAL, Verdicts, as_content, audit_of, found_classes, placed, rows_of
+from unseen.explorer.layout import FEW, Progress, has_open_tsne, leading_columns, map_of
 from unseen.explorer.words import feature_words
 from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
+from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
 from unseen.randomness import RandomState, as_generator
 
@@ -89,8 +73,6 @@ class Subject:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which a notebook shows."""
-        from html import escape
-
         from unseen.explorer.html import render_page
 
         page = escape(render_page(build_page(self, title=f"{len(self.embedding)} nodes")))
@@ -103,7 +85,7 @@ def build_page(
     title: str,
     max_nodes: int = MAX_NODES,
     random_state: RandomState = 0,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Progress = None,
 ) -> Content:
     """Choose the nodes, lay them out, and gather what is known of them.
 
@@ -180,7 +162,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
     """Return what changes on a page with the labels; `ids` are the nodes drawn."""
     labels = None if subject.labels is None else subject.labels.of_nodes(ids)
     truth = None if subject.truth is None else subject.truth.of_nodes(ids)
-    discovery = subject.discovery
+    discovery, suggestions = subject.discovery, subject.suggestions
     verdicts = None if discovery is None else Verdicts(discovery, ids, labels)
     colourings = _colourings(len(ids), labels, truth, verdicts)
     return {
@@ -193,8 +175,8 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "found": None if discovery is None else found_classes(discovery, ids),
         "audit": audit_of(discovery, subject.labels),
         "selfTest": None if discovery is None else as_content(discovery.self_test),
-        "suggestions": None if subject.suggestions is None else suggested(subject.suggestions, ids),
-        "doubts": None if subject.doubts is None else doubted(subject.doubts, ids),
+        "suggestions": None if suggestions is None else placed([asdict(each) for each in suggestions], ids),
+        "doubts": None if subject.doubts is None else placed(subject.doubts.to_pylist(), ids),
     }
 
 
@@ -208,9 +190,8 @@ def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: li
     if graph is not None:
         n, rows = len(rows), common_rows(embedding, graph)
         for missing, where in ((n - len(rows), "graph"), (graph.n_nodes - len(rows), "embedding")):
-            if missing and (
-                where == "graph" or graph.node_types is None
-            ):  # those of other types are placed beside
+            # those of other types are placed beside
+            if missing and (where == "graph" or graph.node_types is None):
                 are = "is" if missing == 1 else "are"
                 notes.append(f"{counted(missing, 'node')} {are} not in the {where} and so not on the map.")
                 logger.warning("%s", notes[-1])
@@ -261,6 +242,7 @@ def _colourings(
             each.group: category(each.group, group=k, caption=", ".join(each.caption[:3]))
             for k, each in enumerate(verdicts.classes)
         }
+        # faded, so that found groups stand out
         shared = {f"class {k}": {**v, "muted": bool(groups)} for k, v in classes_seen.items()}
         shared |= {f"group {k}": v for k, v in groups.items()}
         keys = [

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,9 +14,9 @@ from unseen.data.options import Options
 from unseen.data.sources import Source
 from unseen.data.tables import Table
 from unseen.errors import InputError
-from unseen.explorer.content import Content, Ints, category, colouring
+from unseen.explorer.content import Content, category, colouring
 from unseen.explorer.findings import rows_of
-from unseen.ids import IdArray
+from unseen.ids import Floats, IdArray, Ints
 from unseen.labels import Labels
 
 EDGES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -48,7 +47,7 @@ def by_name(
     return colouring(key, name, [category(nothing, quiet=True), *looks.values()], codes)
 
 
-def by_probability(probability: npt.NDArray[np.float64]) -> Content:
+def by_probability(probability: Floats) -> Content:
     """Colour by the probability of a hidden class, in steps; NaN are labelled nodes."""
     steps = [category(name, step=k) for k, name in enumerate(STEP_NAMES)]
     codes: Ints = np.searchsorted(EDGES, np.nan_to_num(probability), side="right") + 1
@@ -78,11 +77,9 @@ def colourings_of(table: pa.Table, ids: IdArray) -> list[Content]:
         raise InputError(msg)
     rows = rows_of([str(node) for node in ids], np.array(list(map(str, table["node"].to_pylist())), object))
     if (rows < 0).all():
-        first = (
-            f"the first are {table['node'][0].as_py()!r} and {ids[0]!r}"
-            if len(table)
-            else "they have no rows"
-        )
+        first = "they have no rows"
+        if len(table):
+            first = f"the first are {table['node'][0].as_py()!r} and {ids[0]!r}"
         msg = f"no node of the attributes is in the graph; {first}"
         raise InputError(msg)
     taken = pa.array(rows, mask=rows < 0)
@@ -107,11 +104,8 @@ def _by_column(name: str, values: pa.ChunkedArray) -> Content:
     if len(frequent) > NAMES and len(known):
         cuts = np.unique(np.quantile(known, np.arange(1, STEPS) / STEPS))
         ends = [f"{cut:.4g}" for cut in cuts]
-        names = [
-            f"below {ends[0]}",
-            *(f"{a} to {b}" for a, b in itertools.pairwise(ends)),
-            f"{ends[-1]} and more",
-        ]
+        between = (f"{a} to {b}" for a, b in itertools.pairwise(ends))
+        names = [f"below {ends[0]}", *between, f"{ends[-1]} and more"]
         codes = np.where(np.isfinite(numbers), np.searchsorted(cuts, numbers, side="right") + 1, 0)
         steps = [category(each, step=k) for k, each in enumerate(names)]
         return colouring(key, name, [nothing, *steps], codes)

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.explorer.palette import CLASSES, SAFE, SHAPES
+from unseen.ids import Floats, Ints
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Content = dict[str, Any]
 
 NONE = 65535
@@ -29,7 +28,6 @@ def category(
     *,
     caption: str = "",
     quiet: bool = False,
-    muted: bool = False,
     hollow: bool = False,
     step: int | None = None,
     group: int | None = None,
@@ -46,8 +44,6 @@ def category(
         What is added to the name of a found class.
     quiet : bool
         Whether its nodes stay in the background.
-    muted : bool
-        Whether its colour is faded, so that found groups stand out.
     hollow : bool
         Whether its nodes are rings, where the first step of a scale looks much like the background.
     step : int or None
@@ -66,7 +62,6 @@ def category(
     shape = 0 if quiet or step is not None else shape % len(SHAPES)
     shape = SHAPES.index("ring") if hollow else shape
     entry = {"name": name, "caption": caption, "quiet": quiet, "colour": colour, "shape": shape}
-    entry |= {"muted": True} if muted else {}
     return entry if step is None else {**entry, "step": step}
 
 

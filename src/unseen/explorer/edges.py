@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import logger
-from unseen.explorer.content import Content, Floats, lists, packed
+from unseen.explorer.content import Content, lists, packed
 from unseen.explorer.layout import MANY, nearest
 from unseen.explorer.words import strongest
 from unseen.graph import Graph
-from unseen.ids import IdArray, match_ids
+from unseen.ids import Floats, IdArray, match_ids
 
 MAX_EDGES = 1_000_000
 """Edges kept in a page; of more, each node keeps its strongest."""
@@ -82,11 +82,8 @@ def beside(
     names = list(dict.fromkeys(types.tolist()))
     codes = np.array([names.index(each) for each in types], dtype=np.int64)
     first = len(set(types[: len(rows)].tolist()))
-    return (
-        graph.node_ids[together],
-        places[together],
-        {"names": names, "codes": packed(codes), "first": first},
-    )
+    content = {"names": names, "codes": packed(codes), "first": first}
+    return graph.node_ids[together], places[together], content
 
 
 def nearest_nodes(columns: Floats, notes: list[str]) -> Content | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from unseen.data.objects_plain import as_graph, as_labels
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.explorer.build import Subject, common_rows
+from unseen.explorer.layout import Progress
 from unseen.graph import Graph
 from unseen.ids import match_ids
 from unseen.labels import Labels
@@ -34,7 +35,7 @@ def explore(
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
     random_state: RandomState = 0,
-    on_step: Callable[[int, int], None] | None = None,
+    on_step: Progress = None,
 ) -> Subject:
     """Learn vectors where none are given, discover what the labels miss, and choose nodes to label next.
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.result import SENTENCES, LabelCoverage
-from unseen.explorer.content import Content, Ints, packed
-from unseen.ids import IdArray, match_ids
+from unseen.discovery.result import SENTENCES, Discovery, LabelCoverage
+from unseen.explorer.content import Content, packed
+from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
-
-if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery
-    from unseen.discovery.suggest import Suggestion
 
 TYPICAL = 10
 """Members listed for a found class."""
@@ -84,21 +80,12 @@ def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | No
     )
 
 
-def suggested(suggestions: Sequence[Suggestion], ids: IdArray) -> list[Content]:
-    """Return the suggestions, each with its row of the page, None where it is not drawn."""
-    rows = rows_of([s.node for s in suggestions], ids).tolist()
+def placed(entries: Sequence[Content], ids: IdArray) -> list[Content]:
+    """Return suggestions, or doubtful labels, each with the row of its node on the page, None where it is not drawn."""
+    rows = rows_of([each["node"] for each in entries], ids).tolist()
     return [
-        {**as_content(s), "node": str(s.node), "row": row if row >= 0 else None}
-        for s, row in zip(suggestions, rows, strict=True)
-    ]
-
-
-def doubted(doubts: pa.Table, ids: IdArray) -> list[Content]:
-    """Return the doubtful labels, each with its row of the page, None where it is not drawn."""
-    rows = rows_of(doubts.column("node").to_pylist(), ids).tolist()
-    return [
-        {**_plain(doubt), "node": str(doubt["node"]), "row": row if row >= 0 else None}
-        for doubt, row in zip(doubts.to_pylist(), rows, strict=True)
+        {**_plain(each), "node": str(each["node"]), "row": row if row >= 0 else None}
+        for each, row in zip(entries, rows, strict=True)
     ]
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Callable
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import unseen
 from unseen.data.files import AnyPath, atomic_path
 from unseen.errors import counted, logger
 from unseen.explorer.build import MAX_NODES, Subject, build_page
 from unseen.explorer.content import Content, as_json
+from unseen.explorer.layout import Progress
 from unseen.randomness import RandomState
 
 
@@ -24,7 +25,7 @@ def write_explorer(
     title: str,
     max_nodes: int = MAX_NODES,
     random_state: RandomState = 0,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Progress = None,
 ) -> Path:
     """Write the explorer page, whole or not at all, and return where it is.
 
@@ -67,8 +68,6 @@ def render_page(page: Content, *, connect: bool = False) -> str:
     >>> render_page({"title": "No nodes"})[:15]
     '<!doctype html>'
     """
-    import unseen
-
     style, script = _style_and_script()
     filled = {
         "POLICY": policy_of(connect=connect),

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.engine.run import libraries_on_one_thread
+from unseen.ids import Floats, Ints, Singles
 from unseen.linalg.svd import truncated_svd
 from unseen.randomness import RandomState, as_generator, child_seed
 
+Progress = Callable[[int, int], None] | None
+"""What is told how much of how much is done; None: nobody."""
 COLUMNS = 50
 """Columns that t-SNE sees; neighbours hardly change with more, time does."""
 PERPLEXITY = 30
@@ -31,16 +33,11 @@ MANY, LANDMARKS = 30_000, 10_000
 """Of more nodes than the former t-SNE lays out as many as the latter, drawn at random; others lie beside them."""
 BESIDE = 7
 """Landmarks that say where a node is placed."""
-BLOCK = 512
-"""Rows whose distances are in memory at a time."""
 
 
 def map_of(
-    vectors: npt.NDArray[np.float32] | sp.csr_array,
-    random_state: RandomState = 0,
-    *,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> npt.NDArray[np.float64]:
+    vectors: Singles | sp.csr_array, random_state: RandomState = 0, *, on_progress: Progress = None
+) -> Floats:
     """Return a place in the plane for every row; the same seed gives the same map.
 
     Parameters
@@ -71,9 +68,7 @@ def map_of(
     return _by_tsne(reduced, child_seed(rng), on_progress)
 
 
-def _by_landmarks(
-    vectors: npt.NDArray[np.float64], rng: np.random.Generator, on_progress: Callable[[int, int], None] | None
-) -> npt.NDArray[np.float64]:
+def _by_landmarks(vectors: Floats, rng: np.random.Generator, on_progress: Progress) -> Floats:
     """Lay out a sample; every other node is placed at the median of the landmarks nearest to it.
 
     The mean would put a node between two groups into the empty space between them. A little chance, as wide as these
@@ -90,9 +85,7 @@ def _by_landmarks(
     return places
 
 
-def nearest(
-    vectors: npt.NDArray[np.float64], candidates: npt.NDArray[np.float64], k: int
-) -> npt.NDArray[np.int64]:
+def nearest(vectors: Floats, candidates: Floats, k: int) -> Ints:
     """Return the rows of the `k` nearest candidates of every vector, the nearest first.
 
     Examples
@@ -100,17 +93,12 @@ def nearest(
     >>> nearest(np.array([[0.0], [5.0]]), np.array([[9.5], [1.0], [4.0]]), 2).tolist()
     [[1, 2], [2, 1]]
     """
-    mine, theirs = vectors.astype(np.float32), candidates.astype(np.float32)
-    half = np.einsum("ij,ij->i", theirs, theirs) / 2
-    best = np.empty((len(mine), k), dtype=np.int64)
-    for start in range(0, len(mine), BLOCK):
-        far = (
-            half - mine[start : start + BLOCK] @ theirs.T
-        )  # half the squared distance, but for the row's own part
-        some = np.argpartition(far, k - 1, axis=1)[:, :k]
-        order = np.argsort(np.take_along_axis(far, some, axis=1), axis=1, kind="stable")
-        best[start : start + BLOCK] = np.take_along_axis(some, order, axis=1)
-    return best
+    from sklearn.neighbors import NearestNeighbors
+
+    with libraries_on_one_thread():
+        search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(candidates)
+        rows: Ints = search.kneighbors(vectors, return_distance=False)
+    return rows
 
 
 def has_open_tsne() -> bool:
@@ -121,15 +109,10 @@ def has_open_tsne() -> bool:
         return False
 
 
-def _by_tsne(
-    vectors: npt.NDArray[np.float64], seed: int, on_progress: Callable[[int, int], None] | None
-) -> npt.NDArray[np.float64]:
+def _by_tsne(vectors: Floats, seed: int, on_progress: Progress) -> Floats:
     """Lay out by one thread: with more, sums come in another order, and the map differs from run to run."""
-    given: dict[str, Any] = {
-        "perplexity": min(PERPLEXITY, (len(vectors) - 1) / 3),
-        "random_state": seed,
-        "n_jobs": 1,
-    }
+    perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
+    given: dict[str, Any] = {"perplexity": perplexity, "random_state": seed, "n_jobs": 1}
     if has_open_tsne():
         from openTSNE import TSNE
 
@@ -150,7 +133,7 @@ def _by_tsne(
         return np.asarray(tsne.fit_transform(vectors), dtype=np.float64)
 
 
-def _teller(on_progress: Callable[[int, int], None] | None) -> Callable[..., None] | None:
+def _teller(on_progress: Progress) -> Callable[..., None] | None:
     """Count iterations over both phases, of which openTSNE counts each from the start."""
     if on_progress is None:
         return None
@@ -165,9 +148,7 @@ def _teller(on_progress: Callable[[int, int], None] | None) -> Callable[..., Non
     return tell
 
 
-def leading_columns(
-    vectors: npt.NDArray[np.float32] | sp.csr_array, rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
+def leading_columns(vectors: Singles | sp.csr_array, rng: np.random.Generator) -> Floats:
     """Return the leading principal components, without those that do not vary."""
     if not vectors.shape[0] or not vectors.shape[1]:
         return np.zeros((vectors.shape[0], 0))

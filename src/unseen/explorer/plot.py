@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.objects_plain import as_labels
+from unseen.embedding import Embedding
 from unseen.errors import need_library
 from unseen.explorer import palette
 from unseen.explorer.layout import map_of
 from unseen.graph import Graph
-
-if TYPE_CHECKING:
-    from unseen.embedding import Embedding
 
 MARKERS = "o^sDPXv"
 """Shapes of classes, where there are more of these than colours."""

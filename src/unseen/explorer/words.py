@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.explorer.content import Content, Ints, lists, packed
+from unseen.explorer.content import Content, lists, packed
 from unseen.graph import Features
+from unseen.ids import Array, Floats, Ints
 
 MOST = 24
 """Features listed for a node that has them or has them not."""
@@ -58,7 +57,7 @@ def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Content:
     return _words("In words" if named else "Features", rows[best], columns[best], called, total, numbers)
 
 
-def _unusual(features: npt.NDArray[Any], called: list[str]) -> Content:
+def _unusual(features: Array, called: list[str]) -> Content:
     n, m = features.shape
     mean = features.mean(axis=0, dtype=np.float64)
     spread = features.std(axis=0, dtype=np.float64)
@@ -77,7 +76,7 @@ def _most(most: int, n: int) -> int:
     return min(most, max(1, ENTRIES // max(n, 1)))
 
 
-def strongest(rows: Ints, strength: npt.NDArray[np.float64], most: int) -> Ints:
+def strongest(rows: Ints, strength: Floats, most: int) -> Ints:
     """Return which entries are among the `most` strongest of their row, row by row, the strongest first."""
     order = np.lexsort((-strength, rows))
     counts = np.bincount(rows)
@@ -91,8 +90,8 @@ def _words(
     columns: Ints,
     called: list[str],
     total: Ints,
-    numbers: npt.NDArray[Any] | None,
-    means: npt.NDArray[np.float64] | None = None,
+    numbers: Array | None,
+    means: Floats | None = None,
 ) -> Content:
     """Keep only the names and means that some node lists."""
     used, values = np.unique(columns, return_inverse=True)

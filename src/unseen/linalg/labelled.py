@@ -151,9 +151,8 @@ class LabelledWalk:
         scale = sp.diags_array(self._inverse, format="csr")
         X = _without(sp.csr_array(adjacency + adjacency @ (scale @ adjacency)), groups)
         half = sp.csr_array(scale @ X)
-        return self._adjacency.run.matrix(
-            sp.csr_array((half + half.T.tocsr()) * 0.25).sorted_indices(), symmetric=True
-        )
+        W = sp.csr_array((half + half.T.tocsr()) * 0.25).sorted_indices()
+        return self._adjacency.run.matrix(W, symmetric=True)
 
 
 class Smoothing:

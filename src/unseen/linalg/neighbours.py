@@ -196,15 +196,11 @@ def _nearest_block(U: Array, rows: Ints, pool: Ints, k: int) -> Ints:
     score = U[rows] @ right.T
     score *= -2
     score += np.einsum("ij,ij->i", right, right)  # the squared distance less that of the row to the origin
-    score[_self_pairs(rows, pool)] = np.inf
+    place = np.minimum(np.searchsorted(pool, rows), len(pool) - 1)  # of a row itself, where it is in the pool
+    inside = np.flatnonzero(pool[place] == rows)
+    score[inside, place[inside]] = np.inf
     among = pool[np.argpartition(score, keep - 1, axis=1)[:, :keep]]
     return _best(among, _exact_squared(U, rows, among), k)
-
-
-def _self_pairs(rows: Ints, columns: Ints) -> tuple[Ints, Ints]:
-    place = np.minimum(np.searchsorted(columns, rows), len(columns) - 1)
-    inside = np.flatnonzero(columns[place] == rows)
-    return inside, place[inside]
 
 
 def _exact_squared(U: Array, rows: Ints, among: Ints) -> Floats:

@@ -126,8 +126,6 @@ class WalkMatrix:
         return float(self.run.total(parts)) / 4
 
     def _apply(self, matrix: Matrix, V: Array, out: Array | None, scratch: Array | None) -> Array:
-        if V.dtype not in (np.float32, np.float64):
-            V = V.astype(np.float64)
         between = matrix.times(V, out=scratch)
 
         def mean(start: int, stop: int) -> None:

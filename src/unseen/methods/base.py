@@ -6,7 +6,8 @@ import copy
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,7 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Need
-from unseen.ids import Array
+from unseen.ids import Array, numbers_of
 from unseen.labels import Labels, measure_homophily
 from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
@@ -24,9 +25,6 @@ from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from typing import Self
-
     from unseen.engine.estimate import Resources, Sizes
 
 USUAL_WEIGHTS, USUAL_FEATURES = (2.0**-60, 2.0**60), (2.0**-20, 2.0**40)
@@ -153,9 +151,8 @@ class Method(Declared):
         self._check_vectors(vectors, graph)
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
-        self.embedding_ = Embedding(
-            vectors, graph.node_ids, self.name, self._reported_parameters(vectors.shape[1])
-        )
+        params = self._reported_parameters(vectors.shape[1])
+        self.embedding_ = Embedding(vectors, graph.node_ids, self.name, params)
         return self
 
     def fit_transform(self, graph: Graph, labels: SomeLabels = None) -> Embedding:
@@ -228,8 +225,10 @@ class Method(Declared):
         """Return the graph with features and weights of a usual scale; what is learnt holds for new nodes."""
         features = graph.features
         if features is not None and self.uses_features and not self.keeps_scale:
-            if learn and (exponent := _feature_exponent(features, run)):
+            # squares of 1e150 leave the range of numbers, and features of 1e-9 vanish beside a regularisation
+            if learn and (exponent := scale_exponent(numbers_of(features), run, *USUAL_FEATURES)):
                 self.feature_exponent_ = exponent
+                logger.info("features are scaled by 2^%d for the computation", exponent)
             features = scaled(features, getattr(self, "feature_exponent_", 0))
             if learn and (scale := column_scale(features, run)) is not None:
                 self.feature_scale_ = scale
@@ -282,7 +281,7 @@ class Method(Declared):
 
     def _check_vectors(self, vectors: Vectors, graph: Graph) -> None:
         """Refuse vectors that the scale of the input has spoiled."""
-        values = vectors if isinstance(vectors, np.ndarray) else vectors.data
+        values = numbers_of(vectors)
         if not np.isfinite(values).all():
             msg = f"{self.name}: {OUT_OF_RANGE}"
             raise UnseenError(msg)
@@ -292,7 +291,7 @@ class Method(Declared):
             warn_no_edges(self.name)
         if not zero or not self.uses_features or graph.features is None:
             return
-        features = graph.features if isinstance(graph.features, np.ndarray) else graph.features.data
+        features = numbers_of(graph.features)
         if features.any() and graph.adjacency.nnz:
             msg = (
                 f"{self.name}: all vectors are zero; the largest feature is {np.abs(features).max():g}, which is too "
@@ -302,9 +301,8 @@ class Method(Declared):
 
     def _reported_parameters(self, n_components: int) -> dict[str, Any]:
         plain = (str, int, float, bool, type(None))
-        values = {
-            k: v.item() if isinstance(v, np.generic) else v for k, v in self.get_params(deep=False).items()
-        }
+        given = self.get_params(deep=False).items()
+        values = {k: v.item() if isinstance(v, np.generic) else v for k, v in given}
         params = {k: v for k, v in values.items() if isinstance(v, plain)}
         return {**params, "n_components": n_components}
 
@@ -357,18 +355,6 @@ def unfitted(method: Method, **changes: Any) -> Method:
 
 def _feature_columns(graph: Graph) -> int | None:
     return None if graph.features is None else int(graph.features.shape[1])
-
-
-def _feature_exponent(features: Features, run: Run) -> int:
-    """Return the power of two that brings features to a usual scale, 0 where they have one.
-
-    Squares of 1e150 leave the range of numbers, and features of 1e-9 vanish beside a regularisation.
-    """
-    values = features if isinstance(features, np.ndarray) else features.data
-    exponent = scale_exponent(values, run, *USUAL_FEATURES)
-    if exponent:
-        logger.info("features are scaled by 2^%d for the computation", exponent)
-    return exponent
 
 
 def _in_range(graph: Graph, run: Run) -> Graph:

@@ -118,11 +118,9 @@ class MFDW(Method):
             U, Ht = run.once(key, lambda: self._start(walk, keys, columns))
             return U.copy(), Ht.copy()
 
-        rounds = (
-            partial(alternating, objective, cg_steps=CG_STEPS)
-            if self.solver == "als"
-            else partial(gradient_descent, objective, step=self.step)
-        )
+        rounds = partial(gradient_descent, objective, step=self.step)
+        if self.solver == "als":
+            rounds = partial(alternating, objective, cg_steps=CG_STEPS)
         factors = Factorisation(rounds, begin, resumes=self.solver == "als")
         history = run.steps(
             self.name,
@@ -138,12 +136,8 @@ class MFDW(Method):
         self.n_iter_ = len(history.losses) - 1
         self.converged_ = history.stopped_by == "tol"
         self.smoothing_alpha_ = 0.0 if objective.inter is None else objective.alpha
-        logger.info(
-            "%s: %s, J from %.6g to %.6g",
-            self.name,
-            counted(self.n_iter_, "round"),
-            *np.array(history.losses)[[0, -1]],
-        )
+        before, after = history.losses[0], history.losses[-1]
+        logger.info("%s: %s, J from %.6g to %.6g", self.name, counted(self.n_iter_, "round"), before, after)
         return factors.state.U
 
     def _label_terms(self, adjacency: Matrix, labels: Labels, keys: Keys) -> dict[str, Any]:  # noqa: ARG002

@@ -103,11 +103,5 @@ def _classes(module: str) -> list[type[Method]]:
     from unseen.methods.base import Method
 
     values = vars(importlib.import_module(module)).values()
-    return [
-        value
-        for value in values
-        if isinstance(value, type)
-        and issubclass(value, Method)
-        and value.__module__ == module
-        and "summary" in vars(value)
-    ]
+    classes = [value for value in values if isinstance(value, type) and issubclass(value, Method)]
+    return [cls for cls in classes if cls.__module__ == module and "summary" in vars(cls)]

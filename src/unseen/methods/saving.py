@@ -38,11 +38,9 @@ def save_method(method: Method, path: str | PathLike[str]) -> None:
         msg = f"this {type(method).__name__} is not fitted yet, so there is nothing to save; call fit first"
         raise NotFittedError(msg)
     about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "made_by": unseen.__version__}
-    arrays: Arrays = {
-        **text_arrays("ids", method.embedding_.node_ids),
-        "vectors": np.asarray(method.embedding_.vectors),
-    }
-    about["reported"] = dict(method.embedding_.params)
+    fitted = method.embedding_
+    arrays: Arrays = {**text_arrays("ids", fitted.node_ids), "vectors": np.asarray(fitted.vectors)}
+    about["reported"] = dict(fitted.params)
     about["method"] = _packed(method, "", arrays)
     arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
@@ -169,9 +167,8 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     for key, weights in encoders.items():
         from unseen.methods.neural.gcn_encoder import Encoder, pick_device
 
-        encoder = Encoder(
-            weights[::3], pick_device("auto" if params["device"] == "cuda" else params["device"])
-        )
+        device = pick_device("auto" if params["device"] == "cuda" else params["device"])
+        encoder = Encoder(weights[::3], device)
         for weight, array in zip(encoder.weights, weights, strict=True):
             weight.copy_(weight.new_tensor(array))
         setattr(method, key, encoder)

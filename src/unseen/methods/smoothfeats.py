@@ -43,9 +43,8 @@ class SmoothFeats(Method):
         return self._smooth(graph, scores, run)
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        return self._smooth(
-            graph, np.asarray(self._new_features(graph) @ self.axes_.T, dtype=np.float32), run
-        )
+        scores = np.asarray(self._new_features(graph) @ self.axes_.T, dtype=np.float32)
+        return self._smooth(graph, scores, run)
 
     def _smooth(self, graph: Graph, scores: Singles, run: Run) -> Singles:
         ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()

@@ -58,11 +58,9 @@ class TADW(Method):
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features
         width = min(FEATURE_DIMENSIONS, *features.shape)
-        why = (
-            f"features are reduced to {FEATURE_DIMENSIONS} dimensions, for each half"
-            if width == FEATURE_DIMENSIONS
-            else rows_and_columns(graph)
-        )
+        why = rows_and_columns(graph)
+        if width == FEATURE_DIMENSIONS:
+            why = f"features are reduced to {FEATURE_DIMENSIONS} dimensions, for each half"
         columns = self._components(self.n_components, 2 * width, why)
         if graph.isolated.all():
             warn_no_edges(self.name)

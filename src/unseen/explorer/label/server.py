@@ -64,14 +64,9 @@ class App:
         from starlette.applications import Starlette
         from starlette.routing import Mount, Route
 
-        routes = [
-            Route("/", self._show, methods=["GET"]),
-            Route("/state", self._state, methods=["GET"]),
-            *(
-                Route(f"/{name}", self._post, methods=["POST"])
-                for name in ("answers", "undo", "update", "outside")
-            ),
-        ]
+        posted = ("answers", "undo", "update", "outside")
+        routes = [Route("/", self._show, methods=["GET"]), Route("/state", self._state, methods=["GET"])]
+        routes += [Route(f"/{name}", self._post, methods=["POST"]) for name in posted]
         inner = Starlette(routes=[Mount(f"/{self.secret}", routes=routes)], lifespan=self._lifespan)
 
         async def guarded(scope: Any, receive: Any, send: Any) -> None:
@@ -116,13 +111,9 @@ class App:
 
     async def _state(self, request: Any) -> Any:
         """Answer with the state; with what changed after `revision`, and findings newer than `findings`."""
-        given = request.query_params
-        since, number = given.get("revision", ""), given.get("findings", "")
-        return await _answered(
-            lambda: self.state(
-                int(since) if since.isdecimal() else None, int(number) if number.isdecimal() else None
-            )
-        )
+        texts = (request.query_params.get(name, "") for name in ("revision", "findings"))
+        numbers = [int(text) if text.isdecimal() else None for text in texts]
+        return await _answered(lambda: self.state(*numbers))
 
     async def _post(self, request: Any) -> Any:
         from starlette.background import BackgroundTask

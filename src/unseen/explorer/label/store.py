@@ -14,9 +14,9 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from unseen.data.files import atomic_path, explained, keep_backup
 from unseen.data.opened import data_suffix
@@ -36,33 +36,29 @@ MAX_NAME = 200
 """Characters of a class name."""
 
 
-class Lock:
-    """Keeps a second app from the same file of labels; it ends with the process, whatever ends that."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path.with_name(f"{path.name}.lock")
-        with explained(path):
-            self._file: IO[str] = self.path.open("a+", encoding="ascii")
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep a second app from the same file of labels; the lock ends with the process, whatever ends that."""
+    place = path.with_name(f"{path.name}.lock")
+    with explained(path):
+        opened = place.open("a+", encoding="ascii")
+    with opened as file:
         try:
             if sys.platform == "win32":
                 import msvcrt
 
-                msvcrt.locking(self._file.fileno(), msvcrt.LK_NBLCK, 1)
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
             else:
                 import fcntl
 
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            self._file.close()
             msg = f"another `unseen label` works on {path}; close it first, or write to another file with --save FILE"
             raise OutputError(msg) from None
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        self.path.unlink(missing_ok=True)
-        self._file.close()
+        try:
+            yield
+        finally:
+            place.unlink(missing_ok=True)
 
 
 def check_file(path: Path) -> None:
@@ -104,11 +100,7 @@ class Store:
     saved: bool
 
     def __init__(
-        self,
-        path: Path,
-        nodes: Iterable[object],
-        start: Labels | None = None,
-        options: Options | None = None,
+        self, path: Path, nodes: Iterable[object], start: Labels | None = None, options: Options | None = None
     ) -> None:
         self.path, self.nodes, self._options = path, dict.fromkeys(map(str, nodes)), options
         self.journal = path.with_name(f"{path.name}.journal")

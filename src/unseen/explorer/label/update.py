@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -86,18 +87,12 @@ class Updater:
         if what == "done":
             self.content = {**value, "revision": revision}
             self.number += 1
-        self._state = {
-            **self._state,
-            "running": False,
-            "error": value if what == "error" else None,
-            "seconds": seconds,
-        }
+        error = value if what == "error" else None
+        self._state = {**self._state, "running": False, "error": error, "seconds": seconds}
 
 
 def serve(pipe: Connection, job: Job) -> None:
     """Find out what labels miss, for one set of labels after another, until the other end is closed."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     while True:
         try:

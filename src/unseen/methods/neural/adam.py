@@ -37,12 +37,8 @@ class Adam:
     def step(self, gradients: Sequence[torch.Tensor]) -> None:
         """Move the weights against the gradients, which are given in the order of the weights."""
         self.steps += 1
-        tensors = [
-            (weight, gradient.reshape(-1), first, second)
-            for weight, gradient, first, second in zip(
-                self.weights, gradients, self.first, self.second, strict=True
-            )
-        ]
+        flat = (gradient.reshape(-1) for gradient in gradients)
+        tensors = list(zip(self.weights, flat, self.first, self.second, strict=True))
         in_memory = [k for k, pair in enumerate(self._moments) if not on_disk(pair[0])]
         self._move([tensors[k] for k in in_memory])
         for k in sorted(set(range(len(tensors))) - set(in_memory)):

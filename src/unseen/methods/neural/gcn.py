@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,9 +39,6 @@ from unseen.methods.neural.gcn_encoder import input_weights, pick_device, xavier
 from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix, dropout
 from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, RowNormalize, WeightDecay
 from unseen.randomness import child_seed
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 DENSE_ABOVE = 0.5
 """Share of nonzero entries above which features that come as an ndarray are multiplied as one."""
@@ -86,7 +83,7 @@ class Inputs:
         columns = keys if graph.features is None else np.arange(x.shape[1], dtype=np.uint64)
         return cls(tensor, ahat, ahat, keys, keys, columns)
 
-    def around(self, rows: Tensor) -> Inputs:
+    def around(self, rows: torch.Tensor) -> Inputs:
         """Return what two layers of neighbours read to score some rows: features of nodes up to two steps away.
 
         The hidden layer has the nodes up to one step away then, and draws are those of the whole graph.
@@ -100,11 +97,8 @@ class Inputs:
         """Return draws for dropout of the features, of hidden layers and of the entries of the adjacency."""
         device, keys = self.ahat.matrix.device, self.keys
         of_x = self.x.entry_keys(keys, self.column_keys) if isinstance(self.x, SparseMatrix) else keys
-        return (
-            Draws(of_x, device, 1),
-            Draws(self.hidden_keys, device, 2),
-            Draws(self.ahat.entry_keys(self.hidden_keys, keys), device, 3),
-        )
+        of_ahat = self.ahat.entry_keys(self.hidden_keys, keys)
+        return Draws(of_x, device, 1), Draws(self.hidden_keys, device, 2), Draws(of_ahat, device, 3)
 
 
 class NetworkMethod(NeuralMethod):
@@ -122,13 +116,13 @@ class NetworkMethod(NeuralMethod):
         device = pick_device(self.device)
         return Inputs.of(graph, row_normalize=self.row_normalize, seed=seed, device=device)
 
-    def _start(self, graph: Graph, run: Run) -> tuple[Inputs, Tensor]:
+    def _start(self, graph: Graph, run: Run) -> tuple[Inputs, torch.Tensor]:
         """Return what the network reads and the starting weights of its first layer."""
         inputs = self._read(graph, child_seed(run.rng))
         width = self.n_components or self.default_components  # a layer can have any, so nothing is clipped
         return inputs, learnable(input_weights(graph, self.n_features_in_, width, run), inputs)
 
-    def _vectors(self, inputs: Inputs) -> Tensor:
+    def _vectors(self, inputs: Inputs) -> torch.Tensor:
         """Return the vectors of all nodes, without dropout."""
         raise NotImplementedError
 
@@ -143,8 +137,8 @@ class NetworkMethod(NeuralMethod):
 
     def _learn_weights(
         self,
-        evaluate: Callable[[], Tensor],
-        weights: Sequence[Tensor],
+        evaluate: Callable[[], torch.Tensor],
+        weights: Sequence[torch.Tensor],
         inputs: Inputs,
         run: Run,
         decay: float,
@@ -157,7 +151,7 @@ class NetworkMethod(NeuralMethod):
         has the best weights.
         """
 
-        def gradients() -> tuple[float, list[Tensor]]:
+        def gradients() -> tuple[float, list[torch.Tensor]]:
             loss = evaluate()
             slopes = list(torch.autograd.grad(loss, weights))
             if decay:
@@ -204,7 +198,7 @@ class LabelNetwork(NetworkMethod):
         needed, aims = self._needed(inputs, targets)
         of_features, of_hidden, of_edges = needed.draws()
 
-        def evaluate() -> Tensor:
+        def evaluate() -> torch.Tensor:
             x = dropout(needed.x, self.dropout, of_features)
             hidden = dropout(self._hidden(x, needed), self.dropout, of_hidden)
             return aims.loss(self._scores(hidden @ second, needed, of_edges))
@@ -215,16 +209,16 @@ class LabelNetwork(NetworkMethod):
         """Return what the loss depends on of the inputs, and the targets with their rows in that."""
         return inputs, targets
 
-    def _hidden(self, x: Features, inputs: Inputs) -> Tensor:
+    def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:
         """Return the hidden layer."""
         raise NotImplementedError
 
-    def _scores(self, start: Tensor, inputs: Inputs, of_edges: Draws) -> Tensor:
+    def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:
         """Return the scores of the classes, given the hidden layer times the second weights; for training."""
         raise NotImplementedError
 
 
-def learnable(array: Array, inputs: Inputs) -> Tensor:
+def learnable(array: Array, inputs: Inputs) -> torch.Tensor:
     """Return weights to learn, where the inputs are."""
     device = inputs.ahat.matrix.device
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(device).requires_grad_()
@@ -244,8 +238,8 @@ class Targets:
         Number of classes that have a labelled node.
     """
 
-    rows: Tensor
-    values: Tensor
+    rows: torch.Tensor
+    values: torch.Tensor
     n_classes: int
 
     @classmethod
@@ -264,7 +258,7 @@ class Targets:
         """Whether nodes may have several labels."""
         return self.values.ndim == 2
 
-    def subset(self, places: Tensor) -> Targets:
+    def subset(self, places: torch.Tensor) -> Targets:
         """Return some of the labelled nodes alone."""
         return Targets(self.rows[places], self.values[places], self.n_classes)
 
@@ -272,13 +266,13 @@ class Targets:
         """Return the targets for scores of the labelled nodes and no other."""
         return replace(self, rows=torch.arange(len(self.rows), device=self.rows.device))
 
-    def loss(self, logits: Tensor) -> Tensor:
+    def loss(self, logits: torch.Tensor) -> torch.Tensor:
         """Softmax cross-entropy, or binary cross-entropy where nodes have several labels; `logits` is for all nodes."""
         if self.multilabel:
             return torch.nn.functional.binary_cross_entropy_with_logits(logits[self.rows], self.values)
         return torch.nn.functional.cross_entropy(logits[self.rows], self.values)
 
-    def accuracy(self, logits: Tensor) -> float:
+    def accuracy(self, logits: torch.Tensor) -> float:
         """Share of nodes whose class scores highest; one label per node only."""
         return float((logits[self.rows].argmax(dim=1) == self.values).double().mean())
 
@@ -297,7 +291,7 @@ class EarlyStopping(Best):
         Epochs to wait for an improvement.
     """
 
-    def __init__(self, weights: Sequence[Tensor], patience: int) -> None:
+    def __init__(self, weights: Sequence[torch.Tensor], patience: int) -> None:
         super().__init__(weights)
         self.patience = patience
         self.waited = 0
@@ -346,11 +340,11 @@ class GCN(LabelNetwork):
         """Return the nodes that labelled ones can see in two layers: no other has a part in the loss."""
         return inputs.around(targets.rows), targets.alone()
 
-    def _hidden(self, x: Features, inputs: Inputs) -> Tensor:
+    def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:
         return torch.relu(inputs.ahat @ (x @ self.network_[0]))
 
-    def _scores(self, start: Tensor, inputs: Inputs, of_edges: Draws) -> Tensor:  # noqa: ARG002
+    def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:  # noqa: ARG002
         return inputs.last @ start
 
-    def _vectors(self, inputs: Inputs) -> Tensor:
+    def _vectors(self, inputs: Inputs) -> torch.Tensor:
         return self._hidden(inputs.x, inputs)

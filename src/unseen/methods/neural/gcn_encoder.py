@@ -255,9 +255,8 @@ class Encoder:
     def __init__(self, weights: Sequence[Array], device: torch.device) -> None:
         self.device = device
         # at a million nodes a copy of the weights would be felt, so an array is taken over as it is
-        self.layers = [
-            Layer(torch.from_numpy(np.ascontiguousarray(W, dtype=np.float32)).to(device)) for W in weights
-        ]
+        arrays = (np.ascontiguousarray(W, dtype=np.float32) for W in weights)
+        self.layers = [Layer(torch.from_numpy(W).to(device)) for W in arrays]
         self.release()
 
     @property

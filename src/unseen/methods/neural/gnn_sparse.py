@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,10 +18,7 @@ from unseen.linalg.keyed import keyed_bits, mixed
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import weighted_bags
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-Features: TypeAlias = "SparseMatrix | Tensor"
+Features: TypeAlias = "SparseMatrix | torch.Tensor"
 
 
 @dataclass(frozen=True)
@@ -36,9 +33,9 @@ class SparseMatrix:
         ``transposed.values() == matrix.values()[order]``; empty once entries have been dropped.
     """
 
-    matrix: Tensor
-    transposed: Tensor
-    order: Tensor
+    matrix: torch.Tensor
+    transposed: torch.Tensor
+    order: torch.Tensor
 
     @classmethod
     def from_scipy(cls, matrix: sp.csr_array, device: torch.device | str = "cpu") -> SparseMatrix:
@@ -49,7 +46,7 @@ class SparseMatrix:
         order = torch.tensor(turned.data, dtype=torch.int64, device=device)
         values = torch.tensor(matrix.data, dtype=torch.float32, device=device)
 
-        def stored(A: sp.csr_array, data: Tensor) -> Tensor:
+        def stored(A: sp.csr_array, data: torch.Tensor) -> torch.Tensor:
             rows, columns = (torch.tensor(part, dtype=whole, device=device) for part in (A.indptr, A.indices))
             return _csr(rows, columns, data, A.shape)
 
@@ -60,10 +57,10 @@ class SparseMatrix:
         """Rows and columns."""
         return int(self.matrix.shape[0]), int(self.matrix.shape[1])
 
-    def __matmul__(self, dense: Tensor) -> Tensor:
+    def __matmul__(self, dense: torch.Tensor) -> torch.Tensor:
         from unseen.methods.neural._gradients import Product
 
-        product: Tensor = Product.apply(dense, self)  # type: ignore[no-untyped-call]
+        product: torch.Tensor = Product.apply(dense, self)  # type: ignore[no-untyped-call]
         return product
 
     def entry_keys(self, rows: Keys, columns: Keys) -> Keys:
@@ -85,11 +82,8 @@ class SparseMatrix:
         """Return the matrix without a random share of its entries, and the others scaled up."""
         masks, scale = draws.keep(1, share)
         mask = masks[:, 0]
-        return SparseMatrix(
-            _thinned(self.matrix, mask, scale),
-            _thinned(self.transposed, mask.index_select(0, self.order), scale),
-            self.order[:0],
-        )
+        transposed = _thinned(self.transposed, mask.index_select(0, self.order), scale)
+        return SparseMatrix(_thinned(self.matrix, mask, scale), transposed, self.order[:0])
 
 
 class Draws:
@@ -101,7 +95,7 @@ class Draws:
     def __init__(self, keys: Keys, device: torch.device, use: int = 0) -> None:
         self.keys, self.device, self.times = mixed(keys + np.uint64(use)), device, 0
 
-    def keep(self, columns: int, share: float) -> tuple[Tensor, float]:
+    def keep(self, columns: int, share: float) -> tuple[torch.Tensor, float]:
         """Return which of `columns` entries per key survive this time, and the factor that makes up for the others.
 
         Four 16-bit numbers are cut from each 64-bit draw, so the share is met to 1 in 65,536 (and the factor is that
@@ -125,35 +119,35 @@ def dropout(values: Features, share: float, draws: Draws) -> Features:
 
 
 def thinned_spread(
-    x: Tensor, whole: SparseMatrix, steps: int, teleport: float, share: float, draws: Draws
-) -> Tensor:
+    x: torch.Tensor, whole: SparseMatrix, steps: int, teleport: float, share: float, draws: Draws
+) -> torch.Tensor:
     """Return `x` after `steps` times z <- (1 - teleport) A z + teleport x, each with other entries of A dropped."""
     from unseen.methods.neural._gradients import ThinnedSpread
 
     masks, scale = draws.keep(steps, share)
-    spread: Tensor = ThinnedSpread.apply(x, whole, teleport, masks.T.contiguous(), scale)  # type: ignore[no-untyped-call]
+    spread: torch.Tensor = ThinnedSpread.apply(x, whole, teleport, masks.T.contiguous(), scale)  # type: ignore[no-untyped-call]
     return spread
 
 
-def bags(matrix: Tensor, values: Tensor, dense: Tensor) -> Tensor:
+def bags(matrix: torch.Tensor, values: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
     """Return the product of a CSR tensor, with other `values` in its places, and a dense one.
 
     Every row is summed in order, so the bits do not depend on the number of threads.
     """
     columns, rows = matrix.col_indices(), matrix.crow_indices()
     if matrix.is_cuda:
-        product: Tensor = torch.sparse.mm(_csr(rows, columns, values, matrix.shape), dense)
+        product: torch.Tensor = torch.sparse.mm(_csr(rows, columns, values, matrix.shape), dense)
         return product
     return weighted_bags(columns, rows, values, dense.contiguous())
 
 
-def _csr(rows: Tensor, columns: Tensor, values: Tensor, shape: Any) -> Tensor:
+def _csr(rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, shape: Any) -> torch.Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(rows, columns, values, size=tuple(shape), check_invariants=False)
 
 
-def _thinned(matrix: Tensor, mask: Tensor, scale: float) -> Tensor:
+def _thinned(matrix: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Tensor:
     # on a CPU by numpy, which takes a tenth of the time of torch's nonzero
     places = mask.nonzero().view(-1) if mask.is_cuda else torch.from_numpy(np.flatnonzero(mask.numpy()))
     rows = matrix.crow_indices()

@@ -25,7 +25,7 @@ from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
-from unseen.ids import Singles
+from unseen.ids import Singles, numbers_of
 from unseen.labels import Labels
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l1_rows, l2_rows
@@ -269,16 +269,14 @@ class RECTL(SemanticMethod):
 
 def scales_rows(wanted: str | bool, graph: Graph, source: str, run: Run) -> bool:
     """Return whether rows are scaled to length 1 before the SVD: as wanted, or where features are counts or weights."""
-    if source != "features":
+    if source != "features" or graph.features is None:
         return False
     return _are_weights(graph.features, run) if wanted == "auto" else bool(wanted)
 
 
-def _are_weights(features: Features | None, run: Run) -> bool:
+def _are_weights(features: Features, run: Run) -> bool:
     """Return whether no value is negative, and some are neither 0 nor 1, in all processes together."""
-    values = (
-        np.zeros(0) if features is None else features if isinstance(features, np.ndarray) else features.data
-    )
+    values = numbers_of(features)
     negative, other = bool((values < 0).any()), bool(((values != 0) & (values != 1)).any())
     return not run.count(negative) and bool(run.count(other))
 
