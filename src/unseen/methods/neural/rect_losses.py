@@ -18,6 +18,9 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, sum_in_order, to_tensor, total
 
+CANCELS = 1e-3
+"""Below this part of the terms that it is the sum of, ||E||^2 is lost to rounding, and is computed from E itself."""
+
 
 class StructureLoss:
     """||M - UU'||^2 / n of the walk matrix M = (Abar + Abar^2) / 2, in O(nnz d + n d^2).
@@ -130,11 +133,15 @@ class SemanticLoss:
             torch.mm(t, YF, out=self._dH[start:stop])
             return squared(t)
 
-        by_Y = sum_in_order(self.run.each(work, blocks_of(H, self.run)), self.run) @ Y
-        loss = float(torch.sum((Y * by_Y).double())) * self._scale / 2
+        blocks = blocks_of(H, self.run)
+        gram = sum_in_order(self.run.each(work, blocks), self.run)
+        by_Y = gram @ Y
+        squares = float(torch.sum((Y * by_Y).double()))
+        if squares < CANCELS * float(torch.dot(gram.diagonal(), (Y * Y).sum(dim=1))):
+            errors = self.run.each(lambda a, b: float((self.T[a:b] @ Y).double().square().sum()), blocks)
+            squares = float(self.run.total(errors))
         by_Y.mul_(self._scale)
-        # rounding could make the loss of a perfect fit negative
-        return max(loss, 0.0), self._dH, [by_Y[: len(self.F)], by_Y[-1]]
+        return squares * self._scale / 2, self._dH, [by_Y[: len(self.F)], by_Y[-1]]
 
 
 class JointLoss:
