@@ -285,8 +285,11 @@ def from_arrow(
     table: pa.Table, source: str, *, before: int = 0, metadata: Mapping[str, Any] | None = None
 ) -> Table:
     """Return an Arrow table as a batch whose rows are numbered on from those `before` it."""
+
+    def place(row: int) -> str:
+        return f"{source}, row {before + row + 1}"
+
     names = tuple(str(name) for name in table.column_names)
-    place = lambda row: f"{source}, row {before + row + 1}"  # noqa: E731
     return Table(source, tuple(table.columns), names, place, metadata=metadata or {})
 
 
