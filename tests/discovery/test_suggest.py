@@ -137,7 +137,8 @@ def test_labels_that_are_probably_wrong_come_last(wrong):
         assert given[one.node] == [one.instead_of]
         assert one.likely_class == truth[int(one.node[1:])]
         assert one.reason.startswith(f"label in doubt: {one.instead_of} is probably wrong")
-    assert all(one.instead_of is None for one in unseen.suggest(graph, labels, budget=4, random_state=0))
+    few = unseen.suggest(graph, labels, budget=6, random_state=0)  # as many as settle the number of classes
+    assert all(one.instead_of is None for one in few)
 
 
 @pytest.mark.slow

@@ -133,7 +133,8 @@ def suggest(
             return _from_nothing(graph, int(budget), method, rng, asked)
         seed = random_state
         discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
-    doubts = _in_doubt(as_graph(graph), discovery, int(budget) // DOUBTS)
+    after_the_first = max(int(budget) - FINE_GROUPS, 0)
+    doubts = _in_doubt(as_graph(graph), discovery, min(int(budget) // DOUBTS, after_the_first))
     return [*suggest_from(discovery, int(budget) - len(doubts)), *doubts]
 
 
