@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery.names import parse_names
+from unseen.discovery.names import check_names, parse_names, with_names
 from unseen.discovery.truth import compare
 
 
 @pytest.fixture(scope="module")
 def named(case):
-    described = {"first": "c1: the words of that class", "second": "whatever c4 has"}
+    described = {"first": "has c1", "second": "of c4"}
     return unseen.discover(case.data.graph, case.labels, names=described, random_state=0)
 
 
@@ -43,7 +43,7 @@ def test_names_do_not_make_the_ranking_worse(case, named):
 
 
 def test_a_class_that_is_not_missing_is_absent(case):
-    result = unseen.discover(case.data.graph, case.labels, names={"other": "things of c0"}, random_state=0)
+    result = unseen.discover(case.data.graph, case.labels, names={"other": "c0"}, random_state=0)
     assert result.absent == ("other",)
     assert result.nodes.column("unseen_probability").equals(case.found.nodes.column("unseen_probability"))
     assert "No node seems to be of: other." in result.summary()
@@ -95,3 +95,86 @@ def test_words_that_hardly_any_node_has_say_nothing_of_a_class(case):
     features = sp.csr_array(sp.hstack([graph.features, rare]))
     graph = unseen.Graph(graph.adjacency, features, graph.node_ids, (*graph.feature_names, "teeth"))
     assert unseen.discover(graph, case.labels, names={"teeth": ""}, random_state=0).absent == ("teeth",)
+
+
+def _graph_of(rows, feature_names):
+    """Return a graph without edges whose nodes have these features."""
+    features = np.array(rows, dtype=float)
+    return unseen.Graph(sp.csr_array((len(rows), len(rows))), features, feature_names=tuple(feature_names))
+
+
+def test_a_feature_counts_by_how_much_of_it_is_said_in_rare_words(case):
+    names = ("computer vision", "computer science", "vision", "computers", "trees")
+    rows = [
+        [1, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 0, 1, 1],
+        [0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 1],
+    ]
+    graph = _graph_of(rows, names)
+    weight = check_names({"computer_vision": "trees"}, graph, case.labels)["computer_vision"]
+    # 4 of 6 nodes have a feature with "computer", 1 with "science", 2 with "vision" and "tree"
+    computer, science, vision, tree = np.log(6 / np.array([4, 1, 2, 2]))
+    plain = [
+        4 * (computer**2 + vision**2) / np.hypot(computer, vision),
+        4 * computer**2 / np.hypot(computer, science),
+        4 * vision,
+        4 * computer,
+        tree,
+    ]
+    np.testing.assert_allclose(weight, plain)
+    assert weight[0] > weight[2] > weight[3] > weight[1]
+
+
+def test_words_that_every_node_has_say_nothing(case):
+    graph = case.data.graph
+    features = sp.csr_array(sp.hstack([graph.features, np.ones((graph.n_nodes, 1))]))
+    graph = unseen.Graph(graph.adjacency, features, graph.node_ids, (*graph.feature_names, "computer"))
+    assert unseen.discover(graph, case.labels, names={"computer": ""}, random_state=0).absent == ("computer",)
+
+
+def test_numbers_are_no_words(case):
+    graph = unseen.Graph(
+        case.data.graph.adjacency,
+        np.asarray(case.data.graph.features.todense()) + 1.0,
+        feature_names=case.data.graph.feature_names,
+    )
+    assert unseen.discover(graph, case.labels, names={"first": "c1"}, random_state=0).absent == ("first",)
+
+
+def test_a_name_whose_words_are_mostly_unknown_is_absent(case, caplog):
+    names = {"teeth": "c1, dentists, clinics"}
+    assert unseen.discover(case.data.graph, case.labels, names=names, random_state=0).absent == ("teeth",)
+    assert "the features have no word of the name 'teeth', and few of its description" in caplog.text
+
+
+def test_each_name_is_judged_alone(case, named):
+    names = {"first": "has c1", "other": "c0", "second": "of c4"}
+    result = unseen.discover(case.data.graph, case.labels, names=names, random_state=0)
+    assert result.absent == ("other",)
+    assert result.nodes.equals(named.nodes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_words_of_no_class_are_absent_in_a_small_graph(seed):
+    data = unseen.planted_partition(120, 4, degree_within=6, degree_between=2, random_state=seed)
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=seed)
+    noise = " ".join(f"noise{k}" for k in range(1, 7))
+    names = {"nothing": noise, "there": "c3"}
+    found = unseen.discover(data.graph, split.seen_labels, names=names, random_state=seed)
+    assert found.absent == ("nothing",)
+
+
+def test_names_raise_what_looks_new_without_them():
+    p = np.array([0.0, 0.001, 0.125, 0.5, 1.0])
+    np.testing.assert_allclose(with_names(p, np.full(5, 0.8)), [0, 0.08092, 0.475, 0.81748, 1], atol=1e-5)
+    np.testing.assert_allclose(with_names(p, np.zeros(5)), p)
+
+
+def test_the_order_of_nodes_does_not_matter(case, named):
+    order = np.random.default_rng(0).permutation(case.data.graph.n_nodes)
+    names = {"first": "has c1", "second": "of c4"}
+    other = unseen.discover(case.data.graph.subgraph(order), case.labels, names=names, random_state=0)
+    assert other.nodes.sort_by("node").equals(named.nodes.sort_by("node"))
