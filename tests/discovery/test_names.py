@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.discovery import names as module
 from unseen.discovery.names import check_names, parse_names, with_names
+from unseen.discovery.space import principal_axes
 from unseen.discovery.truth import compare
 
 
@@ -168,8 +170,8 @@ def test_words_of_no_class_are_absent_in_a_small_graph(seed):
 
 
 def test_names_raise_what_looks_new_without_them():
-    p = np.array([0.0, 0.001, 0.125, 0.5, 1.0])
-    np.testing.assert_allclose(with_names(p, np.full(5, 0.8)), [0, 0.08092, 0.475, 0.81748, 1], atol=1e-5)
+    p = np.array([0.0, 0.0001, 0.0625, 0.5, 1.0])
+    np.testing.assert_allclose(with_names(p, np.full(5, 0.8)), [0, 0.08009, 0.4375, 0.83636, 1], atol=1e-5)
     np.testing.assert_allclose(with_names(p, np.zeros(5)), p)
 
 
@@ -178,3 +180,65 @@ def test_the_order_of_nodes_does_not_matter(case, named):
     names = {"first": "has c1", "second": "of c4"}
     other = unseen.discover(case.data.graph.subgraph(order), case.labels, names=names, random_state=0)
     assert other.nodes.sort_by("node").equals(named.nodes.sort_by("node"))
+
+
+def test_classes_are_learned_from_words_then_from_what_fits_then_from_all_that_is_found(case, monkeypatch):
+    calls, learn = [], module.class_scores
+
+    def keep(axes, indicator):
+        calls.append(indicator[:, -2:].sum(axis=0))
+        return learn(axes, indicator)
+
+    monkeypatch.setattr(module, "class_scores", keep)
+    names = {"first": "has c1", "second": "of c4"}
+    unseen.discover(case.data.graph, case.labels, names=names, random_state=0)
+    few, more, most = calls[-3:]
+    assert few.max() <= more.max() <= 477 // 8  # of 477 unlabelled nodes, a quarter for two names
+    assert most.min() > 90
+    codes, labelled = case.data.labels.codes, case.labels.labelled
+    indicator = np.zeros((600, 1), dtype=bool)
+    indicator[labelled[codes[labelled] == 0]] = True
+    axes = principal_axes(np.asarray(case.data.graph.features.todense(), dtype=np.float32))
+    words = np.arange(600.0)[:, None]
+    seeds = module._learned(axes, indicator, np.ones((600, 1)), 1000 * words)[1]
+    open_rows = np.flatnonzero(~indicator[:, 0])
+    assert np.flatnonzero(seeds).tolist() == open_rows[-(len(open_rows) // 4) :].tolist()
+
+
+def test_what_a_name_finds_has_to_have_its_words():
+    rng = np.random.default_rng(0)
+    indicator = np.zeros((200, 1), dtype=bool)
+    indicator[:50] = True
+    p = np.where(indicator[:, 0], 0.0, rng.random(200))
+    scores = rng.normal(size=(200, 2))
+    found = module._found(scores, indicator, p)
+    assert 20 < found.sum() < 120
+    assert not found[:50].any()
+    said = rng.random(200) ** 4 + found
+    plain = np.corrcoef(found[50:], np.sqrt(said[50:]))[0, 1]
+    assert module._agreement(said, scores, indicator, p) == pytest.approx(plain)
+    assert module._agreement(np.zeros(200), scores, indicator, p) == 0
+    # of the 15 nodes most about it 5 have a label, of all a quarter
+    about = np.zeros(200)
+    about[[*range(5), *range(100, 110)]] = 1
+    assert module._label_share(about, indicator) == pytest.approx(5 / 15 / 0.25)
+
+
+def test_agreement_is_asked_for_and_less_of_it_where_labels_are_rare(case, monkeypatch):
+    asked = {"names": {"first": "has c1"}, "random_state": 0}
+    monkeypatch.setattr(module, "_agreement", lambda *_: 0.15)
+    monkeypatch.setattr(module, "_label_share", lambda *_: 1.4)  # 3 / sqrt(477) is less than .14
+    assert unseen.discover(case.data.graph, case.labels, **asked).absent == ()
+    monkeypatch.setattr(module, "_label_share", lambda *_: 1.6)
+    assert unseen.discover(case.data.graph, case.labels, **asked).absent == ("first",)
+
+
+def test_nodes_most_about_a_name_have_to_look_new():
+    said, about = np.ones(400), np.arange(400.0)
+    rank = np.linspace(0, 1, 400)
+    unsure = np.full(400, 0.1)
+    assert module._looks_new(said, about, rank, unsure)
+    assert not module._looks_new(said, -about, rank, unsure)
+    assert module._looks_new(said, -about, rank, unsure + 0.5)
+    assert not module._looks_new(np.where(about < 19, 1.0, 0.0), about, rank, unsure)
+    assert module._looks_new(np.where(about < 20, 1.0, 0.0), about, rank, unsure)

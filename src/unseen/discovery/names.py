@@ -3,8 +3,9 @@
 The words of a name and its description are looked for among the names of the features; rare words count more, and a
 feature counts by how much of it is said. How much a node's features are about a name (tf-idf), smoothed over the graph,
 gives the nodes that are most likely of that class. From these seeds and the labelled nodes together a ridge classifier
-learns all classes. It decides among the names, and where a name fits better than every labelled class, and the node
-looks new without names, too, it is more likely to be of a class nobody labelled.
+learns all classes; then from what it finds, and at last from all nodes that look new and fit a name. It decides among
+the names, and where a name fits better than every labelled class, and the node looks new without names, too, it is more
+likely to be of a class nobody labelled.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ STEPS, TELEPORT = 10, 0.1
 LOOKED_AT = 80
 """Nodes that are most about a name, which say whether such a class is there."""
 SEEDS = (80, 400)
-"""Nodes that a named class is learned from: first by its words, then by what was learned from these."""
+"""Nodes that a named class is learned from: first by its words, then by what was learned from these; at last all that
+look new and fit it."""
+WORDS = 0.1
+"""How much a standard deviation of its words counts beside what was learned, the second time."""
 FITS = 0.05
 """Score from which a name fits a node; a member has about 1."""
 SUPPORT = 0.55
@@ -52,7 +56,7 @@ AGREES = 0.1
 have labels as often as all nodes; where they have them half as often, half of it is enough."""
 CHANCE = 3.0
 """In a small graph it has to be so many standard errors, too."""
-TRUST = 1 / 3
+TRUST = 1 / 4
 """Power of the probability of being new without names, by which what names say is taken: words alone raise little."""
 FOUND = 2 / 3
 """Share of the words of a description that features have to have, where they have no word of the name itself."""
@@ -161,13 +165,18 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
         k
         for k in range(len(weights))
         if _looks_new(said[open_rows, k], about[open_rows, k], new[open_rows], p[open_rows])
-        and _agreement(said[:, k], _learned(axes, indicator, first[:, [k]]), indicator, p)
+        and _agreement(said[:, k], _learned(axes, indicator, first[:, [k]])[0], indicator, p)
         >= max(AGREES * _label_share(about[:, k], indicator), CHANCE / np.sqrt(len(open_rows)))
     ]
     absent = tuple(name for k, name in enumerate(weights) if k not in present)
     if not present:
         return no_names(len(p))._replace(absent=absent)
-    scores = _learned(axes, indicator, first[:, present])
+    scores, seeds = _learned(axes, indicator, first[:, present], WORDS * about[:, present])
+    found = _found(scores, indicator, p)
+    best = scores[:, indicator.shape[1] :].argmax(axis=1)
+    for k in np.unique(best[found]):
+        seeds[:, k] = found & (best == k)
+    scores = class_scores(axes, np.hstack([indicator, seeds]))
     fit = scores[:, indicator.shape[1] :]
     best = np.where(fit.max(axis=1) >= FITS, np.array(present)[fit.argmax(axis=1)], -1)
     support = _named(scores, indicator)
@@ -189,8 +198,7 @@ def _looks_new(said: Floats, about: Floats, new: Floats, p: Floats) -> bool:
 def _agreement(said: Floats, scores: Floats, indicator: Mask, p: Floats) -> float:
     """Return the correlation, over unlabelled nodes, of being found by a name and having its words."""
     open_rows = ~indicator.any(axis=1)
-    named = _named(scores, indicator)[open_rows]
-    found = with_names(p[open_rows], named) * named > CERTAIN
+    found = _found(scores, indicator, p)[open_rows]
     words = np.sqrt(said[open_rows])
     both = float(np.mean((found - found.mean()) * (words - words.mean())))
     return both / max(float(found.std() * words.std()), 1e-12)
@@ -208,19 +216,25 @@ def _looked_at(n: int) -> int:
     return min(LOOKED_AT, max(10, n // 40))
 
 
-def _learned(axes: Axes, indicator: Mask, fit: Floats) -> Floats:
-    """Return the scores of the labelled and the named classes, learned from the nodes that each name fits best."""
+def _learned(axes: Axes, indicator: Mask, fit: Floats, words: Floats | float = 0.0) -> tuple[Floats, Mask]:
+    """Return the scores of the labelled and the named classes, learned from the nodes that each name fits best, too."""
     open_rows = np.flatnonzero(~indicator.any(axis=1))
-    scores = fit
+    scores, seeds = fit, np.zeros_like(fit, dtype=bool)
     for most in (min(size, max(5, len(open_rows) // (4 * fit.shape[1]))) for size in SEEDS):
-        seeds = np.zeros_like(fit, dtype=bool)
+        seeds[:] = False
         own = fit[open_rows].argmax(axis=1)
         for k in range(fit.shape[1]):
             rows = open_rows[own == k]
             seeds[rows[np.argsort(-fit[rows, k], kind="stable")[:most]], k] = True
         scores = class_scores(axes, np.hstack([indicator, seeds]))
-        fit = scores[:, indicator.shape[1] :]
-    return scores
+        fit = scores[:, indicator.shape[1] :] + words
+    return scores, seeds
+
+
+def _found(scores: Floats, indicator: Mask, p: Floats) -> Mask:
+    """Return which nodes look new and fit a name better than the labelled classes."""
+    named = _named(scores, indicator)
+    return np.asarray((with_names(p, named) > CERTAIN) & (named > CERTAIN))
 
 
 def _named(scores: Floats, indicator: Mask) -> Floats:
