@@ -58,8 +58,9 @@ CHANCE = 3.0
 """In a small graph it has to be so many standard errors, too."""
 TRUST = 1 / 4
 """Power of the probability of being new without names, by which what names say is taken: words alone raise little."""
-FOUND = 2 / 3
-"""Share of the words of a description that features have to have, where they have no word of the name itself."""
+UNKNOWN = 1 / 3
+"""Share of the words of a description that features may lack, where they have no word of the name itself; one they may
+always lack."""
 OWN = 4.0
 """How much more a word of the name counts than one of the description."""
 MENTIONS = 20
@@ -115,7 +116,7 @@ def check_names(names: Mapping[str, str], graph: Graph, labels: Labels) -> dict[
         missing = [
             word for word in others - known if len(word) > 3
         ]  # shorter ones are mostly "to", "and", "the"
-        if not own & vocabulary.keys() and len(known) < FOUND * (len(known) + len(missing)):
+        if not own & vocabulary.keys() and len(missing) > max(1, UNKNOWN * (len(known) + len(missing))):
             logger.warning(
                 "the features have no word of the name %r, and few of its description: absent", name
             )
