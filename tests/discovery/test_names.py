@@ -7,13 +7,15 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery.names import parse_names
+from unseen.discovery import names as module
+from unseen.discovery.names import check_names, parse_names, with_names
+from unseen.discovery.space import principal_axes
 from unseen.discovery.truth import compare
 
 
 @pytest.fixture(scope="module")
 def named(case):
-    described = {"first": "c1: the words of that class", "second": "whatever c4 has"}
+    described = {"first": "has c1", "second": "whatever c4 has"}
     return unseen.discover(case.data.graph, case.labels, names=described, random_state=0)
 
 
@@ -43,7 +45,7 @@ def test_names_do_not_make_the_ranking_worse(case, named):
 
 
 def test_a_class_that_is_not_missing_is_absent(case):
-    result = unseen.discover(case.data.graph, case.labels, names={"other": "things of c0"}, random_state=0)
+    result = unseen.discover(case.data.graph, case.labels, names={"other": "c0"}, random_state=0)
     assert result.absent == ("other",)
     assert result.nodes.column("unseen_probability").equals(case.found.nodes.column("unseen_probability"))
     assert "No node seems to be of: other." in result.summary()
@@ -95,3 +97,148 @@ def test_words_that_hardly_any_node_has_say_nothing_of_a_class(case):
     features = sp.csr_array(sp.hstack([graph.features, rare]))
     graph = unseen.Graph(graph.adjacency, features, graph.node_ids, (*graph.feature_names, "teeth"))
     assert unseen.discover(graph, case.labels, names={"teeth": ""}, random_state=0).absent == ("teeth",)
+
+
+def _graph_of(rows, feature_names):
+    """Return a graph without edges whose nodes have these features."""
+    features = np.array(rows, dtype=float)
+    return unseen.Graph(sp.csr_array((len(rows), len(rows))), features, feature_names=tuple(feature_names))
+
+
+def test_a_feature_counts_by_how_much_of_it_is_said_in_rare_words(case):
+    names = ("computer vision", "computer science", "vision", "computers", "trees")
+    rows = [
+        [1, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 0, 1, 1],
+        [0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 1],
+    ]
+    graph = _graph_of(rows, names)
+    weight = check_names({"computer_vision": "trees"}, graph, case.labels)["computer_vision"]
+    # 4 of 6 nodes have a feature with "computer", 1 with "science", 2 with "vision" and "tree"
+    computer, science, vision, tree = np.log(6 / np.array([4, 1, 2, 2]))
+    plain = [
+        4 * (computer**2 + vision**2) / np.hypot(computer, vision),
+        4 * computer**2 / np.hypot(computer, science),
+        4 * vision,
+        4 * computer,
+        tree,
+    ]
+    np.testing.assert_allclose(weight, plain)
+    assert weight[0] > weight[2] > weight[3] > weight[1]
+
+
+def test_words_that_every_node_has_say_nothing(case):
+    graph = case.data.graph
+    features = sp.csr_array(sp.hstack([graph.features, np.ones((graph.n_nodes, 1))]))
+    graph = unseen.Graph(graph.adjacency, features, graph.node_ids, (*graph.feature_names, "computer"))
+    assert unseen.discover(graph, case.labels, names={"computer": ""}, random_state=0).absent == ("computer",)
+
+
+def test_numbers_are_no_words(case):
+    graph = unseen.Graph(
+        case.data.graph.adjacency,
+        np.asarray(case.data.graph.features.todense()) + 1.0,
+        feature_names=case.data.graph.feature_names,
+    )
+    assert unseen.discover(graph, case.labels, names={"first": "c1"}, random_state=0).absent == ("first",)
+
+
+def test_a_name_whose_words_are_mostly_unknown_is_absent(case, caplog):
+    names = {"teeth": "c1, dentists, clinics"}
+    assert unseen.discover(case.data.graph, case.labels, names=names, random_state=0).absent == ("teeth",)
+    assert "the features have no word of the name 'teeth', and few of its description" in caplog.text
+
+
+def test_each_name_is_judged_alone(case, named):
+    names = {"first": "has c1", "other": "c0", "second": "whatever c4 has"}
+    result = unseen.discover(case.data.graph, case.labels, names=names, random_state=0)
+    assert result.absent == ("other",)
+    assert result.nodes.equals(named.nodes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_words_of_no_class_are_absent_in_a_small_graph(seed):
+    data = unseen.planted_partition(120, 4, degree_within=6, degree_between=2, random_state=seed)
+    split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=seed)
+    noise = " ".join(f"noise{k}" for k in range(1, 7))
+    names = {"nothing": noise, "there": "c3"}
+    found = unseen.discover(data.graph, split.seen_labels, names=names, random_state=seed)
+    assert found.absent == ("nothing",)
+
+
+def test_names_raise_what_looks_new_without_them():
+    p = np.array([0.0, 0.0001, 0.0625, 0.5, 1.0])
+    np.testing.assert_allclose(with_names(p, np.full(5, 0.8)), [0, 0.08009, 0.4375, 0.83636, 1], atol=1e-5)
+    np.testing.assert_allclose(with_names(p, np.zeros(5)), p)
+
+
+def test_the_order_of_nodes_does_not_matter(case, named):
+    order = np.random.default_rng(0).permutation(case.data.graph.n_nodes)
+    names = {"first": "has c1", "second": "whatever c4 has"}
+    other = unseen.discover(case.data.graph.subgraph(order), case.labels, names=names, random_state=0)
+    assert other.nodes.sort_by("node").equals(named.nodes.sort_by("node"))
+
+
+def test_classes_are_learned_from_words_then_from_what_fits_then_from_all_that_is_found(case, monkeypatch):
+    calls, learn = [], module.class_scores
+
+    def keep(axes, indicator):
+        calls.append(indicator[:, -2:].sum(axis=0))
+        return learn(axes, indicator)
+
+    monkeypatch.setattr(module, "class_scores", keep)
+    names = {"first": "has c1", "second": "whatever c4 has"}
+    unseen.discover(case.data.graph, case.labels, names=names, random_state=0)
+    few, more, most = calls[-3:]
+    assert few.max() <= more.max() <= 477 // 8  # of 477 unlabelled nodes, a quarter for two names
+    assert most.min() > 90
+    codes, labelled = case.data.labels.codes, case.labels.labelled
+    indicator = np.zeros((600, 1), dtype=bool)
+    indicator[labelled[codes[labelled] == 0]] = True
+    axes = principal_axes(np.asarray(case.data.graph.features.todense(), dtype=np.float32))
+    words = np.arange(600.0)[:, None]
+    seeds = module._learned(axes, indicator, np.ones((600, 1)), 1000 * words)[1]
+    open_rows = np.flatnonzero(~indicator[:, 0])
+    assert np.flatnonzero(seeds).tolist() == open_rows[-(len(open_rows) // 4) :].tolist()
+
+
+def test_what_a_name_finds_has_to_have_its_words():
+    rng = np.random.default_rng(0)
+    indicator = np.zeros((200, 1), dtype=bool)
+    indicator[:50] = True
+    p = np.where(indicator[:, 0], 0.0, rng.random(200))
+    scores = rng.normal(size=(200, 2))
+    found = module._found(scores, indicator, p)
+    assert 20 < found.sum() < 120
+    assert not found[:50].any()
+    said = rng.random(200) ** 4 + found
+    plain = np.corrcoef(found[50:], np.sqrt(said[50:]))[0, 1]
+    assert module._agreement(said, scores, indicator, p) == pytest.approx(plain)
+    assert module._agreement(np.zeros(200), scores, indicator, p) == 0
+    # of the 15 nodes most about it 5 have a label, of all a quarter
+    about = np.zeros(200)
+    about[[*range(5), *range(100, 110)]] = 1
+    assert module._label_share(about, indicator) == pytest.approx(5 / 15 / 0.25)
+
+
+def test_agreement_is_asked_for_and_less_of_it_where_labels_are_rare(case, monkeypatch):
+    asked = {"names": {"first": "has c1"}, "random_state": 0}
+    monkeypatch.setattr(module, "_agreement", lambda *_: 0.15)
+    monkeypatch.setattr(module, "_label_share", lambda *_: 1.4)  # 3 / sqrt(477) is less than .14
+    assert unseen.discover(case.data.graph, case.labels, **asked).absent == ()
+    monkeypatch.setattr(module, "_label_share", lambda *_: 1.6)
+    assert unseen.discover(case.data.graph, case.labels, **asked).absent == ("first",)
+
+
+def test_nodes_most_about_a_name_have_to_look_new():
+    said, about = np.ones(400), np.arange(400.0)
+    rank = np.linspace(0, 1, 400)
+    unsure = np.full(400, 0.1)
+    assert module._looks_new(said, about, rank, unsure)
+    assert not module._looks_new(said, -about, rank, unsure)
+    assert module._looks_new(said, -about, rank, unsure + 0.5)
+    assert not module._looks_new(np.where(about < 19, 1.0, 0.0), about, rank, unsure)
+    assert module._looks_new(np.where(about < 20, 1.0, 0.0), about, rank, unsure)

@@ -14,7 +14,9 @@ def test_named_classes_are_found_and_draws_are_kept(monkeypatch, tmp_path):
     words = data.graph.feature_names
     monkeypatch.setattr(bench, "load_dataset", lambda name: data)
     monkeypatch.setattr(bench, "HIDDEN", (1,))
-    monkeypatch.setattr(bench, "description", lambda name: " ".join(w for w in words if w.startswith(name)))
+    monkeypatch.setattr(
+        bench, "description", lambda graph, name: " ".join(w for w in words if w.startswith(name))
+    )
     file = tmp_path / "names.csv"
     (table,) = bench.run(repeats=2, methods=["debian"], file=file)
     graph, draws, accuracy, absent, _, worst, invented = table.rows[0]

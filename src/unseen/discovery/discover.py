@@ -15,7 +15,7 @@ from unseen.discovery.count import count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_weights, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
-from unseen.discovery.names import check_names, match_names, named_classes, no_names
+from unseen.discovery.names import check_names, match_names, named_classes, no_names, with_names
 from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
@@ -168,7 +168,7 @@ def _discover(
     space, evidence, places, scoring, turns = ranking[2:]
     p[has_answer] = 1.0
     named = match_names(graph, space, indicator, p, words) if words else no_names(graph.n_nodes)
-    p[unlabelled] = 1 - (1 - p[unlabelled]) * (1 - named.support[unlabelled])
+    p[unlabelled] = with_names(p[unlabelled], named.support[unlabelled])
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
     name = np.full(graph.n_nodes, None, dtype=object)
     fits = new[named.best[new] >= 0]
