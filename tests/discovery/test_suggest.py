@@ -180,3 +180,12 @@ def test_a_label_that_was_checked_is_not_doubted(wrong):
     again = unseen.suggest(graph, checked, budget=20, random_state=0)[16:]
     assert all(one.instead_of for one in again)
     assert not {one.node for one in first} & {one.node for one in again}
+
+
+@pytest.mark.slow
+def test_the_order_of_the_nodes_does_not_matter(wrong):
+    graph, labels, _ = wrong
+    shuffled = graph.subgraph(np.random.default_rng(0).permutation(400))
+    one, two = (unseen.suggest(each, labels, budget=20, random_state=0) for each in (graph, shuffled))
+    assert one[0].reason.startswith("tells most")
+    assert [(each.node, each.instead_of) for each in one] == [(each.node, each.instead_of) for each in two]
