@@ -15,6 +15,7 @@ from typing import Any
 from unseen.data.read import read_labels
 from unseen.data.write import write_graph
 from unseen.discovery.result import Node
+from unseen.discovery.suggest import DOUBTS
 from unseen.errors import UnseenError
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -40,7 +41,8 @@ class LabelApp:
     """
 
     def __init__(self, graph: Graph, labels: Labels, seed: int, budget: int, folder: str | Path) -> None:
-        self.graph, self.folder, self.numbers = graph, Path(folder), list[int]()
+        self.graph, self.folder, self.budget = graph, Path(folder), budget
+        self.numbers, self.asked = list[int](), set[Node]()
         files = [path.name for path in write_graph(graph, folder, labels=labels, tables=True)]
         given = [word for name in files[1:] for word in (f"--{Path(name).stem}", name)]
         options = ["--no-browser", "--budget", f"{budget}", "--seed", f"{seed}"]
@@ -88,10 +90,14 @@ class LabelApp:
             time.sleep(0.05)
         findings = self.request(f"state?findings={number - 1}")["findings"]
         self.numbers.append(findings["found"]["count"]["best"])
-        return [row["node"] for row in findings["suggestions"]]
+        queue = [row["node"] for row in findings["suggestions"]]
+        doubts = [row["node"] for row in findings["doubts"] or () if row["node"] not in self.asked]
+        doubts = doubts[: self.budget // DOUBTS]  # as many as `unseen suggest` asks about
+        return [*queue[: self.budget - len(doubts)], *doubts]
 
     def answer(self, answers: Mapping[Node, str]) -> None:
         """Answer one question after another."""
+        self.asked.update(answers)
         for node, name in answers.items():
             self.request("answers", {"node": node, "label": name})
 
