@@ -112,7 +112,7 @@ def test_methods_without_labels_are_fitted_once_a_setting(
     assert score.params["steps"] in (0, 1, 2)
 
 
-@pytest.mark.parametrize(("grid", "fits"), [({}, 1), ({"views": ["auto", ("weighted/raw",)]}, 7)])
+@pytest.mark.parametrize(("grid", "fits"), [({}, 1), ({"views": [("plain/raw",), ("weighted/raw",)]}, 7)])
 def test_vectors_that_labels_only_chose_need_no_fits_for_c(
     world: tuple, monkeypatch: pytest.MonkeyPatch, grid: dict, fits: int
 ) -> None:

@@ -9,7 +9,7 @@ RECT's idea, what the seen classes say about features beside the structure of th
    side. Where another view finds more labels by over a standard error, all views compete instead. Then up to three
    more join, one at a time, each by over two standard errors. Where labels say that neighbours differ, the features as
    they are and the mean over second neighbours stay in. Where too few labelled nodes are linked to say so, features
-   tell: if those of neighbours are not alike, features as they are come first, in place of smoothed views and walks.
+   tell: if those of neighbours are less alike than any two nodes', features as they are come first instead.
    The columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
@@ -69,8 +69,6 @@ WHERE_NEIGHBOURS_DIFFER = ("weighted/raw", "weighted/second")
 """Views that stand beside the chosen ones there: a choice by few labels misses them too often."""
 AS_THEY_ARE = ("plain/raw", "weighted/raw")
 """Views that come first where labels do not tell whether neighbours differ, and features say that they do."""
-LIKE = 0.05
-"""Likeness of neighbours' features from which smoothed views come first, where labels do not tell."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -265,9 +263,9 @@ class RECTPlus(Method):
 
 
 def _unlike(pool: Pool | PathPool) -> bool:
-    """Whether neighbours have no like features; where there are no features, nothing says so."""
+    """Whether features of neighbours are less alike than any two nodes'; without features, nothing says so."""
     plain = pool if isinstance(pool, Pool) else pool.plain
-    return plain is not None and plain.likeness < LIKE
+    return plain is not None and plain.likeness < 0
 
 
 def _enough(truth: npt.NDArray[np.bool_]) -> bool:
