@@ -61,6 +61,8 @@ TRUST = 1 / 4
 UNKNOWN = 1 / 3
 """Share of the words of a description that features may lack, where they have no word of the name itself; one they may
 always lack."""
+SHORT = 3
+"""Words of a description up to this length are not missed: mostly they are "to", "and", "the"."""
 OWN = 4.0
 """How much more a word of the name counts than one of the description."""
 MENTIONS = 20
@@ -113,9 +115,7 @@ def check_names(names: Mapping[str, str], graph: Graph, labels: Labels) -> dict[
             raise InputError(msg)
         weights[str(name)] = phrases @ (strength * idf)
         known = others & vocabulary.keys()
-        missing = [
-            word for word in others - known if len(word) > 3
-        ]  # shorter ones are mostly "to", "and", "the"
+        missing = [word for word in others - known if len(word) > SHORT]
         if not own & vocabulary.keys() and len(missing) > max(1, UNKNOWN * (len(known) + len(missing))):
             logger.warning(
                 "the features have no word of the name %r, and few of its description: absent", name
