@@ -145,6 +145,8 @@ def _sknetwork(name: str) -> Peer:
     return Peer(("scikit-network",), SKNETWORK.format(name=name, columns=DRAWING))
 
 
+PYG = ("torch-geometric", "torch==2.13.0", "scipy")
+"""PyTorch Geometric and scipy, which reads the graph; other peers bring it with them."""
 PEERS = {
     "scikit-network GSVD": _sknetwork("GSVD"),
     "scikit-network Spectral": _sknetwork("Spectral"),
@@ -152,8 +154,8 @@ PEERS = {
     "nodevectors ProNE": Peer(("nodevectors",), PRONE),
     "graspologic ASE": Peer(("graspologic",), GRASPOLOGIC),
     "pecanpy": Peer(("pecanpy",), PECANPY),
-    "PyG DGI": Peer(("torch-geometric", "torch==2.13.0"), DGI),
-    "PyG Node2Vec": Peer(("torch-geometric", "torch==2.13.0", "torch-cluster"), NODE2VEC),
+    "PyG DGI": Peer(PYG, DGI),
+    "PyG Node2Vec": Peer((*PYG, "torch-cluster"), NODE2VEC),
 }
 
 
