@@ -7,10 +7,10 @@ RECT's idea, what the seen classes say about features beside the structure of th
 2. *Choice inside the seen labels.* Ridge regression on every view, tested by leaving one labelled node out. Smoothed
    views and walks come first: those of the kind of their best that are within a standard error of it are put side by
    side. Where another view finds more labels by over a standard error, all views compete instead. Then up to three
-   more join, one at a time, each by over two standard errors. Where labels say that neighbours differ, the features as
-   they are and the mean over second neighbours stay in. Where too few labelled nodes are linked to say so, features
-   tell: if those of neighbours are less alike than any two nodes', features as they are come first instead.
-   The columns are reduced to `n_components`.
+   more join, one at a time, each if with it the squared error falls by over three standard errors and more labels are
+   found. Where labels say that neighbours differ, the features as they are and the mean over second neighbours stay
+   in. Where too few labelled nodes are linked to say so, features tell: if those of neighbours are less alike than any
+   two nodes', features as they are come first instead. The columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
@@ -31,7 +31,7 @@ from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.walk import LANDMARKS
 from unseen.methods.base import Method, Vectors
-from unseen.methods.selection import ALIKE, as_good_as_the_best, joined, kernel_hits, leave_one_out_hits, more
+from unseen.methods.selection import ALIKE, Rows, as_good_as_the_best, joined, leave_one_out, more, of_kernel
 from unseen.methods.views import (
     SMALL_GRAPH,
     STEPS,
@@ -197,7 +197,7 @@ class RECTPlus(Method):
             logger.info("%s: too few labels to choose views by, so %s", self.name, first_of(default))
             return default, {}
         at = pool.at(rows)
-        hits = {name: leave_one_out_hits(vectors, truth) for name, vectors in at.items()}
+        hits = {name: leave_one_out(vectors, truth)[0] for name, vectors in at.items()}
         best = max(hits, key=lambda name: float(hits[name].mean()))
         frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
         if more(hits[best], frequent, ALIKE):
@@ -289,7 +289,7 @@ def _checked_names(names: tuple[str, ...], views: list[str]) -> tuple[str, ...]:
 
 def _side_by_side(
     at: dict[str, Any],
-    hits: dict[str, npt.NDArray[np.float64]],
+    hits: dict[str, Rows],
     truth: npt.NDArray[np.bool_],
     pool: Pool | PathPool,
     unlike: bool,
@@ -303,8 +303,8 @@ def _side_by_side(
     some = slice(None, MOST_TOGETHER)
     kernels = {name: _kernel(vectors[some]) for name, vectors in at.items()}
 
-    def of(names: Sequence[str]) -> npt.NDArray[np.float64]:
-        return kernel_hits(np.sum([kernels[name] for name in names], axis=0), truth[some])
+    def of(names: Sequence[str]) -> tuple[Rows, Rows]:
+        return of_kernel(np.sum([kernels[name] for name in names], axis=0), truth[some])
 
     def best_of_other_kinds(names: Sequence[str]) -> list[str]:
         kinds: dict[Any, str] = {}
@@ -327,7 +327,7 @@ def _side_by_side(
     first = as_good_as_the_best({name: hits[name] for name in begin})
     names = joined(first, best_of_other_kinds, of, MOST_JOINING)
     signs = [name for name in pool.signs if name not in names]
-    return names if signs and more(of(names), of([*names, *signs]), ALIKE) else [*names, *signs]
+    return names if signs and more(of(names)[0], of([*names, *signs])[0], ALIKE) else [*names, *signs]
 
 
 def _kernel(vectors: Table) -> npt.NDArray[np.float64]:

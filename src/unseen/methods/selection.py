@@ -1,7 +1,8 @@
 """Choices made with the labels a method may see: which views serve them.
 
 A view has seen no label, so ridge regression on it can be tested by leaving out one labelled node at a time, in closed
-form.
+form. Single views are ranked by the labels that are found. Whether one helps beside others is told by the squared errors,
+which show small differences much sooner.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ Mask = npt.NDArray[np.bool_]
 
 RIDGES = np.logspace(-2.5, 1, 8)
 """Strengths of the ridge, in units of the mean squared length of the rows."""
-ALIKE, CLEARLY = 1.0, 2.0
-"""Standard errors of a difference within which views are as good as the best, and above which one may join others."""
+ALIKE, CLEARLY = 1.0, 3.0
+"""Standard errors of a difference of labels found within which views are as good as the best, and of errors above which
+one may join others."""
+Rows = npt.NDArray[np.float64]
 
 
-def leave_one_out_hits(V: Dense, truth: Mask) -> npt.NDArray[np.float64]:
-    """Return for every row the share of its labels that ridge regression on all other rows finds.
+def leave_one_out(V: Dense, truth: Mask) -> tuple[Rows, Rows]:
+    """Return for every row what ridge regression on all other rows says of it: the share of its labels, and the error.
 
-    The strength of the ridge is the one with the most hits.
+    The strength of the ridge is the one with the most labels found; for the squared error, summed over the classes, the
+    one with the least.
 
     Parameters
     ----------
@@ -37,41 +41,42 @@ def leave_one_out_hits(V: Dense, truth: Mask) -> npt.NDArray[np.float64]:
     """
     X = V - V.mean(axis=0, dtype=np.float64)
     if len(X) <= X.shape[1]:
-        return kernel_hits(X @ X.T, truth)
+        return of_kernel(X @ X.T, truth)
     squares, basis = eigh(X.T @ X)
-    return _best_ridge(X @ basis, np.maximum(squares, 0.0), truth)
+    return _along_ridges(X @ basis, np.maximum(squares, 0.0), truth)
 
 
-def kernel_hits(K: Dense, truth: Mask) -> npt.NDArray[np.float64]:
-    """Do as :func:`leave_one_out_hits` does, from the products of all rows with each other.
+def of_kernel(K: Dense, truth: Mask) -> tuple[Rows, Rows]:
+    """Do as :func:`leave_one_out` does, from the products of all rows with each other.
 
     Kernels of several views add up to the kernel of the views side by side.
     """
     mean = K.mean(axis=0)
     squares, left = eigh(K - mean - mean[:, None] + mean.mean())
     squares = np.maximum(squares, 0.0)
-    return _best_ridge(left * np.sqrt(squares), squares, truth)
+    return _along_ridges(left * np.sqrt(squares), squares, truth)
 
 
-def _best_ridge(X: Dense, squares: Dense, truth: Mask) -> npt.NDArray[np.float64]:
-    """Return the hits of the strength with the most; `X` is centred, and its columns are orthogonal."""
+def _along_ridges(X: Dense, squares: Dense, truth: Mask) -> tuple[Rows, Rows]:
+    """Return the most hits and the least errors of all strengths; `X` is centred, and its columns are orthogonal."""
     n = len(X)
     targets = truth * 2.0 - 1.0
     mean = targets.mean(axis=0)
     products = X.T @ (targets - mean)
     unit = squares.sum() / n or 1.0
-    best = np.zeros(n)
+    most, least = np.zeros(n), np.full(n, np.inf)
     for ridge in RIDGES:
         inverse = 1.0 / (squares + ridge * unit)
         leverage = (X**2) @ inverse + 1.0 / n
         residual = targets - mean - X @ (inverse[:, None] * products)
-        at_ridge = hits(targets - residual / np.maximum(1.0 - leverage, 1e-9)[:, None], truth)
-        if at_ridge.mean() > best.mean():
-            best = at_ridge
-    return best
+        residual /= np.maximum(1.0 - leverage, 1e-9)[:, None]
+        found, errors = hits(targets - residual, truth), np.square(residual).sum(axis=1)
+        most = found if found.mean() > most.mean() else most
+        least = errors if errors.mean() < least.mean() else least
+    return most, least
 
 
-def hits(scores: Dense, truth: Mask) -> npt.NDArray[np.float64]:
+def hits(scores: Dense, truth: Mask) -> Rows:
     """Return for every row which share of its labels is among its best scores, as many as it has labels."""
     counts = truth.sum(axis=1)
     order = np.argsort(-scores, axis=1, kind="stable")
@@ -79,13 +84,13 @@ def hits(scores: Dense, truth: Mask) -> npt.NDArray[np.float64]:
     return np.asarray(right[np.arange(len(truth)), counts - 1] / counts, dtype=np.float64)
 
 
-def as_good_as_the_best(scores: Mapping[str, npt.NDArray[np.float64]]) -> list[str]:
+def as_good_as_the_best(scores: Mapping[str, Rows]) -> list[str]:
     """Return the names whose mean is within `ALIKE` standard errors of the best, by differences row by row."""
     best = max(scores.values(), key=lambda values: float(values.mean()))
     return [name for name, values in scores.items() if not more(best, values, ALIKE)]
 
 
-def more(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], errors: float) -> bool:
+def more(one: Rows, other: Rows, errors: float) -> bool:
     """Return whether the mean of the differences, row by row, is above that many of its standard errors.
 
     Examples
@@ -100,10 +105,12 @@ def more(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], errors: f
 def joined(
     first: Sequence[str],
     candidates: Callable[[Sequence[str]], Sequence[str]],
-    score: Callable[[Sequence[str]], npt.NDArray[np.float64]],
+    score: Callable[[Sequence[str]], tuple[Rows, Rows]],
     most: int,
 ) -> list[str]:
     """Return the first names and up to `most` others that join them, one at a time, each clearly for the better.
+
+    The one with which errors are smallest joins, if they are clearly smaller than before and more labels are found.
 
     Parameters
     ----------
@@ -112,24 +119,26 @@ def joined(
     candidates : callable
         Which names may join a set of names.
     score : callable
-        Hits of a set of names, row by row.
+        What :func:`of_kernel` returns for a set of names.
     most : int
         How many may join.
 
     Examples
     --------
-    >>> value = {"a": 0.5, "b": 0.7, "c": 0.0}
-    >>> score = lambda names: np.full(4, sum(value[name] for name in names))
+    >>> value = {"a": 0.5, "b": 0.4, "c": 0.0}
+    >>> def score(names):
+    ...     found = np.full(4, sum(value[name] for name in names))
+    ...     return found, 1 - found
     >>> joined(["a"], lambda names: [name for name in "bc" if name not in names], score, most=3)
     ['a', 'b']
     """
-    names, before = list(first), score(first)
+    names, (found, errors) = list(first), score(first)
     for _ in range(most):
         scores = {name: score([*names, name]) for name in candidates(names)}
         if not scores:
             break
-        best = max(scores, key=lambda name: float(scores[name].mean()))
-        if not more(scores[best], before, CLEARLY):
+        best = min(scores, key=lambda name: float(scores[name][1].mean()))
+        if not (more(errors, scores[best][1], CLEARLY) and scores[best][0].mean() > found.mean()):
             break
-        names, before = [*names, best], scores[best]
+        names, (found, errors) = [*names, best], scores[best]
     return names
