@@ -1,8 +1,8 @@
 """Choices made with the labels a method may see: which views serve them.
 
 A view has seen no label, so ridge regression on it can be tested by leaving out one labelled node at a time, in closed
-form. Single views are ranked by the labels that are found. Whether one helps beside others is told by the squared errors,
-which show small differences much sooner.
+form. Single views are ranked by the labels that are found. Whether one helps beside others is told by the squared
+errors, which show small differences much sooner.
 """
 
 from __future__ import annotations

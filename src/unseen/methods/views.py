@@ -89,10 +89,12 @@ class Reduction:
         """Return the reduced features of any nodes, new ones included."""
         return project(weighted(features, self.weights, unit=self.unit), self.axes, run)
 
-    def base(self, features: Features, run: Run, most: int | None = None) -> Vectors:
-        """Return the reduced features with rows of length 1, up to `most` columns of them."""
+    def base(
+        self, features: Features, run: Run, most: int | None = None, out: Vectors | None = None
+    ) -> Vectors:
+        """Return the reduced features with rows of length 1, up to `most` columns of them, in `out` if it is given."""
         n = features.shape[0]
-        base = np.empty((n, len(self.axes[:most])), dtype=np.float32)
+        base = np.empty((n, len(self.axes[:most])), dtype=np.float32) if out is None else out
         for first in range(0, n, BLOCK_ROWS):
             base[first : first + BLOCK_ROWS] = _unit(self.apply(features[first : first + BLOCK_ROWS], run))[
                 :, :most
@@ -283,10 +285,13 @@ class Pool:
         bases = {base: operators_of(base) if spread else ("raw",) for base in (*self.ways, *self.bases)}
         return [f"{base}/{operator}" for base, operators in bases.items() for operator in operators]
 
-    def base(self, name: str, most: int | None = None) -> Vectors:
-        """Return a base, up to `most` columns of it; those of features are made anew, which is cheap beside views."""
+    def base(self, name: str, most: int | None = None, out: Vectors | None = None) -> Vectors:
+        """Return a base, up to `most` columns of it.
+
+        Those of features are made anew, which is cheap beside views, in `out` if it is given.
+        """
         if name in self.ways:
-            return self.ways[name].base(self.graph.features, self.run, most)
+            return self.ways[name].base(self.graph.features, self.run, most, out)
         return self.bases[name][:, :most]
 
     @property
@@ -328,7 +333,8 @@ class Pool:
         left = iter(places)
         for base, wanted in grouped.items():
             out = {kind: joined[:, next(left)] for kind in wanted}
-            self._make(self.base(base), wanted, slice(None), out)
+            Z = self.base(base, out=next(iter(out.values())))  # views take its place, block by block
+            self._make(Z, wanted, slice(None), out)
         return joined, places
 
     def _make(
@@ -343,7 +349,7 @@ class Pool:
         }
         averaged = any(names[0] in ("neighbours", "second", "difference") for names in operators.values())
         for first in range(0, Z.shape[1], BLOCK):
-            part = np.ascontiguousarray(Z[:, first : first + BLOCK])
+            part = Z[:, first : first + BLOCK].copy()
             smooth = smoothed(self.ahat, part, filters, rows) if filters else {}
             neighbours = self.mean @ part if averaged else part
             for key, (operator, *_) in operators.items():
