@@ -60,7 +60,7 @@ MOST_JOINING = 3
 """How many views may join those that are as good as the best."""
 DEFAULT = ("weighted/middle", "walk/near", "eigen/raw", "rows/raw")
 """The first of these that a graph has serves where no label helps to choose."""
-TAKEN = 700
+TAKEN = 1200
 """Columns that are held beside one base of features and those of the structure, roughly: views side by side, and their
 strongest directions."""
 ROW_SECONDS, CHOICE_SECONDS = 1.3e-4, 8e-9
