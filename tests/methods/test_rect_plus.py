@@ -291,6 +291,14 @@ def test_views_are_their_dense_definitions_whole_and_at_some_rows(planted: unsee
     assert at["eigen/leading"].shape[1] == pool_module.LEADING
 
 
+def test_views_of_one_base_do_not_depend_on_those_beside_them(planted: unseen.Dataset) -> None:
+    pool = Pool(planted.graph, reductions(planted.graph, 0, Run()), {}, Run())
+    names = ["plain/second", "plain/raw", "plain/difference"]
+    together, places = pool.side_by_side(names)
+    for name, place in zip(names, places, strict=True):
+        np.testing.assert_array_equal(together[:, place], pool.side_by_side([name])[0])
+
+
 def test_depths_of_one_base_become_their_mean(planted: unseen.Dataset) -> None:
     graph, run = planted.graph, Run()
     pool = Pool(graph, reductions(graph, 0, run), {}, run)
