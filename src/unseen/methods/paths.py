@@ -256,11 +256,12 @@ class PathPool:
                     kept |= {f"{end}/weights": np.asarray(view.way.weights), f"{end}/axes": view.way.axes}
         return kept
 
-    def at(self, rows: Ints) -> dict[str, Vectors]:
-        """Return the given rows of every view."""
-        places = np.searchsorted(self.rows, rows)
-        views = {} if self.plain is None else self.plain.at(rows)
-        return views | {name: view.vectors(places) for name, view in self.parts.items()}
+    def at(self, rows: Ints, names: Iterable[str]) -> dict[str, Vectors]:
+        """Return the given rows of some views."""
+        places, listed = np.searchsorted(self.rows, rows), list(names)
+        of_plain = [name for name in listed if name not in self.parts]
+        views = {} if self.plain is None else self.plain.at(rows, of_plain)
+        return views | {name: self.parts[name].vectors(places) for name in listed if name in self.parts}
 
     def weights(self, names: Sequence[str]) -> Vectors | float:
         """Return the weight of each view, or of all: that of walks has its share beside paths."""

@@ -8,9 +8,10 @@ RECT's idea, what the seen classes say about features beside the structure of th
    views and walks come first: those of the kind of their best that are within a standard error of it are put side by
    side. Where another view finds more labels by over a standard error, all views compete instead. Then up to three
    more join, one at a time, each if with it the squared error falls by over three standard errors and more labels are
-   found. Where labels say that neighbours differ, the features as they are and the mean over second neighbours stay
-   in. Where too few labelled nodes are linked to say so, features tell: if those of neighbours are less alike than any
-   two nodes', features as they are come first instead. The columns are reduced to `n_components`.
+   found. Where labels say that neighbours differ, features as they are, smoothed a little, and of second neighbours
+   come first instead, and it takes two standard errors for all to compete. Where too few labelled nodes are linked to
+   say so, features tell: if those of neighbours are less alike than any two nodes', features as they are come first in
+   the same way. The columns are reduced to `n_components`.
 
 What was tried and measured is in `paper/docs/notes/rect-plus.md`.
 """
@@ -26,7 +27,7 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
-from unseen.labels import Labels, measure_homophily
+from unseen.labels import Homophily, Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
 from unseen.linalg.keyed import node_keys
 from unseen.linalg.walk import LANDMARKS
@@ -65,10 +66,11 @@ TAKEN = 1200
 strongest directions."""
 ROW_SECONDS, CHOICE_SECONDS = 1.3e-4, 8e-9
 """Of SVDs, eigenvectors and passes over the bases, for a row; of the choice, for the cube of the labelled rows."""
-WHERE_NEIGHBOURS_DIFFER = ("weighted/raw", "weighted/second")
-"""Views that stand beside the chosen ones there: a choice by few labels misses them too often."""
-AS_THEY_ARE = ("plain/raw", "weighted/raw")
-"""Views that come first where labels do not tell whether neighbours differ, and features say that they do."""
+AS_THEY_ARE, TWICE = ("plain/raw", "weighted/raw"), "weighted/twice"
+NOT_FAR = ("plain/near", "narrow/near", "weighted/near", "weighted/second", TWICE)
+"""Views that come first where labels say that neighbours differ; where only features say it, the first two alone."""
+BETTER = 2.0
+"""Standard errors by which another view must find more labels there before all compete."""
 FEWEST_LABELLED = 10
 """Below this many labelled nodes nothing is chosen."""
 
@@ -189,27 +191,22 @@ class RECTPlus(Method):
         rows = _some(labels, pool.graph, seed)
         truth = labels.indicator[rows].toarray()
         homophily = measure_homophily(pool.graph, labels)
-        unlike = homophily.adjusted is None and _unlike(pool)
+        first = _where_neighbours_differ(pool, homophily)
         default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
-        default = [name for name in AS_THEY_ARE if name in pool.names] if unlike else default
+        default = first if first and homophily.adjusted is None else default
         default = pool.names if pool.together else default
         if not _enough(truth):
             logger.info("%s: too few labels to choose views by, so %s", self.name, first_of(default))
             return default, {}
-        at = pool.at(rows)
+        at = pool.at(rows, [name for name in pool.names if name != TWICE or name in first])
         hits = {name: leave_one_out(vectors, truth)[0] for name, vectors in at.items()}
         best = max(hits, key=lambda name: float(hits[name].mean()))
         frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
         if more(hits[best], frequent, ALIKE):
-            names = _side_by_side(at, hits, truth, pool, unlike)
+            names = _side_by_side(at, hits, truth, pool, first)
         else:
-            names = [name for name in ("weighted/raw", *default) if name in hits]
-        if not homophily.holds:
-            names += [name for name in WHERE_NEIGHBOURS_DIFFER if name in hits]
-        names = list(dict.fromkeys([*names, *(AS_THEY_ARE[:1] if unlike else ())]))
-        logger.info(
-            "%s: %s (%s)", self.name, _in_words(best, pool, homophily.holds and not unlike), first_of(names)
-        )
+            names = [name for name in dict.fromkeys(["weighted/raw", *default]) if name in hits]
+        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, not first), first_of(names))
         return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
@@ -262,10 +259,17 @@ class RECTPlus(Method):
         return Pool(graph, with_narrow(ways, SMALL_GRAPH.narrow), {}, run)
 
 
-def _unlike(pool: Pool | PathPool) -> bool:
-    """Whether features of neighbours are less alike than any two nodes'; without features, nothing says so."""
+def _where_neighbours_differ(pool: Pool | PathPool, homophily: Homophily) -> list[str]:
+    """Return the views that come first if neighbours differ; without features, or if they do not, none.
+
+    Labels say it, or where these do not tell, features that are less alike than any two nodes'.
+    """
     plain = pool if isinstance(pool, Pool) else pool.plain
-    return plain is not None and plain.likeness < 0
+    if plain is None or not plain.ways or pool.together:
+        return []
+    if not homophily.holds:
+        return [*AS_THEY_ARE, *(name for name in NOT_FAR if name in pool.names)]
+    return list(AS_THEY_ARE) if homophily.adjusted is None and plain.likeness < 0 else []
 
 
 def _enough(truth: npt.NDArray[np.bool_]) -> bool:
@@ -292,13 +296,13 @@ def _side_by_side(
     hits: dict[str, Rows],
     truth: npt.NDArray[np.bool_],
     pool: Pool | PathPool,
-    unlike: bool,
+    come_first: Sequence[str],
 ) -> list[str]:
     """Return the views that serve the labels: all that are as good as the best, and what clearly helps beside them.
 
-    Smoothed views and walks come first, or features as they are where those of neighbours are `unlike`. Views of
-    several types of nodes are all taken: a few that do better on seen classes lose on hidden ones. Signs join unless
-    fewer labels are found with them.
+    Smoothed views and walks come first, or `come_first` where neighbours differ. There it takes more for all views to
+    compete: few of them are alike, and the best of many is often the luckiest. Views of several types of nodes are all
+    taken: a few that do better on seen classes lose on hidden ones. Signs join unless fewer labels are found with them.
     """
     some = slice(None, MOST_TOGETHER)
     kernels = {name: _kernel(vectors[some]) for name, vectors in at.items()}
@@ -318,10 +322,9 @@ def _side_by_side(
     if pool.together:
         return list(hits)
     usual = [name for name in hits if kind_of(name)[1] == "smooth" or kind_of(name)[0] in WALKS]
-    if unlike:
-        usual = list(AS_THEY_ARE)
+    usual = list(come_first) or usual
     begin = list(hits)
-    if usual and not more(hits[best(hits)], hits[best(usual)], ALIKE):
+    if usual and not more(hits[best(hits)], hits[best(usual)], BETTER if come_first else ALIKE):
         walks = kind_of(best(usual))[0] in WALKS
         begin = [name for name in usual if (kind_of(name)[0] in WALKS) == walks]
     first = as_good_as_the_best({name: hits[name] for name in begin})

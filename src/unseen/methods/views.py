@@ -3,8 +3,9 @@
 A view is a base and what the graph does to it, ``base/operator``. Bases are features after SVD (weighted, the first
 columns of these, and plain), rows of the adjacency after SVD, factorisations of the logarithm of the walk matrix,
 eigenvectors of the normalised adjacency, and degrees. Operators are nothing (``raw``), the mean over neighbours without
-the node itself, the mean over their neighbours, the difference to the neighbours, and personalised smoothing at three
-depths. Which views serve differs from graph to graph; :mod:`unseen.methods.selection` chooses.
+the node itself, the mean over their neighbours, the difference to the neighbours, personalised smoothing at three
+depths. ``weighted/twice`` is two steps of smoothing and nothing else, and the one view whose rows keep their lengths.
+Which views serve differs from graph to graph; :mod:`unseen.methods.selection` chooses.
 
 Only the bases of the structure and the axes of features are kept. Views are made when they are asked for, some columns
 at a time: at the labelled rows for the choice, and whole for those that were chosen.
@@ -204,7 +205,8 @@ def operators_of(base: str) -> tuple[str, ...]:
     """
     if base in WALKS:
         return ("raw", "near")
-    return {"eigen": ("raw", "leading"), "degree": ("raw",)}.get(base, SPREAD)
+    others = {"eigen": ("raw", "leading"), "degree": ("raw",), "weighted": (*SPREAD, "twice")}
+    return others.get(base, SPREAD)
 
 
 def needs_structure(name: str) -> bool:
@@ -311,15 +313,15 @@ class Pool:
         columns = len(self.ways[base].axes) if base in self.ways else int(self.bases[base].shape[1])
         return min(LEADING, columns) if name.endswith("/leading") else columns
 
-    def at(self, rows: npt.NDArray[np.int64]) -> dict[str, Vectors]:
-        """Return the given rows of every view, of few columns where the graph is large."""
+    def at(self, rows: npt.NDArray[np.int64], names: Iterable[str]) -> dict[str, Vectors]:
+        """Return the given rows of some views, of few columns where the graph is large."""
         few = widths_of(self.graph.n_nodes).choice
         views: dict[str, Vectors] = {}
-        for base, names in _by_base(self.names).items():
+        for base, of_base in _by_base(names).items():
             Z = self.base(base, few)
-            widths = {name: min(self._columns(name), Z.shape[1]) for name in names}
-            made = {name: np.empty((len(rows), widths[name]), dtype=np.float32) for name in names}
-            self._make(Z, {name: (name,) for name in names}, rows, made)
+            widths = {name: min(self._columns(name), Z.shape[1]) for name in of_base}
+            made = {name: np.empty((len(rows), widths[name]), dtype=np.float32) for name in of_base}
+            self._make(Z, {name: (name,) for name in of_base}, rows, made)
             views |= made
         return views
 
@@ -340,7 +342,7 @@ class Pool:
     def _make(
         self, Z: Vectors, wanted: Mapping[Any, Sequence[str]], rows: Any, out: Mapping[Any, Vectors]
     ) -> None:
-        """Fill `out` with rows of length 1: for each key, what the operators of its names make of `Z`."""
+        """Fill `out`: for each key, what the operators of its names make of `Z`; rows of length 1 unless `twice`."""
         operators = {key: [name.split("/")[1] for name in names] for key, names in wanted.items()}
         filters = {
             key: smoothing_filter([rate for depth in depths for rate in DEPTHS[depth]], STEPS)
@@ -359,13 +361,16 @@ class Pool:
                     view = neighbours[rows]
                 elif operator == "second":
                     view = (self.mean @ neighbours)[rows]
+                elif operator == "twice":
+                    view = (self.ahat @ (self.ahat @ part))[rows]
                 elif operator == "difference":
                     view = part[rows] - neighbours[rows]
                 else:
                     view = part[rows, : max(out[key].shape[1] - first, 0)]
                 out[key][:, first : first + BLOCK] = view
-        for vectors in out.values():
-            self.run.each(partial(_to_unit_rows, vectors), len(vectors))
+        for key, vectors in out.items():
+            if operators[key][0] != "twice":
+                self.run.each(partial(_to_unit_rows, vectors), len(vectors))
 
 
 def _to_unit_rows(vectors: Vectors, start: int, stop: int) -> None:
