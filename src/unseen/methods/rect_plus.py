@@ -92,9 +92,8 @@ class RECTPlus(Method):
     -----
     Without labels, or with fewer than ten labelled nodes or one class, a default view is taken: weighted features at
     middle depth, features as they are where those of neighbours are not alike, or the smoothed walk where there are
-    no features. New nodes can be embedded where all views are of
-    features or of paths of relations. Where no view finds more labels than the most frequent class does, the features
-    as they are stay in.
+    no features. New nodes can be embedded where all views are of features or of paths of relations. Where no view
+    finds more labels than the most frequent class does, the features as they are stay in.
     """
 
     name: ClassVar[str] = "rect-plus"
