@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -207,6 +207,22 @@ class Graph(Value):
             return self
         features = None if self.features is None else self.features[rows]
         return Graph(self.adjacency[rows][:, rows], features, self.node_ids[rows], self.feature_names)
+
+    def with_features(self, features: Any, feature_names: Any = None) -> Graph:
+        """Return the same nodes and edges with other features, or with none.
+
+        Parameters
+        ----------
+        features, feature_names
+            As for :class:`Graph`; where nodes are of several types, as for :meth:`from_relations`.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> unseen.Graph([[0, 1], [1, 0]], [[1.0], [2.0]]).with_features(None)
+        Graph(2 nodes, 1 edges, no features)
+        """
+        return replace(self, features=features, feature_names=feature_names)
 
     @staticmethod
     def from_relations(

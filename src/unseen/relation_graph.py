@@ -117,10 +117,19 @@ class RelationGraph(Graph):
         return RelationGraph(
             relations,
             self.node_ids[rows],
-            None if self.types == (None,) else np.array(self.types, dtype=object)[self.codes[rows]],
+            self._type_names(rows),
             {key: matrix for key, (matrix, _) in kept.items()},
             {key: names for key, (_, names) in kept.items() if names is not None},
         )
+
+    def with_features(self, features: Any, feature_names: Any = None) -> Graph:
+        """Return the same nodes and relations with other features, or with none; see :meth:`from_relations`."""
+        types = self._type_names(np.arange(self.n_nodes))
+        return RelationGraph(self.relations, self.node_ids, types, features, feature_names)
+
+    def _type_names(self, rows: Ints) -> Iterable[str] | None:
+        """Return the type of each of these nodes; None where types have no names."""
+        return None if self.types == (None,) else np.array(self.types, dtype=object)[self.codes[rows]]
 
     def subgraph(self, rows: Ints) -> Graph:
         """Return the graph of these rows, in their order, and the edges between them; itself where that is all."""

@@ -307,13 +307,12 @@ def check_input(graph: Graph, labels: Labels) -> None:
 def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
     """Return where vectors come from, as :func:`discover` takes it."""
     if method is None:
-        usual = SmoothFeats(steps=10 if homophilous else 0, random_state=seed)
+        usual = _smooth_features(graph, 10 if homophilous else 0, seed)
         if not homophilous or graph.features is None or graph.features.shape[1] >= NARROW:
             return usual
         features = usual.fit_transform(graph)
-        links = SmoothFeats(random_state=seed).fit_transform(
-            replace(graph, features=None, feature_names=None)
-        )
+        without_features = graph.plain.with_features(None)
+        links = _smooth_features(without_features, 10, seed).fit_transform(without_features)
         both = np.hstack([features.vectors, links.vectors])
         return Embedding(both, graph.node_ids, features.method, features.params)
     if isinstance(method, str):
@@ -322,6 +321,13 @@ def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True)
         return method
     msg = f"`method` must be a method's name, a method or an Embedding, got {type(method).__name__}"
     raise InputError(msg)
+
+
+def _smooth_features(graph: Graph, steps: int, seed: int) -> SmoothFeats:
+    """Return the method with as many columns as a small graph allows, so that it has nothing to say about that."""
+    shape = graph.adjacency.shape if graph.features is None else graph.features.shape
+    columns = min(SmoothFeats.default_components, *shape)
+    return SmoothFeats(n_components=columns, steps=steps, random_state=seed)
 
 
 def vectors_of(
