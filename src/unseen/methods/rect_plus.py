@@ -156,7 +156,9 @@ class RECTPlus(Method):
         scales = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
         scales *= pool.weights(self.views_)
         most = joined.shape[1]
-        width = self._components(self.n_components, most, f"the chosen views have {counted(most, 'column')} together")
+        width = self._components(
+            self.n_components, most, f"the chosen views have {counted(most, 'column')} together"
+        )
         vectors, mix = _reduced(_scaled(joined, places, scales), width, run)
         return pool.everywhere(vectors), scales, mix
 
