@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_type
 from unseen.graph import Graph, Need
-from unseen.ids import Features, Ints, Stored, Types, checked_columns, lock, merged, row_ids
+from unseen.ids import Features, Ints, Stored, Types, checked_columns, checked_texts, lock, merged, row_ids
 from unseen.relations import Relation, oriented
 
 
@@ -30,6 +30,7 @@ class RelationGraph(Graph):
         node_types: Iterable[str] | None = None,
         features: Any = None,
         feature_names: Any = None,
+        texts: Iterable[Any] | None = None,
     ) -> None:
         listed = _checked_relations(relations)
         n = listed[0].matrix.shape[0]
@@ -49,6 +50,7 @@ class RelationGraph(Graph):
             codes=codes,
             stored_features=stored,
             relations=sound,
+            texts=checked_texts(texts, n),
             is_directed=any(each.directed for each in sound),
             _matrices=tuple(each.matrix for each in sound),
             _views={},
@@ -120,6 +122,7 @@ class RelationGraph(Graph):
             self._type_names(rows),
             {key: matrix for key, (matrix, _) in kept.items()},
             {key: names for key, (_, names) in kept.items() if names is not None},
+            None if self.texts is None else self.texts[rows],
         )
 
     def with_features(self, features: Any, feature_names: Any = None) -> Graph:
@@ -259,8 +262,9 @@ def folded(graph: RelationGraph, need: Need) -> tuple[Graph, str]:
         return graph.with_relations([Relation(*each) for each in relations]), sentence
     features, names = _side_by_side(graph)
     if kept == Need():
-        return Graph(csr, features, graph.node_ids, names), sentence
-    return RelationGraph([Relation(*relations[0])], graph.node_ids, None, features, names), sentence
+        return Graph(csr, features, graph.node_ids, names, graph.texts), sentence
+    view = RelationGraph([Relation(*relations[0])], graph.node_ids, None, features, names, graph.texts)
+    return view, sentence
 
 
 def _side_by_side(graph: RelationGraph) -> tuple[Features | None, tuple[str, ...] | None]:

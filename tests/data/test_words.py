@@ -55,6 +55,7 @@ def test_texts_of_directed_and_of_typed_graphs() -> None:
     graph = unseen.read_graph(PAIRS, text=text, directed=True)
     assert graph.is_directed
     assert graph.feature_names == ("old", "red", "wine")
+    assert graph.texts.tolist() == list(TEXTS.values())
     with pytest.raises(InputError, match="texts are for graphs whose nodes are of one type"):
         unseen.read_graph(PAIRS, nodes=frame(type=["x", "y", "x", "y"]), text=text)
 
