@@ -128,7 +128,7 @@ class RelationGraph(Graph):
     def with_features(self, features: Any, feature_names: Any = None) -> Graph:
         """Return the same nodes and relations with other features, or with none; see :meth:`from_relations`."""
         types = self._type_names(np.arange(self.n_nodes))
-        return RelationGraph(self.relations, self.node_ids, types, features, feature_names)
+        return RelationGraph(self.relations, self.node_ids, types, features, feature_names, self.texts)
 
     def _type_names(self, rows: Ints) -> Iterable[str] | None:
         """Return the type of each of these nodes; None where types have no names."""
@@ -286,14 +286,18 @@ def _sentence(graph: RelationGraph, kept: Need, opposite: int) -> str:
     parts = []
     if graph.is_heterogeneous and not kept.typed:
         types = f" between {len(graph.types)} types of nodes" if len(graph.types) > 1 else ""
-        parts.append(f"{counted(len(graph.relations), 'relation')}{types} as one kind of edges")
+        parts.append(f"{counted(len(graph.relations), 'relation')}{types} become one kind of edge")
         if types and graph.stored_features:
-            parts.append(f"the features of {counted(len(graph.stored_features), 'type')} side by side")
+            parts.append(f"the features of {counted(len(graph.stored_features), 'type')} are concatenated")
     if graph.is_directed and not kept.directed:
-        parts.append("directions left out")
+        parts.append("edge directions are ignored")
     if graph.is_signed and not kept.signed:
         negative = sum(relation.n_negative for relation in graph.relations)
-        parts.append(f"{counted(negative, 'edge')} of negative weight left out")
+        parts.append(
+            f"{counted(negative, 'edge')} with a negative weight {'is' if negative == 1 else 'are'} left out"
+        )
     if opposite:
-        parts.append(f"{counted(opposite, 'pair')} of equal and opposite weights left out")
-    return f"the graph was folded for methods that need it so: {', '.join(parts)}" if parts else ""
+        parts.append(
+            f"{counted(opposite, 'pair')} with equal and opposite weights {'is' if opposite == 1 else 'are'} left out"
+        )
+    return f"the method works on a simpler graph: {', '.join(parts)}" if parts else ""

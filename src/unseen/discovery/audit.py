@@ -10,7 +10,8 @@ changed on purpose: which labels it lists then shows how many of its list to bel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.discover import check_graph, id_array, source_of, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.groups import Rows
+from unseen.discovery.result import Node, texts_of
 from unseen.discovery.space import Axes, Floats, principal_axes, unit_vectors
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
@@ -42,7 +44,7 @@ SHARP = [20.0, 5.0, 0.1]
 """Where the search for weights begins: classes that are told well and some wrong labels, rather than vague classes."""
 MAX_WRONG = 0.4
 """No more than this share of the labels is taken to be wrong; a class of which more are listed is not believed."""
-CHANGED, FEWEST_CHANGED, REPEATS = 0.05, 3, 3
+CHANGED, FEWEST_CHANGED, REPEATS = 0.05, 3, 5
 """Share and least number of the labels that are changed to test the audit, and how often."""
 TRUSTED = 0.5
 """Expected precision from which labels are listed."""
@@ -61,8 +63,8 @@ class LabelIssues:
         Share of the listed labels that are expected to be wrong, measured by changing known labels.
     n_labels : int
         Number of labels that were looked at.
-    texts : sequence of str
-        A text for each row, where nodes have texts; for notebooks.
+    texts : mapping
+        Texts of the listed nodes, where the graph has texts; for notebooks.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class LabelIssues:
     table: pa.Table
     expected_precision: float
     n_labels: int
-    texts: tuple[str | None, ...] = ()
+    texts: Mapping[Node, str] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # copies and pickles ask for these before there is a table
@@ -114,7 +116,8 @@ class LabelIssues:
         from unseen.shown import html_table
 
         columns = {name: self.table.column(name).to_pylist() for name in self.table.column_names}
-        return html_table(self.sentence, columns | ({"text": self.texts} if any(self.texts) else {}))
+        texts = {"text": [self.texts.get(node) for node in columns["node"]]} if self.texts else {}
+        return html_table(self.sentence, columns | texts)
 
 
 @libraries_on_one_thread()
@@ -211,7 +214,8 @@ def _judge(
         },
         metadata={"unseen.expected_precision": f"{precision:.4f}"},
     )
-    issues = LabelIssues(table, precision, int(indicator.sum()))
+    texts = texts_of(graph, table.column("node").to_pylist())
+    issues = LabelIssues(table, precision, int(indicator.sum()), texts)
     return issues, names[indicator.sum(axis=0) == 1].tolist()
 
 
@@ -240,30 +244,31 @@ def _expected_precision(
     """Return the share of the list that is expected to be wrong, measured by changing labels that are not listed.
 
     It is a product of three shares: of changed labels among those that are listed in addition; of the list that is
-    listed again; and of the list that is of classes whose labels are mostly not listed. Without the last, a class that
-    the graph does not predict at all would look as if all its labels were wrong.
+    listed again (both the median of the repeats, since a search for weights may end elsewhere); and of the list that
+    is of classes whose labels are mostly not listed. Without the last, a class that the graph does not predict at all
+    would look as if all its labels were wrong.
     """
     n_classes = indicator.shape[1]
     first = listed.row * n_classes + listed.given
-    found, false, again = 0, 0, 0
+    shares = []
     for _ in range(REPEATS):
         changed, wrong = _change_labels(indicator, first, rng)
-        if not len(wrong):
-            return 0.0
         second = _list_issues(axes, graph, changed)
         keys = second.row * n_classes + second.given
-        is_wrong, is_listed = np.isin(keys, wrong), np.isin(keys, first)
-        found, again = found + int(is_wrong.sum()), again + int(is_listed.sum())
-        false += int((~is_wrong & ~is_listed).sum())
-    precision = found / (found + false + 1)  # one more: a few labels prove little
-    if not len(first):
-        return precision
+        if not len(keys):  # it says nothing of a list
+            continue
+        found, again = int(np.isin(keys, wrong).sum()), int(np.isin(keys, first).sum())
+        # one more over all repeats: a few labels prove little
+        precision = found / (len(keys) - again + 1 / REPEATS)
+        shares.append(precision * (again / len(first) if len(first) else 1.0))
+    if not shares:
+        return 0.0
     believed = np.bincount(listed.given, minlength=n_classes) <= MAX_WRONG * indicator.sum(axis=0)
-    return float(precision * again / (REPEATS * len(first)) * believed[listed.given].mean())
+    return float(np.median(shares) * (believed[listed.given].mean() if len(first) else 1.0))
 
 
 def _change_labels(indicator: Mask, listed: Rows, rng: np.random.Generator) -> tuple[Mask, Rows]:
-    """Return the labels with some that are not listed changed, and the keys (row x classes + class) of the wrong ones."""
+    """Return the labels with some unlisted ones changed, and the keys (row x classes + class) of the wrong ones."""
     n_classes = indicator.shape[1]
     keys = np.setdiff1d(np.flatnonzero(indicator), listed)
     keys = keys[~indicator[keys // n_classes].all(axis=1)]

@@ -62,7 +62,7 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
 
 def save_doubts(doubts: Any, path: AnyPath) -> None:
     """Write the labels that are probably wrong, one row each, as a table or as JSON."""
-    _write(path, doubts, doubts.to_pylist())
+    _write(path, doubts.table, doubts.to_pylist())
 
 
 def _write(path: AnyPath, table: Any, report: Any) -> None:

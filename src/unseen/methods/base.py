@@ -234,7 +234,7 @@ class Method(Declared):
                 self.feature_scale_ = scale
                 changed, columns = int(np.count_nonzero(scale[1] != 1)), len(scale[1])
                 logger.info(
-                    "%d of %d columns of features are dense or negative, and divided by their deviation",
+                    "%d of %d feature columns are standardised (dense or negative values)",
                     changed,
                     columns,
                 )
