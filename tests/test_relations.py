@@ -78,8 +78,8 @@ def test_the_plain_view_by_hand_and_its_sentence_once(caplog: pytest.LogCaptureF
     assert plain.node_ids.tolist() == IDS
     assert type(plain) is Graph
     assert caplog.messages == [
-        "the graph was folded for methods that need it so: 2 relations between 3 types of nodes as one kind of edges, "
-        "the features of 2 types side by side, directions left out, 1 edge of negative weight left out"
+        "the method works on a simpler graph: 2 relations between 3 types of nodes become one kind of edge, "
+        "the features of 2 types are concatenated, edge directions are ignored, 1 edge with a negative weight is left out"
     ]
 
 
@@ -184,7 +184,7 @@ def test_equal_and_opposite_weights_of_two_relations_cancel_in_a_view(
     trust = Relation("trust", None, None, matrix((0, 1, 2), (1, 0, -2), (1, 2, 1)), directed=True)
     graph = Graph.from_relations([trust])
     assert graph.view(Need(signed=True)).n_edges == 1
-    assert "1 pair of equal and opposite weights left out" in caplog.text
+    assert "1 pair with equal and opposite weights is left out" in caplog.text
     assert graph.adjacency.nnz == 4  # the positive half of the pair stays
 
 

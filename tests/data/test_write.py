@@ -176,11 +176,36 @@ def test_convert_a_paper_graph(tmp_path: Path, paper_graph: Callable[[str], unse
     assert labels_of(labels) == labels_of(data.labels)
 
 
-def test_directions_signs_and_types_are_not_written_so_far(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["edges.npz", "edges.mtx", "folder", "edges.net", "edges.gexf"])
+def test_formats_that_cannot_hold_directions_and_names_say_so(tmp_path: Path, name: str) -> None:
     matrix = np.array([[0, -1.0], [0, 0]])
     graph = unseen.Graph.from_relations([unseen.Relation("r", None, None, matrix, directed=True)])  # type: ignore[arg-type]
     with pytest.raises(
-        unseen.UnsupportedError, match=r"the graph has directions, signs or types, which are not written"
+        unseen.UnsupportedError, match=r"cannot hold edge directions and .*; use .csv, .parquet"
     ):
-        write_graph(graph, tmp_path / "edges.csv")
+        write_graph(graph, tmp_path / name)
     assert not any(tmp_path.iterdir())
+
+
+def test_directions_signs_and_types_are_columns_of_edges(tmp_path: Path) -> None:
+    knows, wrote = np.zeros((2, 4, 4))
+    knows[0, 1], wrote[0, 2], wrote[1, 3] = 1, -2.5, 1
+    graph = unseen.Graph.from_relations(
+        [unseen.Relation("knows", "a", "a", knows, directed=True), unseen.Relation("wrote", "a", "p", wrote)],  # type: ignore[arg-type]
+        ["ann", "bob", "p1", "p2"],
+        ["a", "a", "p", "p"],
+        {"p": [[1.0], [2.0]]},
+        {"p": ["year"]},
+    )
+    files = write_graph(graph, tmp_path / "edges.csv")
+    assert [file.name for file in files] == ["edges.csv", "edges.nodes.csv", "edges.features.p.csv"]
+    assert files[0].read_text().splitlines() == [
+        "src,dst,weight,type,directed",
+        "ann,bob,1,knows,true",
+        "ann,p1,-2.5,wrote,false",
+        "bob,p2,1,wrote,false",
+    ]
+    assert files[1].read_text().splitlines()[:2] == ["node,type", "ann,a"]
+    back = unseen.read_graph(files[0], nodes=files[1], features={"p": files[2]})
+    assert repr(back) == repr(graph)
+    assert [repr(each) for each in back.relations] == [repr(each) for each in graph.relations]

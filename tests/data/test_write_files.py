@@ -55,7 +55,7 @@ def test_notice_says_where_isolated_nodes_went(tmp_path: Path, caplog: pytest.Lo
     graph, labels = example()
     with caplog.at_level(logging.INFO, "unseen"):
         write_graph(graph, tmp_path / "g.csv", labels=labels)
-    assert "g.csv cannot say that a node has no edge, so all nodes are listed in" in caplog.text
+    assert "g.csv cannot hold nodes without an edge, so all nodes are listed in" in caplog.text
     assert "g.nodes.csv; read it with nodes=... (--nodes)" in caplog.text
     assert len(caplog.records) == 1
 

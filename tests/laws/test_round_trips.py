@@ -97,6 +97,83 @@ def test_any_graph(name: str, data: st.DataObject) -> None:
         assert edges_of(back) == edges_of(graph)
 
 
+@st.composite
+def relation_graphs(draw: Callable[..., Any]) -> unseen.Graph:
+    """Graphs whose edges have directions, signs and names, between nodes of one type or two, with features or not."""
+    n = draw(st.integers(2, 5))
+    ids: list[Any] = draw(st.lists(IDS, min_size=n, max_size=n, unique=True))
+    types = [*"pq", *draw(st.lists(st.sampled_from("pq"), min_size=n - 2, max_size=n - 2))]
+    typed = draw(st.booleans())
+    relations = []
+    for name in draw(
+        st.lists(st.sampled_from(["edge", "likes", "p-q"]), min_size=1, max_size=3, unique=True)
+    ):
+        source, target = draw(st.sampled_from(["pp", "pq", "qp"])) if typed else (None, None)
+        directed = draw(st.booleans())
+        matrix = np.zeros((n, n))
+        for i in range(n):
+            for j in range(n):
+                if not typed or (types[i], types[j]) == (source, target):
+                    matrix[i, j] = draw(st.sampled_from([0, 1, 1, -1, 2.5]))
+        if source == target and not directed:
+            matrix = np.triu(matrix)
+        if matrix.any():
+            relations.append(unseen.Relation(name, source, target, matrix, directed))
+    if not relations:
+        relations = [
+            unseen.Relation("edge", *("pp" if typed else (None, None)), np.diag([1.0, *[0.0] * (n - 1)]))
+        ]
+    features: Any = None
+    if draw(st.booleans()):
+        features = np.arange(2.0 * n).reshape(n, 2) + 1
+        features = {key: features[np.array(types) == key] for key in "pq"} if typed else features
+    return unseen.Graph.from_relations(relations, ids, types if typed else None, features)
+
+
+def relations_of(graph: unseen.Graph) -> dict[tuple[Any, ...], set[tuple[Any, ...]]]:
+    names = [str(value) for value in graph.node_ids]
+    found = {}
+    for each in graph.relations:
+        coo = each.matrix.tocoo()
+        entries = {(names[i], names[j], w) for i, j, w in zip(coo.row, coo.col, coo.data, strict=True)}
+        found[each.name, each.source_type, each.target_type, each.directed] = entries
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*targets("edges"), "folder"])
+@ROUNDS
+@given(data=st.data())
+def test_any_graph_of_relations(name: str, data: st.DataObject) -> None:
+    graph = data.draw(relation_graphs())
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(lambda target: write_graph(graph, target), folder, name)
+        if path is None:
+            return
+        beside = sorted(file.name for file in Path(folder).iterdir())
+        nodes = next((Path(folder) / file for file in beside if file.startswith("x.nodes.")), None)
+        if nodes is None and graph.node_types is not None:
+            nodes = path  # a network lists its nodes
+        features: Any = [Path(folder) / file for file in beside if file.startswith("x.features.")]
+        if name == "folder":
+            features = list(path.glob("features.npz"))
+        if graph.node_types is not None:
+            features = {file.name.split(".")[2]: file for file in features}
+        back = unseen.read_graph(
+            path,
+            nodes=nodes,
+            features=(features if graph.node_types is not None else next(iter(features), None)) or None,
+        )
+        assert relations_of(back) == relations_of(graph)
+        assert sorted(map(str, back.node_ids)) == sorted(map(str, graph.node_ids))
+        if graph.node_types is not None:
+            kinds = dict(zip(map(str, graph.node_ids), graph.node_types, strict=True))
+            assert dict(zip(map(str, back.node_ids), back.node_types, strict=True)) == kinds
+        order = [list(map(str, back.node_ids)).index(str(node)) for node in graph.node_ids]
+        if graph.stored_features:
+            np.testing.assert_array_equal(dense(back.features)[order], dense(graph.features))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", targets("labels"))
 @ROUNDS

@@ -21,6 +21,8 @@ from unseen.graph import Graph
 
 _NAMES = {".net": "pajek", ".g6": "graph6", ".s6": "sparse6", ".lgr": "leda"}
 """What networkx calls a format in the names of its functions, where that is not the suffix."""
+_PLAIN_EDGES = (".gexf", ".net", ".pajek")
+"""Formats in which an edge has a weight, but no attributes `type` and `directed`."""
 _NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
 """Formats in which the `label` of a node is its name, not its class."""
 
@@ -60,9 +62,17 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     networkx = need_library("networkx", suffix, '"unseen[formats]"')
     require_unpacked(path, suffix)
     theirs = to_networkx(graph, features=None)
-    if (graph.adjacency.data == 1).all():
+    lost = {
+        "edge directions": graph.is_directed,
+        "types": graph.types != (None,) or graph.relations[0].name != "edge",
+    }
+    unsaid = [what for what, is_there in lost.items() if is_there]
+    if unsaid and suffix in _PLAIN_EDGES:
+        msg = f"{path}: {suffix} files cannot hold {' and '.join(unsaid)}; use .csv, .parquet or .graphml"
+        raise UnsupportedError(msg)
+    if all((relation.matrix.data == 1).all() for relation in graph.relations):
         for _, _, data in theirs.edges(data=True):
-            data.clear()
+            del data["weight"]
     if suffix == ".json":
         text = json.dumps(networkx.node_link_data(theirs, edges="links"))
         return {path: lambda temporary: temporary.write_text(text, encoding="utf-8") and None}

@@ -108,7 +108,7 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     """Return an undirected networkx graph with the weights as edge attribute ``weight``.
 
     A graph of relations becomes a ``DiGraph`` or multigraph where it has to, with the attribute ``type`` of nodes and
-    edges; what does not point in a directed graph has ``directed=False``.
+    edges; in a directed graph an edge's attribute ``directed`` says whether that edge is.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
         coo = (sp.triu(relation.matrix) if inside else relation.matrix).tocoo()
         usual = relation.name == "edge" and len(graph.types) == 1
         more: dict[str, Any] = {} if usual else {"type": relation.name}
-        more |= {"directed": False} if points and not relation.directed else {}
+        more |= {"directed": relation.directed} if points else {}
         for i, j, weight in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
             theirs.add_edge(ids[i], ids[j], weight=weight, **more)
     for node, classes in ({} if labels is None else labels.aligned(graph).to_lists()).items():
@@ -161,8 +161,9 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
 def to_arrow(graph: Graph) -> pa.Table:
     """Return the edges as an Arrow table ``src, dst, weight``, each edge once.
 
-    Isolated nodes have no row: hand ``graph.node_ids`` on beside it. ``to_arrow(graph).to_pandas()`` and
-    ``polars.from_arrow(to_arrow(graph))`` give data frames.
+    Where relations have names of their own, a column ``type`` has these; where some edges are directed, a column
+    ``directed`` says which. Isolated nodes have no row: hand ``graph.node_ids`` on beside it.
+    ``to_arrow(graph).to_pandas()`` and ``polars.from_arrow(to_arrow(graph))`` give data frames.
 
     Examples
     --------
@@ -171,9 +172,20 @@ def to_arrow(graph: Graph) -> pa.Table:
     [{'src': 'a', 'dst': 'b', 'weight': 1.0}]
     """
     ids = id_array(graph.node_ids)
-    upper = sp.triu(graph.adjacency, format="coo")
-    ends = [ids.take(pa.array(numbers.astype(np.int64))) for numbers in (upper.row, upper.col)]
-    return pa.table({"src": ends[0], "dst": ends[1], "weight": upper.data})
+    tables, unnamed = [], True
+    for relation in graph.relations:
+        inside = relation.source_type == relation.target_type and not relation.directed
+        coo = (sp.triu(relation.matrix) if inside else relation.matrix).tocoo()
+        ends = [ids.take(pa.array(numbers.astype(np.int64))) for numbers in (coo.row, coo.col)]
+        columns = {"src": ends[0], "dst": ends[1], "weight": pa.array(coo.data)}
+        columns["type"] = pa.array([relation.name] * coo.nnz, pa.string())
+        columns["directed"] = pa.array(np.full(coo.nnz, relation.directed))
+        tables.append(pa.table(columns))
+        types = f"{relation.source_type}-{relation.target_type}"
+        unnamed &= relation.name == (types if len(graph.types) > 1 else "edge")  # as reading calls it
+    table = pa.concat_tables(tables)
+    table = table if graph.is_directed else table.drop_columns("directed")
+    return table.drop_columns("type") if unnamed and len(tables) == 1 else table
 
 
 def features_to_arrow(graph: Graph) -> pa.Table:
@@ -240,7 +252,13 @@ def arrow_table(value: Any, role: Role) -> pa.Table:
         return table if (table.column("weight").to_numpy() != 1).any() else table.drop_columns("weight")
     if role == "features":
         return features_to_arrow(value)
-    return labels_to_arrow(value) if role == "labels" else pa.table({"node": id_array(value.node_ids)})
+    if role == "labels":
+        return labels_to_arrow(value)
+    nodes = pa.table({"node": id_array(value.node_ids)})
+    if value.types == (None,):
+        return nodes
+    types = pa.array(list(value.types), pa.string()).take(pa.array(value.codes))
+    return nodes.append_column("type", types)
 
 
 def feature_table(graph: Any, path: Path) -> pa.Table:

@@ -33,7 +33,7 @@ class Edges:
     """The ends, weights and types of edges as listed, ids as Arrow strings or int64.
 
     `nodes` are those that the source itself names, in its order (a matrix does); None: no such list. `points` says
-    which edges point, where they are read as directed ones; None: all.
+    which edges are directed, where the source has a column ``directed``.
     """
 
     src: pa.Array

@@ -406,7 +406,8 @@ class Intake:
             raise
         names = None if table is None else table.names
         typed = edges.types is not None or (nodes is not None and nodes.types is not None)
-        if by_type or typed or self.options.directed or len(edges.negative):
+        stated = edges.points is not None and edges.points.any() and self.options.symmetrize == "max"
+        if by_type or typed or stated or self.options.directed or len(edges.negative):
             from unseen.data.relate import graph_of_relations  # plain graphs need none of it
 
             features = by_type if values is None else (values, names)

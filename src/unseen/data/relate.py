@@ -36,7 +36,8 @@ def graph_of_relations(
     _require_types(codes, edges, numbering)
     names = None if edges.types is None else coded(edges.types)
     points = np.full(len(numbering.columns[0]), options.directed)
-    points &= True if edges.points is None else edges.points
+    if edges.points is not None:  # other rules for pairs of edges ask for an undirected graph
+        points = edges.points & (options.directed or options.symmetrize == "max")
     nodes_of = types, codes, numbering.ids
     relations = relations_of(
         numbering.columns, edges.weight, names, points, *nodes_of, options.symmetrize, report, edges.place

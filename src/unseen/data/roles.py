@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
@@ -82,6 +83,13 @@ def _names_types(column: pa.ChunkedArray) -> bool:
     return bool({str(value).lower() for value in column.unique().to_pylist()} - {"directed", "undirected"})
 
 
+def _as_flags(column: pa.ChunkedArray) -> npt.NDArray[np.bool_] | None:
+    """Return a column of true and false, or of 1 and 0, as flags; None where it holds something else."""
+    values = [str(value).lower() for value in column.to_pylist()]
+    known = {"true": True, "1": True, "false": False, "0": False}
+    return np.array([known[value] for value in values], dtype=bool) if set(values) <= known.keys() else None
+
+
 class EdgeReader(Reader[Edges]):
     """Edges: ``src, dst`` and perhaps ``weight``, ``type`` and ``sign``, or an adjacency matrix."""
 
@@ -96,7 +104,7 @@ class EdgeReader(Reader[Edges]):
         types = name_values(table, positions["type"], "type") if "type" in positions else None
         weights = self._weights(table, positions)
         flags = table.columns[positions["directed"]] if "directed" in positions else None
-        points = flags.to_numpy() if flags is not None and pa.types.is_boolean(flags.type) else None
+        points = None if flags is None else _as_flags(flags)
         return Edges(ids[0], ids[1], weights, table.nodes, types, table.place, points)
 
     def _weights(self, table: Table, positions: dict[str, int]) -> Floats | None:

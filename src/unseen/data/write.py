@@ -10,13 +10,16 @@ The suffix of the target names the format, as for reading; `FORMATS` has them al
 - Vectors: ``.parquet`` (columns `node` and `vector`; method, parameters, seed and version in the file's
   metadata), ``.npz``, ``.w2v.txt`` (word2vec text) and ``.tsv`` (projector pair with ``name.metadata.tsv``).
 
-An edge is written once per pair, its weight only where some weight is not 1. All files of an output appear
-together or not at all.
+An edge is written once per pair, its weight only where some weight is not 1. A column ``type`` names its relation and
+a column ``directed`` says whether it is directed, in graphs that have relations or directed edges. Types of nodes are a
+column of the node list, and each type with features has a file of its own (``name.features.author.csv``).
+All files of an output appear together or not at all.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,7 +33,7 @@ import scipy.sparse as sp
 from unseen.data.files import STANDARD, AnyPath, atomic_path, atomic_paths, new_folder, refuse_overwriting
 from unseen.data.opened import PACKED, data_suffix
 from unseen.data.sources import Role, resolve, written_format
-from unseen.data.writers import Files, as_folder
+from unseen.data.writers import Files, as_folder, delimiter_of
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph
@@ -73,12 +76,7 @@ def write_graph(
     >>> [path.name for path in write_graph(graph, folder / "edges.csv")]
     ['edges.csv', 'edges.nodes.csv']
     """
-    if not graph.is_plain:
-        msg = (
-            f"cannot write {target}: the graph has directions, signs or types, which are not written so far; "
-            "write its plain view, graph.view(unseen.Need()), or leave these out (--drop-negative, --absolute)"
-        )
-        raise UnsupportedError(msg)
+    _require_distinct_relations(graph, target)
     if str(target) in STDOUT:
         _warn_of_one_table(graph, labels)
         return write_part(graph, "edges", target)
@@ -97,9 +95,11 @@ def write_graph(
     beside = _paths_beside(graph, path)
     files = _write_all(_separate_files(graph, labels, beside), inputs)
     if beside.get("nodes") in files:
+        what = "the types of nodes" if graph.types != (None,) else "nodes without an edge"
         logger.warning(
-            "%s cannot say that a node has no edge, so all nodes are listed in %s; read it with nodes=... (--nodes)",
+            "%s cannot hold %s, so all nodes are listed in %s; read it with nodes=... (--nodes)",
             path,
+            what,
             beside["nodes"],
         )
     return files
@@ -177,18 +177,46 @@ def _files_of(value: Graph | Labels | Embedding, role: Role, path: Path) -> File
 
 def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Path]) -> Files:
     """Return a file for each part that is there and has a path."""
-    lonely = graph.isolated & (graph.adjacency.diagonal() == 0)
+    loops = np.any([relation.matrix.diagonal() != 0 for relation in graph.relations], axis=0)
+    needs_list = (graph.isolated & ~loops).any() or graph.types != (None,)
     parts: dict[Role, Graph | Labels | None] = {
         "edges": graph,
-        "nodes": graph if lonely.any() else None,
-        "features": None if graph.features is None else graph,
+        "nodes": graph if needs_list else None,
         "labels": labels,
     }
     files: Files = {}
     for role, value in parts.items():
         if value is not None and role in paths:
             files |= _files_of(value, role, paths[role])
+    for node_type, (matrix, names) in graph.stored_features.items():
+        rows = graph.rows_of(node_type)
+        own = Graph(sp.csr_array((len(rows), len(rows))), matrix, graph.node_ids[rows], names)
+        files |= _files_of(
+            own, "features", _of_type(paths["features"], node_type if len(graph.types) > 1 else None)
+        )
     return files
+
+
+def _of_type(path: Path, node_type: str | None) -> Path:
+    """Return the file for the features of one type of nodes, whose name goes before the suffix."""
+    if node_type is None:
+        return path
+    if not re.fullmatch(r"[\w.-]+", node_type):
+        msg = f"{path}: the type {node_type!r} cannot be part of a file's name; call it by letters, digits, _ and -"
+        raise UnsupportedError(msg)
+    return _beside(path, node_type)
+
+
+def _require_distinct_relations(graph: Graph, target: AnyPath) -> None:
+    """Refuse relations that a column of names would confuse, and tell of those that have no edge."""
+    names = [relation.name for relation in graph.relations]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        msg = f"cannot write {target}: two relations are called {twice!r}; files tell them apart by name, so rename one"
+        raise UnsupportedError(msg)
+    empty = [relation.name for relation in graph.relations if not relation.matrix.nnz]
+    if empty and len(names) > 1:
+        logger.warning("%s: relations without edges are not written: %s", target, ", ".join(empty))
 
 
 def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
@@ -197,10 +225,18 @@ def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
     dense = None if "features" in writers else ".parquet"
     paths: dict[Role, Path] = {
         "edges": path,
-        "features": _beside(path, "features", ".npz" if sp.issparse(graph.features) else dense),
+        "features": _beside(path, "features", ".npz" if _has_sparse(graph) else dense),
         "labels": _beside(path, "labels", None if "labels" in writers else ".csv"),
     }
-    return paths | {"nodes": _beside(path, "nodes")} if "nodes" in writers else paths
+    if "nodes" not in writers:
+        return paths
+    # a list of nodes is not split at blanks, which ids may have
+    commas = graph.types != (None,) and delimiter_of(path) == " "
+    return paths | {"nodes": _beside(path, "nodes", ".csv" if commas else None)}
+
+
+def _has_sparse(graph: Graph) -> bool:
+    return any(sp.issparse(matrix) for matrix, _ in graph.stored_features.values())
 
 
 def _beside(path: Path, part: str, suffix: str | None = None) -> Path:

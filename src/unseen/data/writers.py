@@ -55,17 +55,30 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
         msg = f"{path}: text cannot hold the column name {loose!r}, whose blanks at the ends are dropped; use .parquet"
         raise UnsupportedError(msg)
     names = _quoted(pa.array(list(columns), pa.string())).to_pylist()
-    delimiter = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(data_suffix(path), " ")
+    delimiter = delimiter_of(path)
     if answers and delimiter == " ":
         raise _no_answers(path)
+    if delimiter == " " and role == "nodes" and len(columns) > 1:
+        msg = f"{path}: blank-separated text cannot hold the types of nodes; use .csv or .parquet"
+        raise UnsupportedError(msg)
     if delimiter == " " and names != list(columns):
         odd = next(name for name, cell in zip(columns, names, strict=True) if name != cell)
         msg = f"{path}: blank-separated text cannot hold the column name {odd!r}; use .csv, .parquet or .npz"
         raise UnsupportedError(msg)
     # Other programs want blank-separated edges without a header.
-    header = role != "edges" or delimiter != " " or _needs_header(columns)
+    header = (
+        role != "edges"
+        or delimiter != " "
+        or bool({"type", "directed"} & columns.keys())
+        or _needs_header(columns)
+    )
     lines = _lines(list(columns.values()), delimiter, quoted=True)
     return {path: _text_fill(path, lines, delimiter.join(names) if header else None)}
+
+
+def delimiter_of(path: Path) -> str:
+    """Return what separates the columns of a text file of this name."""
+    return {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(data_suffix(path), " ")
 
 
 def as_parquet(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
@@ -144,7 +157,7 @@ def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
         matrix: Any = value.vectors
         arrays["metadata"] = np.array(json.dumps(metadata_of(value)))
     else:
-        matrix = value.adjacency if role == "edges" else value.features
+        matrix = _only_matrix(value, path) if role == "edges" else value.features
         if role == "features" and value.feature_names is not None:
             arrays |= text_arrays("feature_names", value.feature_names)
     if sp.issparse(matrix):
@@ -174,15 +187,32 @@ def as_mtx(graph: Graph, role: Role, path: Path) -> Files:
         msg = f"{path}: Matrix Market has no {what}; use .npz, .csv or .parquet instead"
         raise UnsupportedError(msg)
 
+    matrix = _only_matrix(graph, path) if role == "edges" else graph.features
+
     def fill(temporary: Path) -> None:
         with temporary.open("wb") as file:
-            mmwrite(file, graph.adjacency if role == "edges" else graph.features)
+            mmwrite(file, matrix)
 
     return {path: fill}
 
 
+def _only_matrix(graph: Graph, path: Path) -> sp.csr_array:
+    """Return the weights of the only relation of a graph; directions, types and several relations are refused."""
+    lost = {
+        "edge directions": graph.is_directed,
+        "types of nodes": graph.types != (None,),
+        "names of relations": [relation.name for relation in graph.relations] != ["edge"],
+    }
+    unsaid = [what for what, is_there in lost.items() if is_there]
+    if unsaid:
+        msg = f"{path}: this format cannot hold {' and '.join(unsaid)}; use .csv, .parquet or .graphml"
+        raise UnsupportedError(msg)
+    return graph.relations[0].matrix
+
+
 def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
     """Write the authors' ``graph.txt`` and ``group.txt``, and ``features.npz``."""
+    _only_matrix(graph, folder)
     table = arrow_table(graph, "edges")
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     if not len(table) or _looks_like_header(columns):
