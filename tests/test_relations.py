@@ -79,7 +79,8 @@ def test_the_plain_view_by_hand_and_its_sentence_once(caplog: pytest.LogCaptureF
     assert type(plain) is Graph
     assert caplog.messages == [
         "the method works on a simpler graph: 2 relations between 3 types of nodes become one kind of edge, "
-        "the features of 2 types are concatenated, edge directions are ignored, 1 edge with a negative weight is left out"
+        "the features of 2 types are concatenated, edge directions are ignored, 1 edge with a negative weight is left "
+        "out"
     ]
 
 

@@ -249,10 +249,7 @@ def test_types_directions_and_signs(cli: Callable, tmp_path: Path) -> None:
     )  # fmt: skip
     assert ran.code == 0
     assert "4 nodes of 2 types, 3 edges in 1 relations" not in ran.err
-    assert (
-        "the features of 2 types side by side, directions left out, 1 edge of negative weight left out"
-        in ran.err
-    )
+    assert "the features of 2 types are concatenated, edge directions are ignored, 1 edge with a" in ran.err
     assert unseen.read_embedding(tmp_path / "v.parquet").vectors.shape == (4, 2)
     wrong = cli(
         "embed",

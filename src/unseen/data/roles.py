@@ -143,7 +143,9 @@ class EdgeReader(Reader[Edges]):
         if "type" in positions and not _names_types(table.columns[positions["type"]]):
             del positions["type"]
         directed = table.find(("directed",))
-        return positions if directed is None else {**positions, "directed": directed}
+        if directed is None:
+            return positions
+        return {name: k for name, k in positions.items() if k != directed} | {"directed": directed}
 
     def _as_table(self, matrix: Matrix) -> Table:
         name, values = matrix.source, matrix.values

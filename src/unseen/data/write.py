@@ -179,29 +179,20 @@ def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Pa
     """Return a file for each part that is there and has a path."""
     loops = np.any([relation.matrix.diagonal() != 0 for relation in graph.relations], axis=0)
     needs_list = (graph.isolated & ~loops).any() or graph.types != (None,)
-    parts: dict[Role, Graph | Labels | None] = {
-        "edges": graph,
-        "nodes": graph if needs_list else None,
-        "labels": labels,
-    }
-    files: Files = {}
-    for role, value in parts.items():
-        if value is not None and role in paths:
-            files |= _files_of(value, role, paths[role])
+    files = _files_of(graph, "edges", paths["edges"])
+    if needs_list and "nodes" in paths:
+        files |= _files_of(graph, "nodes", paths["nodes"])
     for node_type, (matrix, names) in graph.stored_features.items():
         rows = graph.rows_of(node_type)
         own = Graph(sp.csr_array((len(rows), len(rows))), matrix, graph.node_ids[rows], names)
-        files |= _files_of(
-            own, "features", _of_type(paths["features"], node_type if len(graph.types) > 1 else None)
-        )
-    return files
+        path = _of_type(paths["features"], node_type) if len(graph.types) > 1 else paths["features"]
+        files |= _files_of(own, "features", path)
+    return files if labels is None else files | _files_of(labels, "labels", paths["labels"])
 
 
 def _of_type(path: Path, node_type: str | None) -> Path:
     """Return the file for the features of one type of nodes, whose name goes before the suffix."""
-    if node_type is None:
-        return path
-    if not re.fullmatch(r"[\w.-]+", node_type):
+    if node_type is None or not re.fullmatch(r"[\w.-]+", node_type):
         msg = f"{path}: the type {node_type!r} cannot be part of a file's name; call it by letters, digits, _ and -"
         raise UnsupportedError(msg)
     return _beside(path, node_type)
