@@ -16,13 +16,13 @@ def audit(source: options.Source, *, output: options.TableFile = None, search: S
         msg = "an audit looks at labels; give them with --labels"
         raise InputError(msg)
     from unseen.discovery.audit import audit as find
-    from unseen.discovery.save import save_doubts
+    from unseen.discovery.save import save_table
 
     with progress("comparing labels"):
         doubts = find(data.graph, labels, method=method, random_state=search.seed)
     logger.info("%d of %d labels are probably wrong", doubts.num_rows, labels.indicator.nnz)
     if output is not None:
-        save_doubts(doubts, output)
+        save_table(doubts, output)
         logger.info("written to %s", output)
     if search.json:
         print_json({"source": data.name, "seed": search.seed, "doubts": doubts.to_pylist()})
