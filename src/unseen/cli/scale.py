@@ -10,14 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.app import LOOKS, run
+from unseen.cli.app import LOOKS, Command, run
 from unseen.cli.output import print_json
 from unseen.params import Limits
 
 app = typer.Typer(name="unseen.scale", add_completion=False, **LOOKS)
 
 
-@app.command()
+@app.command(cls=Command)
 @options.grouped
 def scale(
     parts: Annotated[Path, "Folder that `unseen partition` wrote."],
@@ -63,7 +63,7 @@ def scale(
 
 def main(argv: list[str]) -> int:
     """Run the command and return its exit code; a message names the process it comes from."""
-    if not {"-v", "--verbose"} & set(argv):
+    if not {"-v", "--verbose", "--debug"} & set(argv):
         # pages of C++ names around every lost connection
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")
     rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
