@@ -89,8 +89,8 @@ def test_suggest_needs_no_labels(cli, files):
     ("words", "sentence"),
     [
         (["discover", "debian"], "all 4852 nodes have a label, so there is nothing to discover"),
-        (["discover", "edges.csv"], "discovery needs labels of at least one class; give them with --labels"),
-        (["audit", "edges.csv"], "an audit looks at labels; give them with --labels"),
+        (["discover", "edges.csv"], "there are no labels; give those of at least one class with --labels"),
+        (["audit", "edges.csv"], "there are no labels to audit; give them with --labels"),
         (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' names no format"),
         (["discover", "debian", "--unseen", "post"], "unknown class 'post'"),
         (["discover", "debian", "--unseen", "mail", "-m", "rekt"], "unknown method 'rekt'"),

@@ -69,7 +69,7 @@ def test_every_declared_type_is_read_from_the_command_line(cli: Callable, tmp_pa
     assert cli(*words, "--param", "views=plain/near,weighted/far").code == 0
     wrong = cli(*words, "--param", "n_components=many")
     assert wrong.code == 1
-    assert "`n_components` of RECTPlus must be an integer of at least 1, or None, got 'many'" in wrong.err
+    assert "--param n_components must be an integer of at least 1, or None, got 'many'" in wrong.err
 
 
 def test_parameters_reach_the_method(cli: Callable, files: Path) -> None:

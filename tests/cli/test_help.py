@@ -34,7 +34,7 @@ def test_help_in_every_spelling(cli: Any) -> None:
     assert cli("help").out == cli("--help").out
     assert cli("-V").out == cli("--version").out == f"unseen {unseen.__version__}\n"
     text = cli("help", "discover").out
-    headings = ["Arguments:", "Options:", "Input:", "Hiding labels", "Vectors:", "General:", "Examples:"]
+    headings = ["Arguments:", "Options:", "Input:", "Hiding labels", "Embedding:", "General:", "Examples:"]
     places = [text.index(heading) for heading in headings]
     assert places == sorted(places)
 

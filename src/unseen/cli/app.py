@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import traceback
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ import unseen
 from unseen.cli import options
 from unseen.cli.output import say, set_flags, set_level, with_flags
 from unseen.errors import UnseenError, UsageError, logger
+
+if TYPE_CHECKING:
+    from unseen.data.project import Project
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; the last one is what typer and shells make of Ctrl-C."""
@@ -99,11 +102,30 @@ Example:
 
 
 class Command(typer.core.TyperCommand):
-    """A command whose messages name its flags, and whose help has its options in groups."""
+    """A command that may take its options from a project file, and has them in groups in its help."""
+
+    project: Project | None = None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the command line; what it does not give may come from a project file."""
+        if any(each.name == "project" for each in self.params) and not ctx.resilient_parsing:
+            from unseen.cli.project import complete_flag, find_project, project_defaults
+
+            args = complete_flag(args)
+            given, _, _ = self.make_parser(ctx).parse_args(list(args))
+            if "help" not in given:
+                self.project = find_project(given, needs_graph=hasattr(self.callback, "needs_graph"))
+                ctx.default_map = project_defaults(self.project, given, self.name)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; from here on, messages name the flag of a parameter."""
+        """Run the command; from here on, messages name the flag of a parameter, or its place in the project file."""
         flags = {each.name: max(each.opts, key=len) for each in self.params if each.opts[0].startswith("-")}
+        if self.project is not None:
+            logger.info("options come from %s", self.project.path)
+            for name in flags.keys() & self.project.values.keys():
+                if ctx.get_parameter_source(name).name == "DEFAULT_MAP":
+                    flags[name] = f"{name} ({self.project.place(name)})"
         set_flags(
             {options.PARAMETERS.get(name, name): flag for name, flag in flags.items()}
             | {name: f"--param {name}" for name in options.parameter_names(ctx.params.get("param"))}
@@ -119,7 +141,11 @@ class Command(typer.core.TyperCommand):
             usual = "Arguments" if param.param_type_name == "argument" else "Options"
             heading = "General" if param.name == "help" else headings.get(param.name, usual)
             if record is not None:
-                sections.setdefault(heading, []).append(record)
+                name, text = record
+                if param.param_type_name == "argument":
+                    name = name.partition(" ")[0]  # without its type
+                shown = name.partition(" / ")[0] if param.default is False else name
+                sections.setdefault(heading, []).append((shown, text))
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)

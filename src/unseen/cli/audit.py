@@ -10,10 +10,10 @@ from unseen.errors import InputError, logger
 
 @options.grouped
 def audit(source: options.Source, *, output: options.TableFile = None, search: Search) -> None:
-    """List the labels that are probably wrong, the most doubtful first."""
+    """List labels that are probably wrong, the most suspicious first."""
     data, labels, method = search.begin(source, output)
     if labels is None:
-        msg = "an audit looks at labels; give them with --labels"
+        msg = "there are no labels to audit; give them with --labels"
         raise InputError(msg)
     from unseen.discovery.audit import audit as find
     from unseen.discovery.save import save_table

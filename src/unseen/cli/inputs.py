@@ -11,7 +11,7 @@ from unseen.cli.options import As
 from unseen.cli.output import progress
 from unseen.data.files import STANDARD
 from unseen.data.options import Options
-from unseen.errors import InputError, UsageError, logger, unknown_name
+from unseen.errors import InputError, UsageError, logger, missing_file, nearest_file, unknown_name
 from unseen.params import Limits
 
 if TYPE_CHECKING:
@@ -34,34 +34,34 @@ class Input:
 
 @dataclass(frozen=True)
 class GraphFiles:
-    """The options that say how to read a graph and its labels, the same in every command."""
+    """How to read a graph and its labels; the same options in every command."""
 
     heading: ClassVar[str] = "Input"
 
     nodes: Annotated[
-        Path | None, "File of node ids, one per line, or node, type; names isolated nodes too."
+        Path | None, "File of node ids, also those without an edge: one per line, or node, type."
     ] = None
     features: Annotated[
         list[str] | None,
         As("[TYPE=]FILE"),
-        "File of node features; those of one type as TYPE=FILE, repeatable.",
+        "File of node features. TYPE=FILE gives those of one node type. Repeatable.",
     ] = None
-    text: Annotated[Path | None, "File of texts: node, text; their words are features."] = None
+    text: Annotated[Path | None, "File of texts (node, text), whose words become features."] = None
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
-    symmetrize: Annotated[
-        str, As("max|sum|error"), "What becomes of a pair listed twice: max, sum or error."
-    ] = "max"
-    drop_negative: Annotated[bool, "Leave out edges of negative weight."] = False
-    strict: Annotated[bool, "Refuse labels of nodes that have no edge and no features."] = False
+    symmetrize: Annotated[str, As("max|sum|error"), "How to combine repeated edges."] = "max"
+    drop_negative: Annotated[bool, "Drop edges with a negative weight."] = False
+    strict: Annotated[bool, "Raise an error if a labelled node has no edge and no features."] = False
     directed: Annotated[bool, "Keep the direction of edges, from src to dst."] = False
-    absolute: Annotated[bool, "Take negative weights without their sign."] = False
-    src: Annotated[str | None, NAME, "Column of the edges' first ends, where it has another name."] = None
-    dst: Annotated[str | None, NAME, "Column of their second ends."] = None
-    weight: Annotated[str | None, NAME, "Column, or edge attribute, of their weights."] = None
-    node_column: Annotated[str | None, NAME, "Column of the ids in nodes, features and labels."] = None
-    label_column: Annotated[str | None, NAME, "Column, or node attribute, of the labels."] = None
+    absolute: Annotated[bool, "Use the absolute value of negative weights."] = False
+    src: Annotated[str | None, NAME, "Column of the edge file that holds the first node of an edge."] = None
+    dst: Annotated[str | None, NAME, "Column that holds the second node of an edge."] = None
+    weight: Annotated[str | None, NAME, "Column, or edge attribute, that holds the edge weight."] = None
+    node_column: Annotated[
+        str | None, NAME, "Column that holds the node id in the files of nodes, features, texts and labels."
+    ] = None
+    label_column: Annotated[str | None, NAME, "Column, or node attribute, that holds the label."] = None
     edges_table: Annotated[str | None, NAME, "Table of a database that holds the edges."] = None
 
     def paths(self, source: str | None) -> list[Path]:
@@ -144,11 +144,11 @@ class GraphFiles:
 class Hiding:
     """The options that hide labels of a fully labelled graph."""
 
-    heading: ClassVar[str] = "Hiding labels, to try how well it works"
+    heading: ClassVar[str] = "Hiding labels, to test the result"
 
-    unseen: Annotated[str | None, "Classes to hide from the embedding, separated by commas."] = None
+    unseen: Annotated[str | None, "Classes to hide, separated by commas."] = None
     label_rate: Annotated[
-        float | None, "Share of the labels to keep, the others being left for a test; all if not given."
+        float | None, "Share of the labels to keep; the others are left for a test. Default: all."
     ] = None
 
     @property
@@ -191,21 +191,23 @@ class Hiding:
 
 @dataclass(frozen=True)
 class VectorSource:
-    """The options that say which vectors discovery works with: a method's, or those of a file."""
+    """The embedding that discovery works with: that of a method, or of a file."""
 
-    heading: ClassVar[str] = "Vectors"
+    heading: ClassVar[str] = "Embedding"
 
-    method: Annotated[
-        str | None, "Method of the vectors, see `unseen methods`; smoothfeats if not given."
-    ] = None
-    embedding: Annotated[Path | None, "File of vectors to work with, of this or any other tool."] = None
+    method: Annotated[str | None, "Method of the embedding, see `unseen methods`. Default: smoothfeats."] = (
+        None
+    )
+    embedding: Annotated[Path | None, "File of an embedding to use, of this or any other tool."] = None
     param: options.Param = None
 
     def choose(self, seed: int) -> Method | Embedding | None:
         """Return a method, a file's vectors, or nothing where nothing was said."""
         if self.embedding is not None:
             if self.method is not None or self.param:
-                msg = "--embedding brings its own vectors; leave out --method and --param"
+                msg = (
+                    "`embedding` cannot be combined with `method` or `param`; leave out --method and --param"
+                )
                 raise UsageError(msg)
             return read_vectors(self.embedding)
         if self.method is None and not self.param:
@@ -218,16 +220,14 @@ class VectorSource:
 
 @dataclass(frozen=True)
 class NewClasses:
-    """The options that say what is known of the classes that nobody labelled."""
+    """What is known about the missing classes."""
 
-    heading: ClassVar[str] = "New classes"
-    classes: Annotated[
-        int | None, Limits(0), "Number of new classes to sort nodes into; estimated if not given."
-    ] = None
+    heading: ClassVar[str] = "Missing classes"
+    classes: Annotated[int | None, Limits(0), "Number of candidate classes. Default: estimated."] = None
     name: Annotated[
         list[str] | None,
         As("NAME: DESCRIPTION"),
-        "A missing class that is known by name, with words that describe it; repeatable.",
+        "A missing class that is known by name, with words that describe it. Repeatable.",
     ] = None
     names: Annotated[Path | None, "File of such names: a csv with the columns name, description."] = None
 
@@ -239,10 +239,18 @@ class NewClasses:
 
 
 @dataclass(frozen=True)
-class Search(options.Common, VectorSource, Hiding, GraphFiles):
-    """All options of the commands that look for missing classes."""
+class Settings(options.Common, VectorSource, Hiding, GraphFiles):
+    """All options that the commands which look for missing classes share; a project file may hold them."""
 
-    target: Annotated[str | None, "Type of nodes to look at; those that have labels if not given."] = None
+    heading: ClassVar[str] = "Input"
+    target: Annotated[str | None, "Type of nodes to look at. Default: the types that have labels."] = None
+
+
+@dataclass(frozen=True)
+class Search(Settings):
+    """The same, from the command line or a project file."""
+
+    project: options.Project = None
 
     def begin(
         self, source: str, *outputs: Path | None
@@ -284,7 +292,7 @@ def read_vectors(path: Path) -> Embedding:
 
 
 def is_dataset(source: str) -> bool:
-    """Whether `source` names a data set and not a file; a word that is neither is an error with a hint."""
+    """Whether `source` names a data set and not a file; a word that is neither is an error that names the nearest."""
     path = Path(source)
     if source == STANDARD or path.exists():
         return False
@@ -292,7 +300,8 @@ def is_dataset(source: str) -> bool:
 
     known = source.partition(":")[0] in dataset_names()  # a year may follow
     if not known and path.suffix == "" and path.parent == Path():
-        hint = unknown_name("data set", source, dataset_names())
-        msg = f"there is no file {source!r}, and {hint}"
+        if nearest_file(path) is not None:
+            raise InputError(missing_file(path))
+        msg = f"there is no file {source!r}, and {unknown_name('data set', source, dataset_names())}"
         raise InputError(msg)
     return known

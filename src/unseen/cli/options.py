@@ -20,6 +20,8 @@ from unseen.params import Limits, Parameter
 
 SHORT = {"output": "-o", "method": "-m"}
 """Short flags of options, the same in every command."""
+METAVARS = {Path: "FILE", int: "N", float: "NUMBER", str: "TEXT"}
+"""What the help shows for a value, unless :class:`As` says it."""
 PARAMETERS = {"dim": "n_components", "classes": "n_classes", "seed": "random_state"}
 """Options that a parameter of another name takes; a message that names the parameter shows the flag."""
 
@@ -72,10 +74,21 @@ def names(value: str | None) -> list[str]:
 Source = Annotated[str, "An edge file, or the name of a data set (see `unseen datasets`)."]
 LabelFiles = Annotated[list[Path] | None, "Label file (node, label). Repeat it to combine several files."]
 Header = Annotated[bool | None, "Whether text files begin with column names. Default: detected."]
-Delimiter = Annotated[str | None, As("CHAR"), "Character between the columns of text files. Default: detected."]
+Delimiter = Annotated[
+    str | None, As("CHAR"), "Character between the columns of text files. Default: detected."
+]
+Project = Annotated[
+    Path | None,
+    As("[FILE]"),
+    "Project file to use, also where a graph is given. Default: unseen.toml, where no graph is given.",
+]
 Dim = Annotated[int | None, Limits(1), "Number of dimensions of the embedding."]
 Epochs = Annotated[int | None, Limits(0), "Number of training epochs."]
-Param = Annotated[list[str] | None, As("NAME=VALUE"), "Another parameter of the method (see `unseen methods NAME`). Repeatable."]
+Param = Annotated[
+    list[str] | None,
+    As("NAME=VALUE"),
+    "Another parameter, see `unseen methods NAME`. Repeatable.",
+]
 Seed = Annotated[int, Limits(0), "Random seed."]
 Device = Annotated[str | None, As("auto|cpu|cuda"), "Device to train on."]
 Threads = Annotated[
@@ -88,7 +101,8 @@ Json = Annotated[bool, "Print a JSON report to stdout."]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, help="Print more messages.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Print errors only.")]
 Debug = Annotated[
-    bool, typer.Option("--debug", callback=_verbose, help="Print more messages, and the traceback of an error.")
+    bool,
+    typer.Option("--debug", callback=_verbose, help="Print more messages, and the traceback of an error."),
 ]
 
 
@@ -142,6 +156,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
         command(**values)
 
+    own = {each.name: each for each in parameters}
+    if "project" in own and own["source"].default is inspect.Parameter.empty:
+        call.needs_graph = True  # type: ignore[attr-defined]
+        own["source"] = own["source"].replace(default=None)  # the project file may name it
+        parameters = list(own.values())
     call.headings = {  # type: ignore[attr-defined]
         each: next(kind.heading for kind in group.__mro__ if each in vars(kind).get("__annotations__", {}))
         for group in groups.values()
@@ -160,11 +179,17 @@ def _for_typer(hint: Any, parameter: inspect.Parameter, *, argument: bool) -> An
     declared = Parameter.declared(parameter.name, hint, parameter.default)
     limits = {"min": declared.allowed.limits.low, "max": declared.allowed.limits.high}
     given: dict[str, Any] = {name: limit for name, limit in limits.items() if abs(limit) < math.inf}
-    given["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), None)
+    kinds = (declared.allowed.each or declared.allowed).kinds
+    usual = parameter.name.upper() if argument else next((METAVARS[kind] for kind in kinds), None)
+    given["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), usual)
+    if parameter.default is False:
+        given["show_default"] = False
     flags = [SHORT[parameter.name]] if parameter.name in SHORT else []
-    # what is off by default has a flag of its own, or typer would give it a negation
-    if flags or parameter.default is False:
-        flags.append(f"--{parameter.name.replace('_', '-')}")
+    flag = parameter.name.replace("_", "-")
+    if parameter.default is False and not flag.startswith("no-"):
+        flags.append(f"--{flag}/--no-{flag}")  # the negation overrides a project file, and is not in the help
+    elif flags or parameter.default is False:
+        flags.append(f"--{flag}")
     make = typer.Argument if argument else typer.Option
     return Annotated[declared.type, make(*flags, help=declared.meaning, **given)]
 

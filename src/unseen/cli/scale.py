@@ -22,21 +22,23 @@ app = typer.Typer(name="unseen.scale", add_completion=False, **LOOKS)
 def scale(
     parts: Annotated[Path, "Folder that `unseen partition` wrote."],
     *,
-    output: Annotated[Path, "Folder for the vectors, as Parquet parts."],
-    method: Annotated[str, "A method that trains on parts (docs/howto)."] = "rect",
+    output: Annotated[Path, "Folder for the embedding, as Parquet parts."],
+    method: Annotated[str, "Method that can train on parts (see docs/howto)."] = "rect",
     dim: options.Dim = None,
     epochs: options.Epochs = None,
     param: options.Param = None,
     device: options.Device = None,
-    checkpoint_every: Annotated[int, Limits(0), "Epochs between two checkpoints; 0: none."] = 10,
-    timeout: Annotated[float, Limits(1), "Seconds to wait for another process before giving up."] = 300,
+    checkpoint_every: Annotated[int, Limits(0), "Number of epochs between checkpoints; 0 writes none."] = 10,
+    timeout: Annotated[
+        float, Limits(1), "Seconds to wait for another process before the training fails."
+    ] = 300,
     scratch: options.Scratch = None,
     force: options.Force = False,
     common: options.Common,
 ) -> None:
-    """Train on the parts of a graph and write a vector for every node.
+    """Train on the parts of a graph and write the embedding of every node.
 
-    Alone it trains on the whole graph; started by torchrun, each process trains on its own parts.
+    A single process trains on the whole graph; with torchrun, each process trains on its own parts.
     """
     from unseen.engine.comm import connect
     from unseen.engine.train import train

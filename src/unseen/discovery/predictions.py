@@ -20,7 +20,9 @@ def predict_classes(found: Discovery) -> pa.Table:
     """Return the table of :meth:`unseen.Discovery.predictions`."""
     rows = dict(zip(found.nodes["node"].to_pylist(), _unlabelled_rows(found), strict=True))
     labels = found.labels
-    return _table(found.embedding.node_ids.tolist(), rows if labels is None else rows | _labelled_rows(labels))
+    return _table(
+        found.embedding.node_ids.tolist(), rows if labels is None else rows | _labelled_rows(labels)
+    )
 
 
 def labels_as_predictions(labels: Labels) -> pa.Table:

@@ -1,0 +1,70 @@
+"""Options from a project file: which there are, and how they meet those of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from unseen.cli.embed import Learning
+from unseen.cli.inputs import NewClasses, Settings
+from unseen.cli.options import Common, Source
+from unseen.data.project import GRAPH, NAME, Project, read_project
+from unseen.errors import UsageError
+from unseen.params import Parameter
+
+OUTPUTS = {"embed": "vectors.parquet"}
+"""Where a command writes that needs an output, if neither the command line nor a default says it."""
+EXCLUSIVE = (("embedding", "method"), ("embedding", "param"), ("absolute", "drop_negative"))
+"""Options that cannot be combined: one on the command line replaces the other in the project file."""
+
+
+def project_options() -> dict[str, Parameter]:
+    """Return what a project file may hold: the graph, and the options that several commands share."""
+    declared = {GRAPH: Parameter.declared(GRAPH, Source, None)}
+    for group in (Settings, NewClasses, Learning):
+        hints = get_type_hints(group, include_extras=True)
+        for each in fields(group):
+            if each.name == "seed" or each.name not in Common.__dataclass_fields__:
+                declared.setdefault(each.name, Parameter.declared(each.name, hints[each.name], each.default))
+    return declared
+
+
+def complete_flag(args: list[str]) -> list[str]:
+    """Return the arguments with the usual file after a `--project` without one."""
+    completed = []
+    for k, word in enumerate(args):
+        completed.append(word)
+        if word == "--project" and (k + 1 == len(args) or args[k + 1].startswith("-")):
+            completed.append(NAME)
+    return completed
+
+
+def find_project(given: Mapping[str, Any], *, needs_graph: bool) -> Project | None:
+    """Return the project file that is named, or that of this folder where no graph is given; None where neither is."""
+    named, has_graph = given.get("project"), given.get("source") is not None
+    if named is not None or (not has_graph and Path(NAME).exists()):
+        path = Path(named or NAME)
+        return read_project(path / NAME if path.is_dir() else path, project_options())
+    if not has_graph and (needs_graph or given.get("embedding") is None):
+        msg = (
+            "there is no graph: name an edge file or a data set, or write a project file for this folder with "
+            "`unseen init edges.csv --labels labels.csv`"
+        )
+        raise UsageError(msg)
+    return None
+
+
+def project_defaults(
+    project: Project | None, given: Mapping[str, Any], command: str | None
+) -> dict[str, Any]:
+    """Return the values that options of a command have if the command line does not give them."""
+    if project is None:
+        return {}
+    values = {"source" if key == GRAPH else key: value for key, value in project.values.items()}
+    for pair in EXCLUSIVE:
+        for one, other in (pair, pair[::-1]):
+            if given.get(one):
+                values.pop(other, None)
+    return values | ({"output": OUTPUTS[command]} if command in OUTPUTS else {})
