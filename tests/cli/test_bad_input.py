@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.cli.app import run
 
 BAD_EDGES = {
     "empty": ("", "empty"),
@@ -196,4 +197,60 @@ def test_an_unforeseen_error_is_one_line_too(
 
     monkeypatch.setattr(SmoothFeats, "_fit", broken)
     ran = cli("embed", "debian", "-o", tmp_path / "v.parquet", "--method", "smoothfeats")
-    _one_line(ran, "unexpected RuntimeError: two lines .*bug")
+    _one_line(ran, "unexpected RuntimeError: two lines .*bug.*--debug")
+
+
+def test_only_debug_prints_a_traceback(capfd: pytest.CaptureFixture[str], files: Path) -> None:
+    words = [
+        "embed",
+        str(files / "edges.csv"),
+        "-o",
+        str(files / "v.npz"),
+        "-m",
+        "smoothfeats",
+        "--dim",
+        "99",
+    ]
+    for flag, expected in (("-v", False), ("--debug", True)):
+        assert run([*words, flag]) == 1
+        err = capfd.readouterr().err
+        assert ("Traceback" in err) == expected
+        assert err.splitlines()[-1].startswith("unseen: --dim is 99, but at most")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--dim", "99"], "--dim is 99, but"),
+        (["--param", "n_components=99"], "--param n_components is 99, but"),
+        (["--param", "n-components=x"], "--param n_components must be an integer"),
+        (["--param", "steps=-1"], "--param steps must be an integer of at least 0"),
+        (["--symmetrize", "mean"], "--symmetrize must be 'max', 'sum' or 'error', got 'mean'"),
+        (["--delimiter", "::"], "--delimiter must be one character"),
+        (["--absolute", "--drop-negative"], "--drop-negative and --absolute do not go together"),
+        (["--labels", "labels.csv", "--label-rate", "2"], "--label-rate must be between 0 and 1"),
+    ],
+)
+def test_messages_name_the_flag(
+    cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(files)
+    ran = cli("embed", "edges.csv", "-o", "v.npz", "-m", "smoothfeats", *words)
+    _one_line(ran, sentence)
+    assert "`" not in ran.err.strip().splitlines()[-1]
+
+
+def test_notices_name_the_flag_too(cli: Callable, files: Path) -> None:
+    (files / "names.txt").write_text("ann bob\nbob cid\n")
+    ran = cli("embed", files / "names.txt", "-o", files / "v.npz", "-m", "smoothfeats", "--dim", 1)
+    assert "header=True" not in ran.err
+
+
+def test_a_word_that_is_no_file_names_the_nearest_file(
+    cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    _one_line(cli("embed", "edges", "-o", "v.npz"), "there is no file 'edges'; did you mean 'edges.csv'")
+    _one_line(
+        cli("embed", "debain", "-o", "v.npz"), "there is no file 'debain', and unknown data set .*'debian'"
+    )

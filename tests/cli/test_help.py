@@ -45,9 +45,30 @@ def test_no_summary_is_cut(cli: Any) -> None:
     assert all(summary in listed for summary, _ in COMMANDS.values())
 
 
-def test_every_command_has_its_line(cli: Any) -> None:
+def test_commands_are_listed_in_the_order_of_use(cli: Any) -> None:
+    listed = cli("--help").out.partition("Commands:")[2]
+    own = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2:3].strip()]
+    assert own[:10] == [
+        "init",
+        "demo",
+        "embed",
+        "discover",
+        "predict",
+        "suggest",
+        "accept",
+        "audit",
+        "explore",
+        "label",
+    ]
+    assert own[10:15] == ["evaluate", "convert", "partition", "datasets", "methods"]
+    assert "unseen init edges.csv --labels labels.csv" in listed
+
+
+def test_every_command_has_an_example(cli: Any) -> None:
     for name in COMMANDS:
-        assert cli(name, "--help").code == 0
+        ran = cli(name, "--help")
+        assert ran.code == 0
+        assert f"  unseen {name}" in ran.out.partition("Examples:")[2]
 
 
 def test_options_are_declared_by_limits_and_meaning(cli: Any) -> None:
@@ -60,7 +81,7 @@ def test_options_are_declared_by_limits_and_meaning(cli: Any) -> None:
         "--header / --no-header",
     ):
         assert shown in text, shown
-    assert "--no-directed" not in text  # what is off needs no word for it
+    assert "--no-directed" not in text  # it is there for project files
     assert cli("suggest", "edges.csv", "--budget", "0").code == 2
     assert cli("accept", "labels.csv", "nodes.csv", "new-1=a", "--at-least", "2").code == 2
 

@@ -6,15 +6,27 @@ import logging
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import Input, NewClasses, Settings, is_dataset
-from unseen.cli.output import aligned, print_json
+from unseen.cli.output import aligned, print_json, with_flags
 from unseen.cli.project import project_options
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.data.project import GRAPH, NAME, relative_path, split_type, write_project
 from unseen.errors import OutputError, UsageError, counted, first_of, logger
+
+if TYPE_CHECKING:
+    from unseen.data.read import FileLayout
+
+COLUMNS = {
+    "src": "src",
+    "dst": "dst",
+    "weight": "weight",
+    "node": "node_column",
+    "label": "label_column",
+}
+"""What a column is read as, and the option that names the column."""
 
 
 @options.grouped
@@ -39,24 +51,26 @@ def init(
         raise OutputError(msg)
     refuse_overwriting(output, inputs)
     require_writable(output, example=NAME)
-    warnings = _Warnings()
-    logger.addHandler(warnings)
+    doubts = _Doubts()
+    logger.addHandler(doubts)
     try:
         data = settings.load(source)
+        layouts = {} if is_dataset(source) else _inspect_files(source, settings, data)
     finally:
-        logger.removeHandler(warnings)
-    values = _values(source, output.parent, settings, new)
+        logger.removeHandler(doubts)
+    doubts.lines += [line for each in layouts.values() if not each.has_header for line in each.notices]
+    values = _values(source, output.parent, settings, new, _columns(layouts))
     write_project(output, values)
-    report = _report(data)
+    report = {**_report(data, layouts), "not_sure": list(dict.fromkeys(map(with_flags, doubts.lines)))}
     if settings.json:
-        print_json({"output": str(output), **report, "warnings": warnings.lines, "project": values})
+        print_json({"output": str(output), **report, "project": values})
         return
-    sys.stdout.write(_as_text(report, warnings.lines))
-    logger.info("written to %s; now `unseen discover` needs no arguments in this folder", output)
+    sys.stdout.write(_as_text(report))
+    logger.info("written to %s; in its folder, `unseen discover` needs no arguments", output)
 
 
-class _Warnings(logging.Handler):
-    """Collects warnings: what the readers were not sure of."""
+class _Doubts(logging.Handler):
+    """Collects the warnings of the readers."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -66,9 +80,41 @@ class _Warnings(logging.Handler):
         self.lines.append(self.format(record))
 
 
-def _values(source: str, folder: Path, settings: Settings, new: NewClasses) -> dict[str, Any]:
+def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[str, str], FileLayout]:
+    """Return how each file was read, by its role and name."""
+    from unseen.data.read import inspect_file
+
+    features = settings.feature_sources()
+    paths = features.values() if isinstance(features, dict) else [features]
+    roles = [("nodes", settings.nodes), *(("features", path) for path in paths), ("text", settings.text)]
+    roles += [("labels", path) for path in settings.labels or []]
+    ids, reading = data.graph.node_ids, settings.reading()
+    layouts = {("edges", source): inspect_file(Path(source), "edges", reading)}
+    for role, path in roles:
+        if path is not None:
+            layouts[role, str(path)] = inspect_file(path, role, reading, ids)
+    return layouts
+
+
+def _columns(layouts: dict[tuple[str, str], FileLayout]) -> dict[str, str]:
+    """Return the options for columns whose names are not the usual ones; files must agree on the column of the ids."""
+    names: dict[str, set[str | int]] = {}
+    for layout in layouts.values():
+        for meaning, column in layout.columns.items():
+            names.setdefault(meaning, set()).update([column] if layout.has_header else [])
+    return {
+        option: str(*names[meaning])
+        for meaning, option in COLUMNS.items()
+        if len(names.get(meaning, ())) == 1 and names[meaning] != {meaning}
+    }
+
+
+def _values(
+    source: str, folder: Path, settings: Settings, new: NewClasses, columns: dict[str, str]
+) -> dict[str, Any]:
     """Return the graph and every option that differs from its default, with paths relative to the project file."""
     given = {each.name: getattr(group, each.name) for group in (settings, new) for each in fields(group)}
+    given |= columns
     values: dict[str, Any] = {GRAPH: source if is_dataset(source) else Path(source)}
     for key, parameter in project_options().items():
         if key in given and (given[key] != parameter.default or key == "seed"):
@@ -80,7 +126,8 @@ def _values(source: str, folder: Path, settings: Settings, new: NewClasses) -> d
 
 def _relative(value: Any, folder: Path) -> Any:
     if isinstance(value, list):
-        return [_relative(each, folder) for each in value]
+        entries = [_relative(each, folder) for each in value]
+        return entries[0] if len(entries) == 1 else entries
     return relative_path(value, folder) if isinstance(value, Path) else value
 
 
@@ -89,29 +136,40 @@ def _relative_features(text: str, folder: Path) -> str:
     return node_type + relative_path(Path(path), folder)
 
 
-def _report(data: Input) -> dict[str, Any]:
+def _report(data: Input, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:
     graph, labels = data.graph, data.labels
     classes = {} if labels is None else dict(zip(labels.classes, labels.counts.tolist(), strict=True))
-    n_labelled = 0 if labels is None else len(labels.labelled)
     return {
+        "files": [
+            {"file": file, "role": role, "header": layout.has_header, "columns": layout.columns}
+            for (role, file), layout in layouts.items()
+        ],
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
         "isolated": int(graph.isolated.sum()),
         "features": 0 if graph.features is None else int(graph.features.shape[1]),
         "classes": classes,
-        "unlabelled": graph.n_nodes - n_labelled,
+        "unlabelled": graph.n_nodes - (0 if labels is None else len(labels.labelled)),
     }
 
 
-def _as_text(report: dict[str, Any], warnings: list[str]) -> str:
+def _as_text(report: dict[str, Any]) -> str:
+    files = []
+    for each in report["files"]:
+        columns = [
+            f"{meaning}: {column if each['header'] else f'column {column + 1}'}"
+            for meaning, column in each["columns"].items()
+        ]
+        files.append([each["file"], each["role"], ", ".join(columns)])
     classes = [f"{name} ({n:,})" for name, n in report["classes"].items()]
     isolated = f", {report['isolated']:,} without an edge" if report["isolated"] else ""
-    rows = [
+    counts = [
         ["nodes", f"{report['nodes']:,}{isolated}"],
         ["edges", f"{report['edges']:,}"],
         ["features", f"{report['features']:,}" if report["features"] else "none"],
         ["labels", f"{counted(len(classes), 'class')}: {first_of(classes)}" if classes else "none"],
         ["unlabelled", counted(report["unlabelled"], "node")],
-        *(["not sure", line] for line in warnings),
+        *(["not sure", line] for line in report["not_sure"]),
     ]
-    return aligned(["", ""], rows, left=2).lstrip()
+    table = aligned(["file", "read as", "columns"], files, left=3) + "\n" if files else ""
+    return table + aligned(counts[0], counts[1:], left=2)

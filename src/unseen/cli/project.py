@@ -16,8 +16,19 @@ from unseen.params import Parameter
 
 OUTPUTS = {"embed": "vectors.parquet"}
 """Where a command writes that needs an output, if neither the command line nor a default says it."""
-EXCLUSIVE = (("embedding", "method"), ("embedding", "param"), ("absolute", "drop_negative"))
-"""Options that cannot be combined: one on the command line replaces the other in the project file."""
+REPLACED = {
+    "source": ("src", "dst", "weight", "edges_table"),
+    "labels": ("label_column",),
+    "embedding": ("method", "param"),
+    "method": ("embedding",),
+    "param": ("embedding",),
+    "absolute": ("drop_negative",),
+    "drop_negative": ("absolute",),
+}
+"""Options of the project file that an option on the command line replaces: columns of a file that is not read, and
+options that cannot be combined with it."""
+NODE_FILES = {"nodes", "features", "text", "labels"}
+"""Files that may have the column `node_column`."""
 
 
 def project_options() -> dict[str, Parameter]:
@@ -63,8 +74,9 @@ def project_defaults(
     if project is None:
         return {}
     values = {"source" if key == GRAPH else key: value for key, value in project.values.items()}
-    for pair in EXCLUSIVE:
-        for one, other in (pair, pair[::-1]):
-            if given.get(one):
-                values.pop(other, None)
+    typed = {name for name, value in given.items() if value}
+    replaced = {other for name in typed for other in REPLACED.get(name, ())}
+    if NODE_FILES & values.keys() <= typed:
+        replaced.add("node_column")
+    values = {key: value for key, value in values.items() if key not in replaced}
     return values | ({"output": OUTPUTS[command]} if command in OUTPUTS else {})

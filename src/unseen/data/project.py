@@ -91,7 +91,7 @@ def find_line(text: str, key: str) -> int:
 
 
 def write_project(path: Path, values: Mapping[str, Any]) -> None:
-    """Write a project file; a list with one entry is written as the entry."""
+    """Write a project file."""
     lines = [f"{key} = {_as_toml(value)}\n" for key, value in values.items()]
     with atomic_path(path) as temporary:
         temporary.write_text(HEADING + "\n" + "".join(lines), encoding="utf-8", newline="\n")
@@ -173,8 +173,7 @@ def _find_file(project: Project, key: str, text: str) -> str:
 
 def _as_toml(value: Any) -> str:
     if isinstance(value, list):
-        listed = [_as_toml(each) for each in value]
-        return listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"
+        return f"[{', '.join(_as_toml(each) for each in value)}]"
     if isinstance(value, str):
         # JSON and TOML escape the same characters but one
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
