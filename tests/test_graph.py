@@ -259,3 +259,39 @@ def test_stored_zeros_and_duplicates_are_no_edges() -> None:
     graph = Graph(stored.tocsr())
     assert (graph.n_edges, graph.n_self_loops) == (1, 0)
     assert graph.adjacency.toarray().tolist() == PAIR.tolist()
+
+
+def test_texts_stay_with_the_nodes() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"])
+    assert graph.texts is None
+    own = dataclasses.replace(graph, texts=["of a", None, "of c"])  # type: ignore[arg-type]
+    assert own.texts is not None
+    assert own.texts.tolist() == ["of a", "", "of c"]
+    assert dataclasses.replace(own, features=np.eye(3)).texts.tolist() == own.texts.tolist()  # type: ignore[union-attr]
+    assert own.subgraph(np.array([2, 0])).texts.tolist() == ["of c", "of a"]  # type: ignore[union-attr]
+    assert pickle.loads(pickle.dumps(own)).texts.tolist() == own.texts.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        own.texts[0] = "x"
+    for texts, complaint in (
+        (["of a"], "1 entries but the graph has 3 nodes"),
+        ([1, 2, 3], "1, which is not a text"),
+    ):
+        with pytest.raises(unseen.InputError, match=complaint):
+            dataclasses.replace(graph, texts=texts)  # type: ignore[arg-type]
+
+
+def test_texts_stay_with_graphs_of_relations() -> None:
+    follows, likes = (sp.csr_array(([1.0], (ends, (2,))), shape=(3, 3)) for ends in ((0,), (1,)))
+    relations = [
+        unseen.Relation("follows", None, None, follows),
+        unseen.Relation("likes", None, None, -likes),
+    ]
+    graph = Graph.from_relations(relations, ["a", "b", "c"], texts=["of a", "of b", "of c"])
+    views = [
+        graph,
+        graph.plain,
+        *(graph.view(unseen.Need(**{key: True})) for key in ("directed", "signed", "typed")),
+    ]
+    for view in views:
+        assert view.texts.tolist() == ["of a", "of b", "of c"]  # type: ignore[union-attr]
+        assert view.subgraph(np.array([1, 0])).texts.tolist() == ["of b", "of a"]  # type: ignore[union-attr]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,17 @@ import scipy.sparse as sp
 
 from unseen.errors import counted, unknown_type
 from unseen.ids import Features as Features
-from unseen.ids import IdArray, Stored, Value, checked_adjacency, checked_columns, lock, row_ids, symmetrized
+from unseen.ids import (
+    IdArray,
+    Stored,
+    Value,
+    checked_adjacency,
+    checked_columns,
+    checked_texts,
+    lock,
+    row_ids,
+    symmetrized,
+)
 from unseen.ids import Symmetrize as Symmetrize
 
 if TYPE_CHECKING:
@@ -61,6 +71,8 @@ class Graph(Value):
         One unique id per row; 0 ... n - 1 when not given.
     feature_names : sequence of str, optional
         One name a feature column.
+    texts : sequence of str, optional
+        One text a node, to show to people; empty where a node has none. Methods do not read it.
 
     Examples
     --------
@@ -76,14 +88,18 @@ class Graph(Value):
     features: Features | None = None
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
     feature_names: tuple[str, ...] | None = None
+    texts: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         adjacency = checked_adjacency(self.adjacency)
         n = adjacency.shape[0]
         ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
         features, names = checked_columns(self.features, self.feature_names, n)
+        texts = checked_texts(self.texts, n)
         lock(adjacency, features)
-        self.__dict__.update(adjacency=adjacency, features=features, node_ids=ids, feature_names=names)
+        self.__dict__.update(
+            adjacency=adjacency, features=features, node_ids=ids, feature_names=names, texts=texts
+        )
 
     def __repr__(self) -> str:
         nodes = f"{self.n_nodes} nodes" + (f" of {len(self.types)} types" if len(self.types) > 1 else "")
@@ -206,7 +222,24 @@ class Graph(Value):
         if np.array_equal(rows, np.arange(self.n_nodes)):
             return self
         features = None if self.features is None else self.features[rows]
-        return Graph(self.adjacency[rows][:, rows], features, self.node_ids[rows], self.feature_names)
+        texts = None if self.texts is None else self.texts[rows]
+        return Graph(self.adjacency[rows][:, rows], features, self.node_ids[rows], self.feature_names, texts)
+
+    def with_features(self, features: Any, feature_names: Any = None) -> Graph:
+        """Return the same nodes and edges with other features, or with none.
+
+        Parameters
+        ----------
+        features, feature_names
+            As for :class:`Graph`; where nodes are of several types, as for :meth:`from_relations`.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> unseen.Graph([[0, 1], [1, 0]], [[1.0], [2.0]]).with_features(None)
+        Graph(2 nodes, 1 edges, no features)
+        """
+        return replace(self, features=features, feature_names=feature_names)
 
     @staticmethod
     def from_relations(
@@ -215,6 +248,7 @@ class Graph(Value):
         node_types: Iterable[str] | None = None,
         features: Any = None,
         feature_names: Any = None,
+        texts: Iterable[Any] | None = None,
     ) -> Graph:
         """Make a graph of relations: several kinds of nodes and edges, directed or not, weights of either sign.
 
@@ -231,6 +265,8 @@ class Graph(Value):
             out. Where there is one type, the matrix itself will do.
         feature_names : mapping or sequence, optional
             From a type to the names of its columns, or these names.
+        texts : sequence of str, optional
+            As for :class:`Graph`.
 
         Examples
         --------
@@ -248,7 +284,7 @@ class Graph(Value):
         """
         from unseen.relation_graph import RelationGraph
 
-        return RelationGraph(relations, node_ids, node_types, features, feature_names)
+        return RelationGraph(relations, node_ids, node_types, features, feature_names, texts)
 
     @staticmethod
     def from_edges(

@@ -300,6 +300,24 @@ def checked_columns(
     return matrix, named
 
 
+def checked_texts(texts: Iterable[Any] | None, n: int) -> Array | None:
+    """Return one text per node as a read-only array, empty where it is None; None where there are no texts."""
+    if texts is None:
+        return None
+    own = _object_array(["" if text is None else text for text in texts])
+    odd = next((text for text in own if not isinstance(text, str)), None)
+    if odd is not None or len(own) != n:
+        found = (
+            f"{len(own)} entries but the graph has {n} nodes"
+            if odd is None
+            else f"{odd!r}, which is not a text"
+        )
+        msg = f"`texts` has {found}; one str per node is needed"
+        raise InputError(msg)
+    lock(own)
+    return own
+
+
 def lock(*arrays: sp.csr_array | Array | None) -> None:
     """Lock arrays, and the three arrays of sparse ones, against writing."""
     for array in arrays:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_type
 from unseen.graph import Graph, Need
-from unseen.ids import Features, Ints, Stored, Types, checked_columns, lock, merged, row_ids
+from unseen.ids import Features, Ints, Stored, Types, checked_columns, checked_texts, lock, merged, row_ids
 from unseen.relations import Relation, oriented
 
 
@@ -30,6 +30,7 @@ class RelationGraph(Graph):
         node_types: Iterable[str] | None = None,
         features: Any = None,
         feature_names: Any = None,
+        texts: Iterable[Any] | None = None,
     ) -> None:
         listed = _checked_relations(relations)
         n = listed[0].matrix.shape[0]
@@ -49,6 +50,7 @@ class RelationGraph(Graph):
             codes=codes,
             stored_features=stored,
             relations=sound,
+            texts=checked_texts(texts, n),
             is_directed=any(each.directed for each in sound),
             _matrices=tuple(each.matrix for each in sound),
             _views={},
@@ -117,10 +119,20 @@ class RelationGraph(Graph):
         return RelationGraph(
             relations,
             self.node_ids[rows],
-            None if self.types == (None,) else np.array(self.types, dtype=object)[self.codes[rows]],
+            self._type_names(rows),
             {key: matrix for key, (matrix, _) in kept.items()},
             {key: names for key, (_, names) in kept.items() if names is not None},
+            None if self.texts is None else self.texts[rows],
         )
+
+    def with_features(self, features: Any, feature_names: Any = None) -> Graph:
+        """Return the same nodes and relations with other features, or with none; see :meth:`from_relations`."""
+        types = self._type_names(np.arange(self.n_nodes))
+        return RelationGraph(self.relations, self.node_ids, types, features, feature_names, self.texts)
+
+    def _type_names(self, rows: Ints) -> Iterable[str] | None:
+        """Return the type of each of these nodes; None where types have no names."""
+        return None if self.types == (None,) else np.array(self.types, dtype=object)[self.codes[rows]]
 
     def subgraph(self, rows: Ints) -> Graph:
         """Return the graph of these rows, in their order, and the edges between them; itself where that is all."""
@@ -250,8 +262,9 @@ def folded(graph: RelationGraph, need: Need) -> tuple[Graph, str]:
         return graph.with_relations([Relation(*each) for each in relations]), sentence
     features, names = _side_by_side(graph)
     if kept == Need():
-        return Graph(csr, features, graph.node_ids, names), sentence
-    return RelationGraph([Relation(*relations[0])], graph.node_ids, None, features, names), sentence
+        return Graph(csr, features, graph.node_ids, names, graph.texts), sentence
+    view = RelationGraph([Relation(*relations[0])], graph.node_ids, None, features, names, graph.texts)
+    return view, sentence
 
 
 def _side_by_side(graph: RelationGraph) -> tuple[Features | None, tuple[str, ...] | None]:
@@ -273,14 +286,18 @@ def _sentence(graph: RelationGraph, kept: Need, opposite: int) -> str:
     parts = []
     if graph.is_heterogeneous and not kept.typed:
         types = f" between {len(graph.types)} types of nodes" if len(graph.types) > 1 else ""
-        parts.append(f"{counted(len(graph.relations), 'relation')}{types} as one kind of edges")
+        parts.append(f"{counted(len(graph.relations), 'relation')}{types} become one kind of edge")
         if types and graph.stored_features:
-            parts.append(f"the features of {counted(len(graph.stored_features), 'type')} side by side")
+            parts.append(f"the features of {counted(len(graph.stored_features), 'type')} are concatenated")
     if graph.is_directed and not kept.directed:
-        parts.append("directions left out")
+        parts.append("edge directions are ignored")
     if graph.is_signed and not kept.signed:
         negative = sum(relation.n_negative for relation in graph.relations)
-        parts.append(f"{counted(negative, 'edge')} of negative weight left out")
+        parts.append(
+            f"{counted(negative, 'edge')} with a negative weight {'is' if negative == 1 else 'are'} left out"
+        )
     if opposite:
-        parts.append(f"{counted(opposite, 'pair')} of equal and opposite weights left out")
-    return f"the graph was folded for methods that need it so: {', '.join(parts)}" if parts else ""
+        parts.append(
+            f"{counted(opposite, 'pair')} with equal and opposite weights {'is' if opposite == 1 else 'are'} left out"
+        )
+    return f"the method works on a simpler graph: {', '.join(parts)}" if parts else ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
-_MOST_ROWS, _MOST_POINTS = 12, 300
+_MOST_ROWS, _MOST_LISTED, _MOST_POINTS = 12, 50, 300
 _WIDTH, _HEIGHT = 260, 120
 
 
@@ -32,6 +32,25 @@ def as_html(value: Any) -> str:
     return (
         f'<div class="unseen"><b>{escape(_short(repr(value)))}</b><table>{rows}</table>{picture(value)}</div>'
     )
+
+
+def html_table(title: str, columns: Mapping[str, Sequence[object]]) -> str:
+    """Return columns as an HTML table below a title, the first fifty rows; long cells are shortened.
+
+    Examples
+    --------
+    >>> html_table("Two", {"node": ["a", "<b>"], "score": [0.12345, None]})[-60:]
+    '</td></tr><tr><td>&lt;b&gt;</td><td></td></tr></table></div>'
+    """
+    head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in columns)
+    rows = list(zip(*columns.values(), strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td>{'' if cell is None else escape(_short(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows[:_MOST_LISTED]
+    )
+    more = f"<p>{len(rows) - _MOST_LISTED} more</p>" if len(rows) > _MOST_LISTED else ""
+    table = f"<table><tr>{head}</tr>{body}</table>" if rows else ""
+    return f'<div class="unseen"><p>{escape(title)}</p>{table}{more}</div>'
 
 
 def bars(heights: Mapping[str, float]) -> str:
@@ -99,7 +118,6 @@ _SHOWN: dict[str, tuple[tuple[str, ...], Callable[[Any], str]]] = {
     "Split": (("train", "test", "unseen", "seen_labels", "random_state"), lambda _: ""),
     "Data": (("graph", "labels"), lambda data: _classes(data.labels)),
     "Dataset": (("graph", "labels"), lambda data: _classes(data.labels)),
-    "Discovery": (("count", "classes"), lambda found: bars({each.name: each.size for each in found.classes})),
     "Score": ((), lambda score: bars(score.per_class)),
     "ScoreSummary": ((), lambda summary: bars(summary.per_class())),
 }

@@ -55,6 +55,7 @@ def test_texts_of_directed_and_of_typed_graphs() -> None:
     graph = unseen.read_graph(PAIRS, text=text, directed=True)
     assert graph.is_directed
     assert graph.feature_names == ("old", "red", "wine")
+    assert graph.texts.tolist() == list(TEXTS.values())
     with pytest.raises(InputError, match="texts are for graphs whose nodes are of one type"):
         unseen.read_graph(PAIRS, nodes=frame(type=["x", "y", "x", "y"]), text=text)
 
@@ -105,7 +106,7 @@ def test_parts_take_numbers_only(tmp_path: Path) -> None:
         partition(tmp_path / "e.csv", tmp_path / "parts", parts=1, features=tmp_path / "f.csv")
 
 
-def test_captions_speak_in_words_beside_numbers() -> None:
+def test_noise_in_numbers_does_not_reach_the_captions() -> None:
     data = unseen.planted_partition(200, 4, random_state=0)
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(200, 2))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import unseen
@@ -38,6 +42,58 @@ def test_planted_errors_are_found_and_put_right(flipped):
 def test_right_labels_are_left_alone():
     data = unseen.planted_partition(300, 3, degree_within=10, words_of_class=6, random_state=0)
     assert unseen.audit(data.graph, data.labels, random_state=0).num_rows == 0
+
+
+def merchants():
+    """Customers who are linked to merchants only, and features that say nothing: no label is wrong."""
+    rng = np.random.default_rng(0)
+    pairs = [
+        (f"c{c}", f"m{m}") for c in range(300) for m in rng.choice(52, rng.integers(3, 8), replace=False)
+    ]
+    ids = [f"c{k}" for k in range(300)] + [f"m{k}" for k in range(52)]
+    graph = unseen.Graph.from_edges(*zip(*pairs, strict=True), nodes=ids, features=rng.normal(size=(352, 4)))
+    values = ["retail"] * 200 + ["business"] * 100 + ["merchant"] * 52
+    return graph, unseen.Labels.from_values(values, ids)
+
+
+def test_an_audit_that_cannot_judge_lists_nothing():
+    graph, labels = merchants()
+    issues = unseen.audit(graph, labels, random_state=0)
+    assert issues.num_rows == 0
+    assert issues.expected_precision < 0.2
+    assert issues.sentence.startswith("No label is listed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.1])
+def test_the_expected_precision_foretells_the_true_one(share):
+    data = unseen.planted_partition(
+        600, 5, degree_within=6, degree_between=3, words_of_class=2, random_state=1
+    )
+    rng = np.random.default_rng(2)
+    codes = data.labels.codes.copy()
+    wrong = rng.choice(600, round(600 * share), replace=False)
+    codes[wrong] = (codes[wrong] + 1 + rng.integers(4, size=len(wrong))) % 5
+    issues = unseen.audit(data.graph, unseen.Labels.from_values([f"c{k}" for k in codes]), random_state=0)
+    assert len(issues) > 5
+    true = np.isin(issues["node"].to_numpy(), wrong).mean()
+    assert issues.expected_precision == pytest.approx(true, abs=0.2)
+
+
+def test_issues_are_a_table_and_show_as_one(flipped):
+    data, labels = flipped
+    graph = replace(data.graph, texts=[f"<b>text {k}</b>" for k in range(400)])
+    issues = unseen.audit(graph, labels, random_state=0)
+    first = issues.to_pylist()[0]
+    assert pa.table(issues).num_rows == len(issues) == issues.num_rows
+    assert float(issues.schema.metadata[b"unseen.expected_precision"]) == pytest.approx(
+        issues.expected_precision, abs=1e-4
+    )
+    assert pickle.loads(pickle.dumps(issues)).expected_precision == issues.expected_precision
+    assert f"about {100 * issues.expected_precision:.0f} % of the listed labels" in str(issues)
+    shown = issues._repr_html_()
+    assert f"&lt;b&gt;text {first['node']}&lt;/b&gt;" in shown
+    assert "<b>" not in shown
 
 
 def test_the_order_of_the_nodes_does_not_matter(flipped):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from typing import ClassVar
 
 import numpy as np
@@ -74,7 +76,7 @@ def test_the_self_test_foretells_the_truth(case):
     assert 0 <= test.ece < 0.15
     assert 0 <= test.brier < 0.15
     assert sum(b.n for b in test.bins) > 100
-    assert "hidden and was found again well" in test.verdict
+    assert "left out in turn and recovered well" in test.verdict
 
 
 def test_the_coverage_counts_and_finds_nothing_to_worry_about(case):
@@ -125,7 +127,7 @@ def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
     assert spread.coverage.reach < 0.55 < 0.7 < corner.coverage.reach
     assert spread.coverage.gathered < 0.2 < 0.35 < corner.coverage.gathered
     assert not any("corner" in w for w in spread.coverage.warnings)
-    assert any("one corner of their classes" in w for w in corner.coverage.warnings)
+    assert any("one region of their classes" in w for w in corner.coverage.warnings)
     assert corner.coverage.expected_unseen < 0.35 * corner.nodes.num_rows
 
 
@@ -134,7 +136,7 @@ def test_a_graph_that_is_not_homophilous_is_told_of_and_not_smoothed():
     data = planted(n_nodes=400, n_classes=4, words_of_class=6, degree_within=0.2, degree_between=6)
     found = unseen.discover(data.graph, hidden(data, ["c1"]), random_state=rng)
     assert found.coverage.homophily < found.coverage.expected_homophily
-    assert any("not homophilous" in w for w in found.coverage.warnings)
+    assert any("heterophilous" in w for w in found.coverage.warnings)
     assert found.embedding.params["steps"] == 0
     assert found.evidence.column("neighbourhood").null_count == found.nodes.num_rows
     assert compare(found, data.labels).auroc > 0.9
@@ -180,7 +182,7 @@ def test_real_valued_features_are_told_by_their_differences():
     graph = unseen.Graph(data.graph.adjacency, features, feature_names=[f"sensor {k}" for k in range(6)])
     found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
     assert found.classes[0].caption_kind == "features"
-    assert found.classes[0].caption[0] == "high sensor 1"
+    assert found.classes[0].caption[0] == "sensor 1 2.0 (others 0.0)"
 
 
 def test_one_labelled_class_is_enough_but_nothing_can_be_tested():
@@ -190,6 +192,66 @@ def test_one_labelled_class_is_enough_but_nothing_can_be_tested():
     assert found.self_test.auroc is None
     assert "one labelled class" in found.self_test.verdict
     assert found.self_test.verdict in found.coverage.warnings
+
+
+def test_one_labelled_class_gives_a_ranking_and_no_numbers():
+    data = planted(n_classes=3)
+    found = unseen.discover(data.graph, hidden(data, ["c0", "c1"]), random_state=0)
+    assert not found.has_estimate
+    text = " ".join(str(found).split())
+    assert not re.search("[Aa]bout [0-9]|new-1|[0-9] missing class", text)
+    assert "Label at least 3 nodes of a second class" in text
+    p = found.nodes.column("unseen_probability").to_numpy()
+    first = found.nodes.column("node")[int(p.argmax())].as_py()
+    assert f"{first} ({p.max():.2f})" in text
+    report = found.to_json()
+    assert (report["has_estimate"], report["count"], report["expected_unseen"]) == (False, None, None)
+    assert "no estimate" in repr(found)
+    assert str(first) in found._repr_html_()
+
+
+def test_print_shows_the_summary_and_repr_stays_short(case):
+    assert str(case.found) == case.found.summary().rstrip()
+    assert repr(case.found).count("\n") == 0
+    assert repr(case.found).startswith("Discovery(477 unlabelled nodes, candidate classes: new-1: ")
+
+
+def test_notebooks_show_classes_with_texts():
+    data = planted(n_classes=4)
+    texts = [f"<i>about {node}</i>" for node in data.graph.node_ids]
+    graph = dataclasses.replace(data.graph, texts=texts)
+    found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
+    shown = found._repr_html_()
+    first = found.classes[0].members[0]
+    assert f"&lt;i&gt;about {first}&lt;/i&gt;" in shown
+    assert "<i>" not in shown
+    assert found.classes[0].caption[0] in shown
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("signed", [True, False])
+def test_graphs_of_relations_with_few_features(directed, signed):
+    data = planted(n_nodes=120, n_classes=3)
+    upper = sp.triu(data.graph.adjacency, 1).tocsr()
+    if signed:
+        upper.data[:5] *= -1
+    features = np.random.default_rng(0).normal(size=(120, 5)) + 2 * np.eye(3, 5)[data.labels.codes]
+    relation = unseen.Relation("edge", None, None, upper, directed)
+    graph = unseen.Graph.from_relations([relation], features=features)
+    assert (graph.is_directed, graph.is_signed) == (directed, signed)
+    found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
+    assert compare(found, data.labels).auroc > 0.8
+    other = graph.with_features(features[:, :2], ["a", "b"])
+    assert (other.is_directed, other.feature_names) == (directed, ("a", "b"))
+    assert graph.with_features(None).features is None
+
+
+def test_a_small_discovery_has_nothing_to_say_about_columns(caplog):
+    data = planted(n_nodes=60, n_classes=3)
+    graph = data.graph.with_features(np.random.default_rng(0).random((60, 5)))
+    with caplog.at_level("INFO", logger="unseen"):
+        unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
+    assert not [record for record in caplog.messages if "dimensions" in record or "default" in record]
 
 
 def test_very_few_labels_work_and_are_told_of():
@@ -209,7 +271,9 @@ def test_classes_with_one_label_are_set_aside_in_one_sentence():
         np.flatnonzero(data.labels.codes == 2)[:30],
     ]
     result = unseen.discover(data.graph, data.labels.keep(np.sort(rows), without=["c3"]), random_state=0)
-    sentences = [w for w in result.coverage.warnings if w.startswith("Set aside in the self-test")]
+    sentences = [
+        w for w in result.coverage.warnings if w.startswith("Not used in the leave-one-class-out test")
+    ]
     assert len(sentences) == 1
     assert sentences[0].endswith(": c0, c1.")
 

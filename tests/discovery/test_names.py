@@ -48,7 +48,7 @@ def test_a_class_that_is_not_missing_is_absent(case):
     result = unseen.discover(case.data.graph, case.labels, names={"other": "c0"}, random_state=0)
     assert result.absent == ("other",)
     assert result.nodes.column("unseen_probability").equals(case.found.nodes.column("unseen_probability"))
-    assert "No node seems to be of: other." in result.summary()
+    assert "No node seems to belong to: other." in result.summary()
 
 
 @pytest.mark.parametrize(

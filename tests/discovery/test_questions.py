@@ -17,7 +17,7 @@ def test_answers_to_the_questions_prove_the_number(case):
     labels = case.data.labels.keep(np.sort(np.r_[case.labels.labelled, answers]))
     result = unseen.discover(case.data.graph, labels, random_state=0)
     assert (result.count.best, result.count.proven) == (2, 2)
-    assert "Answers prove 2 of them." in result.summary()
+    assert "Answers confirm 2 of them." in result.summary()
     assert not set(answers) & set(result.nodes.column("node").to_pylist())
     assert not set(answers) & set(result.questions)
     assert dict(result.coverage.classes)["c1"] + dict(result.coverage.classes)["c4"] == 6

@@ -19,7 +19,7 @@ def test_the_first_suggestions_name_the_found_classes(case):
     assert len({one.node for one in chosen}) == 12
     assert [one.node for one in chosen[:6]] == list(case.found.questions)
     assert {one.group for one in chosen[:6]} >= {each.group for each in case.found.classes}
-    assert chosen[0].reason.startswith("typical of a part of new-")
+    assert chosen[0].reason.startswith("a typical member of new-")
     codes = case.data.labels.codes
     assert {case.data.labels.classes[codes[one.node]] for one in chosen[:6]} == {"c1", "c4"}
     assert not set(case.labels.labelled) & {one.node for one in chosen}
@@ -41,7 +41,7 @@ def test_without_labels_the_parts_of_the_graph_are_covered():
     chosen = unseen.suggest(data.graph, nothing, budget=8, random_state=0)
     assert len(chosen) == 8
     assert set(data.labels.codes[[one.node for one in chosen]]) == {0, 1, 2, 3}
-    assert "none of which has a label" in chosen[0].reason
+    assert "similar nodes without a label" in chosen[0].reason
     assert type(chosen[0].node) is int
     assert unseen.suggest(data.graph, None, budget=8, random_state=0) == chosen
 
@@ -111,7 +111,7 @@ def test_where_no_new_class_is_left_the_most_telling_nodes_are_asked_about(case)
     found = unseen.discover(case.data.graph, known, random_state=0)
     assert not found.classes
     chosen = unseen.suggest(case.data.graph, known, budget=10, discovery=found)
-    assert all(one.reason.startswith("tells most about nodes like it") for one in chosen)
+    assert all(one.reason.startswith("represents similar nodes") for one in chosen)
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +124,17 @@ def wrong():
     labels = unseen.Labels.from_values(values, [f"n{row}" for row in range(400)])
     graph = replace(data.graph, node_ids=labels.node_ids)
     return graph, labels, [f"c{code}" for code in data.labels.codes]
+
+
+def test_notebooks_show_suggestions_with_texts(case):
+    graph = replace(case.data.graph, texts=[f"text of {node}" for node in case.data.graph.node_ids])
+    chosen = unseen.suggest(graph, case.labels, budget=4, discovery=case.found)
+    assert isinstance(chosen, list)
+    shown = chosen._repr_html_()
+    assert all(f"text of {one.node}<" in shown and one.reason in shown for one in chosen)
+    bare = unseen.suggest(case.data.graph, case.labels, budget=4, discovery=case.found)
+    assert bare == chosen
+    assert "<th>text</th>" not in bare._repr_html_()
 
 
 @pytest.mark.slow
@@ -187,5 +198,5 @@ def test_the_order_of_the_nodes_does_not_matter(wrong):
     graph, labels, _ = wrong
     shuffled = graph.subgraph(np.random.default_rng(0).permutation(400))
     one, two = (unseen.suggest(each, labels, budget=20, random_state=0) for each in (graph, shuffled))
-    assert one[0].reason.startswith("tells most")
+    assert one[0].reason.startswith("represents")
     assert [(each.node, each.instead_of) for each in one] == [(each.node, each.instead_of) for each in two]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,18 @@ def test_large_arrays_lie_on_disk_where_there_is_a_folder(
     rest(array)
     assert (array == 7).all()
     assert not any(tmp_path.iterdir())  # the file has no name
+
+
+def test_space_is_claimed_on_systems_that_cannot_allocate_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "posix_fallocate")  # as on macOS
+    monkeypatch.setattr("unseen.engine.scratch.BLOCK_BYTES", 1000)
+    array = disk_zeros((700, 3), tmp_path)
+    array[-1] = 2
+    assert on_disk(array)
+    assert array.shape == (700, 3)
+    assert array.sum() == 6
 
 
 def test_a_scratch_folder_without_room_is_said(tmp_path: Path) -> None:

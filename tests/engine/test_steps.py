@@ -97,6 +97,23 @@ def test_ctrl_c_keeps_the_best_state_when_asked_to(caplog):
     assert "toy: interrupted after 4 steps; the best state is kept" in caplog.text
 
 
+def test_the_lowest_loss_takes_a_constant_number_of_comparisons_a_step():
+    compared = []
+
+    class Loss(float):
+        def __lt__(self, other):
+            compared.append(other)
+            return float(self) < float(other)
+
+    losses = iter([Loss(3), Loss(4), Loss(2)] + [Loss(5)] * 297)
+    best = []
+    training = Training(lambda: next(losses), lambda: None)
+    training.improved = lambda: best.append(len(compared))
+    take_steps("toy", 300, training)
+    assert len(best) == 2
+    assert len(compared) < 3 * 300
+
+
 def test_ctrl_c_is_ctrl_c_otherwise():
     with pytest.raises(KeyboardInterrupt):
         Parabola([0.5, KeyboardInterrupt]).run()

@@ -210,6 +210,21 @@ def test_new_nodes_land_near_where_a_refit_puts_them() -> None:
     assert np.corrcoef(old_gram.ravel(), new_gram.ravel())[0, 1] > 0.95
 
 
+def test_a_list_of_views_is_taken_as_a_tuple_is(planted: unseen.Dataset, tmp_path: Path) -> None:
+    labels = a_split(planted).seen_labels
+    views = ["weighted/near", "plain/raw"]
+    method = unseen.RECTPlus(n_components=8, views=views, random_state=0).fit(planted.graph, labels)
+    assert method.views_ == views
+    again = unseen.RECTPlus(n_components=8, views=tuple(views), random_state=0)
+    np.testing.assert_array_equal(
+        again.fit_transform(planted.graph, labels).vectors, method.embedding_.vectors
+    )
+    method.save(tmp_path / "model.npz")
+    assert unseen.RECTPlus.load(tmp_path / "model.npz").views_ == views
+    with pytest.raises(unseen.InputError, match="`views` of RECTPlus must be"):
+        unseen.RECTPlus(views="weighted/near").fit(planted.graph, labels)
+
+
 def test_a_view_of_the_structure_cannot_embed_new_nodes(planted: unseen.Dataset) -> None:
     method = unseen.RECTPlus(views=("walk/near", "plain/near"), random_state=0).fit(planted.graph)
     with pytest.raises(UnsupportedError, match="a view of the structure alone"):

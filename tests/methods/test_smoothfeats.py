@@ -140,10 +140,10 @@ def test_without_features_the_rows_of_the_adjacency_take_their_place() -> None:
 
 def test_the_columns_are_as_many_as_the_features_allow(caplog: pytest.LogCaptureFixture) -> None:
     graph = topics()
-    with caplog.at_level(logging.WARNING, logger="unseen"):
+    with caplog.at_level(logging.INFO, logger="unseen"):
         vectors = unseen.SmoothFeats(random_state=0).fit_transform(graph).vectors.astype(float)
     assert vectors.shape == (N, WORDS)
-    assert "30 columns instead of 200, because there are 40 nodes and 30 features" in caplog.text
+    assert "30 dimensions (the default is 200): there are 40 nodes and 30 features" in caplog.text
     assert (
         gap(vectors, formula(graph, dense(graph.features), 10, 0.1)) < 1e-5
     )  # a whole SVD only turns the axes

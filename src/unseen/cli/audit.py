@@ -20,11 +20,12 @@ def audit(source: options.Source, *, output: options.TableFile = None, search: S
 
     with progress("comparing labels"):
         doubts = find(data.graph, labels, method=method, random_state=search.seed)
-    logger.info("%d of %d labels are probably wrong", doubts.num_rows, labels.indicator.nnz)
+    logger.info(doubts.sentence)
     if output is not None:
-        save_table(doubts, output)
+        save_table(doubts.table, output)
         logger.info("written to %s", output)
     if search.json:
-        print_json({"source": data.name, "seed": search.seed, "doubts": doubts.to_pylist()})
-    elif output is None:
+        report = {"source": data.name, "seed": search.seed, "expected_precision": doubts.expected_precision}
+        print_json({**report, "doubts": doubts.to_pylist()})
+    elif output is None and len(doubts):
         print_rows(doubts.column_names, doubts.to_pylist(), left=3)

@@ -100,8 +100,8 @@ def with_text(graph: Graph, texts_reader: Reader[Any], encoder: Any) -> Graph:
         blocks.insert(0, (graph.features, names))
     matrix, names = stacked_blocks(blocks)
     if type(graph) is Graph:
-        return replace(graph, features=matrix, feature_names=names)
-    return Graph.from_relations(graph.relations, graph.node_ids, None, {None: matrix}, {None: names})
+        return replace(graph, features=matrix, feature_names=names, texts=texts)
+    return Graph.from_relations(graph.relations, graph.node_ids, None, {None: matrix}, {None: names}, texts)
 
 
 def _encoded(encoder: Any, texts: list[str]) -> Block:

@@ -3,11 +3,16 @@
 Class scores of a ridge classifier, in which a node is judged without its own label, and the labels of its neighbours
 give the probability of each class (softmax). A label is right with an unknown probability, and any other class
 otherwise. That probability and the weights of scores and neighbours are those under which all labels are most likely.
+
+Where labels cannot be predicted from the graph, right ones look wrong. So the audit is repeated with some labels
+changed on purpose: which labels it lists then shows how many of its list to believe.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +24,12 @@ from scipy.special import log_softmax
 from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.discover import check_graph, id_array, source_of, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
-from unseen.discovery.space import Floats, principal_axes, unit_vectors
+from unseen.discovery.groups import Rows
+from unseen.discovery.result import Node, texts_of
+from unseen.discovery.space import Axes, Floats, principal_axes, unit_vectors
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import id_order, match_ids
 from unseen.labels import Labels, measure_homophily
@@ -36,7 +43,81 @@ DOUBTFUL = 0.5
 SHARP = [20.0, 5.0, 0.1]
 """Where the search for weights begins: classes that are told well and some wrong labels, rather than vague classes."""
 MAX_WRONG = 0.4
-"""No more than this share of the labels is taken to be wrong."""
+"""No more than this share of the labels is taken to be wrong; a class of which more are listed is not believed."""
+CHANGED, FEWEST_CHANGED, REPEATS = 0.05, 3, 5
+"""Share and least number of the labels that are changed to test the audit, and how often."""
+TRUSTED = 0.5
+"""Expected precision from which labels are listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelIssues:
+    """The labels that are probably wrong, and how many of them to believe; used like the pyarrow table that it holds.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        ``node``, ``label``, ``likely_class`` and ``probability``, the most suspicious first. Empty where the expected
+        precision is below one half.
+    expected_precision : float
+        Share of the listed labels that are expected to be wrong, measured by changing known labels.
+    n_labels : int
+        Number of labels that were looked at.
+    texts : mapping
+        Texts of the listed nodes, where the graph has texts; for notebooks.
+
+    Examples
+    --------
+    >>> issues = LabelIssues(pa.table({"node": ["a"], "label": ["red"]}), 0.8, 40)
+    >>> issues.num_rows, issues.sentence
+    (1, '1 of 40 labels is probably wrong; about 80 % of the listed labels are expected to be wrong.')
+    """
+
+    table: pa.Table
+    expected_precision: float
+    n_labels: int
+    texts: Mapping[Node, str] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # copies and pickles ask for these before there is a table
+            raise AttributeError(name)
+        return getattr(self.table, name)
+
+    def __len__(self) -> int:
+        return self.table.num_rows
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.table[key]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        listed = counted(self.table.num_rows, "label")
+        return f"LabelIssues({listed} of {self.n_labels}, expected precision {self.expected_precision:.2f})"
+
+    def __str__(self) -> str:
+        return f"{self.sentence}\n{self.table.to_string() if len(self) else ''}".rstrip()
+
+    @property
+    def sentence(self) -> str:
+        """What was found, and how far to trust it."""
+        percent = f"{100 * self.expected_precision:.0f} %"
+        if self.expected_precision < TRUSTED:
+            return (
+                f"No label is listed: a test with changed labels shows that only about {percent} of the labels that "
+                "would be listed are wrong. The graph and the features do not predict these labels well enough."
+            )
+        verb = "is" if len(self) == 1 else "are"
+        believed = f"; about {percent} of the listed labels are expected to be wrong"
+        return f"{len(self)} of {counted(self.n_labels, 'label')} {verb} probably wrong{believed if len(self) else ''}."
+
+    def _repr_html_(self) -> str:
+        from unseen.shown import html_table
+
+        columns = {name: self.table.column(name).to_pylist() for name in self.table.column_names}
+        texts = {"text": [self.texts.get(node) for node in columns["node"]]} if self.texts else {}
+        return html_table(self.sentence, columns | texts)
 
 
 @libraries_on_one_thread()
@@ -46,8 +127,11 @@ def audit(
     *,
     method: str | Method | Embedding | None = None,
     random_state: RandomState = None,
-) -> pa.Table:
-    """Return the labels that are probably wrong, the most doubtful first.
+) -> LabelIssues:
+    """Return the labels that are probably wrong, the most suspicious first.
+
+    The audit tests itself: it changes a few per cent of the labels and looks how many of them it finds. Where less than
+    half of its list would be wrong labels, it lists none.
 
     Parameters
     ----------
@@ -60,10 +144,10 @@ def audit(
 
     Returns
     -------
-    pyarrow.Table
-        ``node``, ``label`` (as given), ``likely_class`` (what the other labels say) and ``probability`` (that the
-        label is wrong, above 0.5). A node with several labels has a row for each that is doubtful. The label of a class
-        that has no other is not judged.
+    LabelIssues
+        A table with ``node``, ``label`` (as given), ``likely_class`` (what the other labels say) and ``probability``
+        (that the label is wrong, above 0.5), and its `expected_precision`. A node with several labels has a row for
+        each suspicious one. The label of a class that has no other is not judged.
 
     Examples
     --------
@@ -71,9 +155,9 @@ def audit(
     >>> data = unseen.planted_partition(200, 3, random_state=0)
     >>> values = [data.labels.classes[code] for code in data.labels.codes]
     >>> values[7] = "c0" if values[7] == "c1" else "c1"
-    >>> doubts = unseen.audit(data.graph, unseen.Labels.from_values(values), random_state=0)
-    >>> doubts.column("node").to_pylist()
-    [7]
+    >>> issues = unseen.audit(data.graph, unseen.Labels.from_values(values), random_state=0)
+    >>> issues.column("node").to_pylist(), issues.expected_precision > 0.9
+    ([7], True)
     """
     graph = as_graph(graph)
     labels = as_labels(labels, graph)
@@ -90,48 +174,113 @@ def audit(
     if getattr(source, "uses_labels", False):
         msg = f"{source.name} learns from the labels that are to be looked at; take a method that does not"  # type: ignore[union-attr]
         raise InputError(msg)
-    doubts, alone = _judged(graph, labels, vectors_of(graph, labels, source)[0], rng)
-    if alone:
-        logger.info("not judged, because these classes have one label each: %s", ", ".join(alone))
-    return doubts
+    issues, single = _judge(graph, labels, vectors_of(graph, labels, source)[0], rng)
+    if single:
+        logger.info("not judged, because these classes have one label each: %s", ", ".join(single))
+    return issues
 
 
 def doubts_of(
     graph: Graph, labels: Labels, vectors: Embedding, random_state: RandomState = 0
 ) -> pa.Table | None:
-    """Return what :func:`audit` does, for the nodes that have vectors; None where they are of less than two classes."""
+    """Return the table of :func:`audit` for the nodes that have vectors; None where they have less than two classes."""
     order = id_order(graph.node_ids)
     graph = graph.subgraph(order[match_ids(graph.node_ids[order], vectors.node_ids) >= 0]).plain
     labels = labels.of_nodes(graph.node_ids)
     if (labels.counts > 0).sum() < 2:
         return None
     rows = Embedding(vectors.rows(graph.node_ids), graph.node_ids, vectors.method, vectors.params)
-    return _judged(graph, labels, rows, as_generator(random_state))[0]
+    return _judge(graph, labels, rows, as_generator(random_state))[0].table
 
 
-def _judged(
+def _judge(
     graph: Graph, labels: Labels, vectors: Embedding, rng: np.random.Generator
-) -> tuple[pa.Table, list[str]]:
-    """Return the doubtful labels, and the classes whose one label is not judged; nodes are in order of their ids."""
+) -> tuple[LabelIssues, list[str]]:
+    """Return the suspicious labels, and the classes whose one label is not judged; nodes are in order of their ids."""
     axes = principal_axes(unit_vectors(vectors.vectors, rng))
     columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
+    listed = _list_issues(axes, graph, indicator)
+    precision = _expected_precision(axes, graph, indicator, listed, rng)
+    order = np.argsort(-listed.wrong, kind="stable") if precision >= TRUSTED else np.zeros(0, dtype=np.int64)
+    names = np.array([labels.classes[k] for k in columns], dtype=object)
+    nodes = listed.row[order]
+    table = pa.table(
+        {
+            "node": id_array(graph.node_ids[nodes]),
+            "label": pa.array(names[listed.given[order]], pa.string()),
+            "likely_class": pa.array(names[listed.likely[order]], pa.string()),
+            "probability": pa.array(listed.wrong[order], pa.float64()),
+        },
+        metadata={"unseen.expected_precision": f"{precision:.4f}"},
+    )
+    texts = texts_of(graph, table.column("node").to_pylist())
+    issues = LabelIssues(table, precision, int(indicator.sum()), texts)
+    return issues, names[indicator.sum(axis=0) == 1].tolist()
+
+
+class _Listed(NamedTuple):
+    """Labels that are probably wrong: row, given and likely class of each, and the probability."""
+
+    row: Rows
+    given: Rows
+    likely: Rows
+    wrong: Floats
+
+
+def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Listed:
+    """Compare each label with what all other labels say."""
     rows = np.flatnonzero(indicator.any(axis=1))
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
     node, given, likely, wrong = _doubts(*_predict(scores, around, indicator[rows]), indicator[rows])
-    alone = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
-    doubtful = np.flatnonzero((wrong > DOUBTFUL) & ~alone[given])
-    doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
-    names = [labels.classes[k] for k in columns]
-    doubts = pa.table(
-        {
-            "node": id_array(graph.node_ids[rows[node[doubtful]]]),
-            "label": pa.array([names[k] for k in given[doubtful]], pa.string()),
-            "likely_class": pa.array([names[k] for k in likely[doubtful]], pa.string()),
-            "probability": pa.array(wrong[doubtful], pa.float64()),
-        }
-    )
-    return doubts, [names[k] for k in np.flatnonzero(alone)]
+    single = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
+    listed = (wrong > DOUBTFUL) & ~single[given]
+    return _Listed(rows[node[listed]], given[listed], likely[listed], wrong[listed])
+
+
+def _expected_precision(
+    axes: Axes, graph: Graph, indicator: Mask, listed: _Listed, rng: np.random.Generator
+) -> float:
+    """Return the share of the list that is expected to be wrong, measured by changing labels that are not listed.
+
+    It is a product of three shares: of changed labels among those that are listed in addition; of the list that is
+    listed again (both the median of the repeats, since a search for weights may end elsewhere); and of the list that
+    is of classes whose labels are mostly not listed. Without the last, a class that the graph does not predict at all
+    would look as if all its labels were wrong.
+    """
+    n_classes = indicator.shape[1]
+    first = listed.row * n_classes + listed.given
+    shares = []
+    for _ in range(REPEATS):
+        changed, wrong = _change_labels(indicator, first, rng)
+        second = _list_issues(axes, graph, changed)
+        keys = second.row * n_classes + second.given
+        if not len(keys):  # it says nothing of a list
+            continue
+        found, again = int(np.isin(keys, wrong).sum()), int(np.isin(keys, first).sum())
+        # one more over all repeats: a few labels prove little
+        precision = found / (len(keys) - again + 1 / REPEATS)
+        shares.append(precision * (again / len(first) if len(first) else 1.0))
+    if not shares:
+        return 0.0
+    believed = np.bincount(listed.given, minlength=n_classes) <= MAX_WRONG * indicator.sum(axis=0)
+    return float(np.median(shares) * (believed[listed.given].mean() if len(first) else 1.0))
+
+
+def _change_labels(indicator: Mask, listed: Rows, rng: np.random.Generator) -> tuple[Mask, Rows]:
+    """Return the labels with some unlisted ones changed, and the keys (row x classes + class) of the wrong ones."""
+    n_classes = indicator.shape[1]
+    keys = np.setdiff1d(np.flatnonzero(indicator), listed)
+    keys = keys[~indicator[keys // n_classes].all(axis=1)]
+    count = min(max(FEWEST_CHANGED, round(CHANGED * len(keys))), len(keys))
+    changed, wrong = indicator.copy(), []
+    for key in rng.choice(keys, count, replace=False).tolist():
+        row, given = divmod(key, n_classes)
+        other = int(rng.choice(np.flatnonzero(~indicator[row])))
+        if changed[:, given].sum() > 1 and not changed[row, other]:  # every class keeps a label
+            changed[row, [given, other]] = False, True
+            wrong.append(row * n_classes + other)
+    return changed, np.array(wrong, dtype=np.int64)
 
 
 def _around(graph: Graph, indicator: Mask) -> Floats:

@@ -1,79 +1,159 @@
-"""What a group of nodes is about: contrast words, the strongest features, or its most central nodes."""
+"""What a group of nodes is about: the columns of the features in which it differs most, or its most central nodes.
+
+Words, categories and numbers are compared in the same way: by the difference of the means inside and outside of the
+group in standard deviations, if it is significant given the number of columns.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.stats import norm
 
+from unseen.discovery.space import Floats
 from unseen.graph import Features, Graph
 from unseen.linalg.normalize import are_measured
 
-N_WORDS = 8
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+N_ENTRIES = 8
 """Length of a caption."""
 WEAK = 0.01
 """Words with less than this share of the strongest one's strength are left out."""
+SIGNIFICANT = 0.01
+"""Probability of a caption where the group is a random sample, over all columns together (Bonferroni)."""
+SMALLEST_EFFECT = 0.2
+"""Differences of fewer standard deviations are left out, significant or not: 38 % against 34 % describes nothing."""
+NO_NAME = re.compile(r"(encoder|feature) \d+")
+"""Names that were made for columns without one."""
 
 
-def caption(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[tuple[str, ...], str]:
-    """Return what sets the nodes of `rows` apart from all others, and what kind of words that are.
+class Columns(NamedTuple):
+    """What the columns of the features hold: words, categories (``country=DE``) or other numbers."""
 
-    Counts and other features that are never negative are compared by how much more often the group has them
-    (its share, times the log ratio to the share outside: frequent and typical at once). Other features are compared
-    by the difference of means in standard deviations. Without features, the ids of the nodes with most edges
-    inside the group are given.
+    names: tuple[str, ...]
+    is_word: Mask
+    is_category: Mask
+    is_binary: Mask
+
+
+def caption(graph: Graph, rows: Rows) -> tuple[tuple[str, ...], str]:
+    """Return what sets the nodes of `rows` apart from all others, and whether that are words, features or nodes.
+
+    A word or a category has to be more frequent in the group than elsewhere, a number higher or lower. Numbers come
+    with the means inside and outside, categories with percentages. Words are ordered by their frequency in the group
+    times the log ratio to that outside. Where no column differs, the ids of the nodes with most edges inside the group
+    are given.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> features = np.array([[0.4, 7.0], [0.5, 3.0], [0.6, 5.0], [0.1, 4.0], [0.1, 6.0], [0.2, 5.0]] * 4)
+    >>> graph = unseen.Graph(sp.csr_array((24, 24)), features, feature_names=["night_share", "age"])
+    >>> caption(graph, np.flatnonzero(features[:, 0] > 0.3))
+    (('night_share 0.50 (others 0.13)',), 'features')
     """
     if not len(rows):
         return (), "words"
-    if graph.features is None:
+    if graph.features is None or len(rows) == graph.n_nodes:
         return _central(graph, rows), "central nodes"
+    columns = _columns(graph)
+    inside, outside, effect = _differences(graph.features, rows, columns)
+    order = np.argsort(-np.abs(effect), kind="stable")
+    order = order[np.abs(effect[order]) > 0]
+    if words := [k for k in order if columns.is_word[k]]:
+        strength = _contrast(graph.features, rows)
+        best = sorted(words, key=lambda k: -strength[k])
+        typical = iter([k for k in best if strength[k] > WEAK * strength[best[0]]])
+        order = np.array(
+            [k for k in (next(typical, -1) if columns.is_word[k] else k for k in order) if k >= 0]
+        )
+    if not len(order):
+        return _central(graph, rows), "central nodes"
+    first = order[:N_ENTRIES].tolist()
+    entries = tuple(_entry(columns, k, inside[k], outside[k]) for k in first)
+    return entries, "words" if graph.feature_names and columns.is_word[first].all() else "features"
+
+
+def _columns(graph: Graph) -> Columns:
+    """Return the kinds of the columns; those of a dense matrix that is mostly not zero are numbers, not words."""
     features: Any = graph.features
     values = features.data if sp.issparse(features) else features
-    words = np.flatnonzero(~are_measured(features) & sp.issparse(features))
-    if graph.feature_names and 0 < len(words) < features.shape[1]:  # words beside numbers: these speak
-        names = tuple(graph.feature_names[k] for k in words)
-        return caption(replace(graph, features=features[:, words], feature_names=names), rows)
-    if values.min(initial=0) >= 0 and (sp.issparse(features) or (values == 0).mean() > 0.5):
-        return _contrast(graph, rows), "words" if graph.feature_names else "features"
-    return _differences(graph, rows), "features"
+    is_sparse = sp.issparse(features) or (values == 0).mean() > 0.5
+    names = graph.feature_names or tuple(f"feature {k}" for k in range(features.shape[1]))
+    stored = sp.coo_array(features)
+    other = np.bincount(stored.col[(stored.data != 0) & (stored.data != 1)], minlength=len(names))
+    is_binary = other == 0
+    is_category = is_binary & np.array(["=" in name for name in names])
+    is_word = ~are_measured(features) & ~is_category & is_sparse
+    return Columns(names, is_word, is_category, is_binary)
 
 
-def _contrast(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[str, ...]:
-    features: Any = graph.features
-    inside, n = features[rows], graph.n_nodes
-    outside = _mean(features) * n - _mean(inside) * len(rows)
-    share, elsewhere = _mean(inside), np.maximum(outside, 0) / max(n - len(rows), 1)
-    floor = 0.5 / n * max(float(share.max()), 1e-12)
-    strength = share * np.log((share + floor) / (elsewhere + floor))
-    carriers = np.asarray((inside > 0).sum(axis=0)).ravel()
-    strength[carriers < min(2, len(rows))] = 0  # a word of a single node says nothing about a group
-    best = np.argsort(-strength, kind="stable")[:N_WORDS]
-    return tuple(_name(graph, k) for k in best if strength[k] > WEAK * max(strength[best[0]], 1e-12))
+def _differences(features: Any, rows: Rows, columns: Columns) -> tuple[Floats, Floats, Floats]:
+    """Return each column's mean inside and outside, and their difference in standard deviations, 0 for noise.
 
-
-def _differences(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[str, ...]:
-    features: Any = graph.features
-    mean = _mean(features)
-    squares = _mean(features.multiply(features) if sp.issparse(features) else np.square(features))
-    spread = np.sqrt(np.maximum(squares - mean**2, 0))
-    difference = np.divide(
-        _mean(features[rows]) - mean, spread, out=np.zeros_like(mean), where=spread > 1e-12
+    Of words and categories it is counted how many nodes have them. The test is that of a random sample of all nodes.
+    """
+    n, size = features.shape[0], len(rows)
+    counts_only = columns.is_word | columns.is_category
+    mean, inside = (
+        np.where(counts_only, _mean(matrix != 0), _mean(matrix)) for matrix in (features, features[rows])
     )
-    best = np.argsort(-np.abs(difference), kind="stable")[:N_WORDS]
-    return tuple(f"{'high' if difference[k] > 0 else 'low'} {_name(graph, k)}" for k in best if difference[k])
+    outside = (n * mean - size * inside) / (n - size)
+    spread = np.sqrt(np.where(counts_only, np.maximum(mean * (1 - mean), 0), _variance(features, mean)))
+    difference = inside - outside
+    effect = np.divide(difference, spread, out=np.zeros(len(mean)), where=spread > 1e-9 * np.abs(mean))
+    chance = 2 * norm.sf(np.abs(effect) / np.sqrt(1 / size + 1 / (n - size))) * len(mean)
+    carriers = np.where(counts_only, size * inside, size)
+    meaningless = np.array([NO_NAME.fullmatch(name) is not None for name in columns.names])
+    noise = (chance > SIGNIFICANT) | (np.abs(effect) < SMALLEST_EFFECT) | (carriers < 1.5)
+    noise |= counts_only & (difference < 0)
+    if not meaningless.all():
+        noise |= meaningless
+    return inside, outside, np.where(noise, 0.0, effect)
 
 
-def _central(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[str, ...]:
+def _contrast(features: Any, rows: Rows) -> Floats:
+    """Return the share of the group in each column's weight, times the log ratio to that outside."""
+    n = features.shape[0]
+    share = _mean(features[rows])
+    elsewhere = np.maximum(_mean(features) * n - share * len(rows), 0) / (n - len(rows))
+    floor = 0.5 / n * max(float(share.max()), 1e-12)
+    return np.asarray(share * np.log((np.maximum(share, 0) + floor) / (elsewhere + floor)))
+
+
+def _entry(columns: Columns, k: int, inside: float, outside: float) -> str:
+    """Return a caption's entry: a word, or the column's name with the means inside and outside.
+
+    The means have as many decimals as two digits of their difference need.
+    """
+    if columns.is_word[k]:
+        return columns.names[k]
+    if columns.is_binary[k]:
+        return f"{columns.names[k]} {100 * inside:.0f} % (others {100 * outside:.0f} %)"
+    decimals = int(np.clip(1 - np.floor(np.log10(abs(inside - outside))), 0, 9))
+    return f"{columns.names[k]} {inside:.{decimals}f} (others {outside:.{decimals}f})"
+
+
+def _central(graph: Graph, rows: Rows) -> tuple[str, ...]:
     degree = np.asarray(graph.adjacency[rows][:, rows].sum(axis=1)).ravel()
-    return tuple(str(graph.node_ids[k]) for k in rows[np.argsort(-degree, kind="stable")[:N_WORDS]])
+    return tuple(str(graph.node_ids[k]) for k in rows[np.argsort(-degree, kind="stable")[:N_ENTRIES]])
 
 
-def _mean(features: Features) -> npt.NDArray[np.float64]:
+def _mean(features: Features) -> Floats:
     return np.asarray(features.mean(axis=0, dtype=np.float64)).ravel()
 
 
-def _name(graph: Graph, column: int) -> str:
-    return graph.feature_names[column] if graph.feature_names else f"feature {column}"
+def _variance(features: Any, mean: Floats) -> Floats:
+    """Return the variance of each column; only entries that are stored are looked at."""
+    if isinstance(features, np.ndarray):
+        return np.asarray(np.square(features - mean).mean(axis=0))
+    stored = sp.coo_array(features)
+    squares = np.bincount(stored.col, np.square(stored.data - mean[stored.col]), minlength=len(mean))
+    entries = np.bincount(stored.col, minlength=len(mean))
+    return np.asarray((squares + (features.shape[0] - entries) * mean**2) / features.shape[0])

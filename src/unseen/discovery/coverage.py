@@ -138,39 +138,41 @@ def make_coverage(
     warnings = list(notes)
     if places.corner > 0:
         warnings.append(
-            "The labels seem to come from one corner of their classes and not from all over them: nodes far from "
-            "any label are hard to tell from new classes, so the probabilities rank nodes but their level is a "
-            "guess, and the self-test, which knows these labels only, does not see that. Labels drawn at random would "
-            "help."
+            "The labels are concentrated in one region of their classes (sampling bias): nodes far from any label are "
+            "hard to distinguish from missing classes, so the probabilities rank the nodes but their level is a guess. "
+            "The leave-one-class-out test, which only knows these labels, cannot show that. Label randomly drawn nodes."
         )
     if (
         homophily.adjusted is None and graph.adjacency.nnz
     ):  # types of nodes may be linked through others alone
+        decided = "neighbours are used"
+        if test.auroc is not None:
+            decided = "the leave-one-class-out test decided whether neighbours are used"
         warnings.append(
-            f"Only {homophily.n_pairs} edges join two labelled nodes, too few to tell whether linked nodes tend to "
-            "share a class; the self-test decided whether neighbours were listened to, unless vectors were given."
+            f"Too few edges ({homophily.n_pairs}) join two labelled nodes to tell whether linked nodes tend to share "
+            f"a class; {decided}, unless an embedding was given."
         )
     elif not homophily.holds:
         warnings.append(
-            f"Linked nodes hardly share a class ({homophily.share:.0%} of the edges between labelled nodes, "
-            f"{homophily.expected:.0%} by chance): the graph is not homophilous, so neighbours were not listened to."
+            f"Linked nodes rarely share a class ({100 * homophily.share:.0f} % of the edges between labelled nodes, "
+            f"{100 * homophily.expected:.0f} % by chance): the graph is heterophilous, so neighbours are not used."
         )
     if test.auroc is None or test.failed:
         warnings.append(test.verdict)
     empty = [name for name, count in counts.items() if not count]
     if empty:
-        warnings.append(f"No node is labelled {first_of(empty)}: nothing can be known of that.")
+        warnings.append(f"No node is labelled {first_of(empty)}: nothing is known about that.")
     single = [name for name, count in counts.items() if count == 1]
     if single:
         warnings.append(
-            f"Set aside in the self-test, because one label says too little about a class: {first_of(single, 20)}."
+            f"Not used in the leave-one-class-out test, because they have one label: {first_of(single, 20)}."
         )
     few = [f"{name} ({count})" for name, count in counts.items() if 1 < count < FEW_LABELS]
     if few:
         warnings.append(f"Few nodes are labelled {first_of(few)}; more labels there would help.")
     if labels.is_multilabel:
         warnings.append(
-            "Nodes have several labels: a probability is that of having none of the labelled classes, so a node "
+            "Nodes have several labels: the probability is that of having none of the labelled classes, so a node "
             "with a labelled and a missing class is not found."
         )
     return LabelCoverage(

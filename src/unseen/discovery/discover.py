@@ -17,9 +17,10 @@ from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_wei
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.names import check_names, match_names, named_classes, no_names, with_names
 from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
-from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery
+from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, Node, texts_of
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
+from unseen.discovery.summary import top_nodes
 from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
@@ -118,7 +119,7 @@ def discover(
     seen = _with_classes_in_order(labels.aligned(ordered))
     words = check_names(names, graph, labels) if names else {}
     result = _discover(ordered, seen, method, n_classes, words, rng, on_step)
-    result = replace(result, labels=labels.aligned(graph))
+    result = replace(result, labels=labels.aligned(graph), texts=_shown_texts(graph, result))
     if ordered is graph:
         return result
     table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes
@@ -129,6 +130,12 @@ def discover(
         evidence=result.evidence.take(table_rows),
         embedding=Embedding(vectors, graph.node_ids, result.embedding.method, result.embedding.params),
     )
+
+
+def _shown_texts(graph: Graph, result: Discovery) -> dict[Node, str]:
+    """Return the texts of the nodes that a notebook shows."""
+    nodes = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
+    return texts_of(graph, nodes)
 
 
 def _with_classes_in_order(labels: Labels) -> Labels:
@@ -307,13 +314,12 @@ def check_input(graph: Graph, labels: Labels) -> None:
 def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
     """Return where vectors come from, as :func:`discover` takes it."""
     if method is None:
-        usual = SmoothFeats(steps=10 if homophilous else 0, random_state=seed)
+        usual = _smooth_features(graph, 10 if homophilous else 0, seed)
         if not homophilous or graph.features is None or graph.features.shape[1] >= NARROW:
             return usual
         features = usual.fit_transform(graph)
-        links = SmoothFeats(random_state=seed).fit_transform(
-            replace(graph, features=None, feature_names=None)
-        )
+        without_features = graph.plain.with_features(None)
+        links = _smooth_features(without_features, 10, seed).fit_transform(without_features)
         both = np.hstack([features.vectors, links.vectors])
         return Embedding(both, graph.node_ids, features.method, features.params)
     if isinstance(method, str):
@@ -322,6 +328,13 @@ def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True)
         return method
     msg = f"`method` must be a method's name, a method or an Embedding, got {type(method).__name__}"
     raise InputError(msg)
+
+
+def _smooth_features(graph: Graph, steps: int, seed: int) -> SmoothFeats:
+    """Return the method with as many columns as a small graph allows, so that it has nothing to say about that."""
+    shape = graph.adjacency.shape if graph.features is None else graph.features.shape
+    columns = min(SmoothFeats.default_components, *shape)
+    return SmoothFeats(n_components=columns, steps=steps, random_state=seed)
 
 
 def vectors_of(
@@ -336,8 +349,8 @@ def vectors_of(
     cls = find_method(source.method)
     if cls is not None and cls.uses_labels:
         note = (
-            f"The vectors were made by {source.method}, which learns from labels: the self-test looks better "
-            "than it should, unless they had not seen these."
+            f"The embedding was made by {source.method}, which learns from labels: the leave-one-class-out test looks "
+            "better than it should if the embedding was learned from these labels."
         )
         return embedding, [note]
     return embedding, []

@@ -36,7 +36,7 @@ def _labelled_rows(labels: Labels) -> dict[Any, Row]:
 
 def _unlabelled_rows(found: Discovery) -> list[Row]:
     """Return a row for each entry of `found.nodes`; a node with a group is a candidate, all others are predicted."""
-    has_estimate = getattr(found, "has_estimate", True)
+    has_estimate = found.has_estimate
     if not has_estimate:
         logger.warning(
             "missing classes could not be estimated, so every node without a label gets the labelled class that fits "

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unseen.embedding import Embedding
-from unseen.errors import InputError
+from unseen.errors import InputError, counted
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
 from unseen.shown import as_html
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from unseen.discovery.selftest import SelfTest
+    from unseen.graph import Graph
 
 Node = str | int
 SENTENCES = {
@@ -36,6 +37,22 @@ CERTAIN = 0.5
 """Probability from which a node counts as a member of a class nobody labelled."""
 MEMBERS_TOLD = 10
 """Typical members of a found class that its JSON lists, unless all are asked for."""
+
+
+def texts_of(graph: Graph, nodes: Iterable[Node]) -> dict[Node, str]:
+    """Return the texts of these nodes, of those that have one.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> texts_of(unseen.Graph([[0, 1], [1, 0]], node_ids=["a", "b"], texts=["red wine", None]), ["a", "b"])
+    {'a': 'red wine'}
+    """
+    if graph.texts is None:
+        return {}
+    listed = list(dict.fromkeys(nodes))
+    texts = graph.texts[match_ids(as_ids(listed), graph.node_ids)] if listed else ()
+    return {node: text for node, text in zip(listed, texts, strict=True) if text}
 
 
 @dataclass(frozen=True)
@@ -92,7 +109,7 @@ class FoundClass:
     _repr_html_ = as_html
 
     def __repr__(self) -> str:
-        return f"FoundClass({self.name}: {self.size} nodes, {', '.join(map(str, self.caption[:5]))})"
+        return f"FoundClass({self.name}: {counted(self.size, 'node')}, {', '.join(self.caption[:5])})"
 
     def to_dict(self, *, every_member: bool = False) -> dict[str, Any]:
         """Return it for JSON; with the most typical members, or with `every_member`."""
@@ -251,6 +268,8 @@ class Discovery:
         Nodes whose classes settle how many classes are missing: a typical one of each fine group without an answer.
     labels : Labels or None
         The labels that it started from.
+    texts : mapping
+        Texts of the nodes that notebooks show, where the graph has texts.
 
     Examples
     --------
@@ -274,12 +293,28 @@ class Discovery:
     absent: tuple[str, ...] = ()
     questions: tuple[Node, ...] = ()
     labels: Labels | None = None
-
-    _repr_html_ = as_html
+    texts: Mapping[Node, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         classes = ", ".join(f"{c.name}: {c.size}" for c in self.classes) or "none"
-        return f"Discovery({self.nodes.num_rows} unlabelled nodes, new classes: {classes})"
+        found = f"candidate classes: {classes}" if self.has_estimate else "no estimate of missing classes"
+        return f"Discovery({counted(self.nodes.num_rows, 'unlabelled node')}, {found})"
+
+    def __str__(self) -> str:
+        return self.summary().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from unseen.discovery.summary import as_table
+
+        return as_table(self)
+
+    @property
+    def has_estimate(self) -> bool:
+        """Whether the number of missing nodes and classes is estimated; if not, probabilities only rank the nodes.
+
+        False where the leave-one-class-out test could not run, or recovered the labelled classes poorly.
+        """
+        return self.self_test.auroc is not None and not self.self_test.failed
 
     @property
     def audit(self) -> LabelCoverage:
@@ -360,23 +395,27 @@ class Discovery:
         return summary(self)
 
     def to_json(self, *, every_member: bool = False) -> dict[str, Any]:
-        """Return everything but the table of nodes, for JSON.
+        """Return everything but the table of nodes, for JSON; numbers are None and classes empty without an estimate.
 
         Parameters
         ----------
         every_member : bool
             List all nodes of a found class instead of the most typical ones.
         """
+        known, coverage = self.has_estimate, self.coverage.to_dict()
+        if not known:
+            coverage["expected_unseen"] = None
         return {
             "method": self.embedding.method,
             "unlabelled": self.nodes.num_rows,
-            "expected_unseen": self.coverage.expected_unseen,
-            "count": self.count.to_dict(),
-            "classes": [each.to_dict(every_member=every_member) for each in self.classes],
+            "has_estimate": known,
+            "expected_unseen": coverage["expected_unseen"],
+            "count": self.count.to_dict() if known else None,
+            "classes": [each.to_dict(every_member=every_member) for each in self.classes] if known else [],
             "absent": list(self.absent),
             "questions": list(self.questions),
             "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
-            "coverage": self.coverage.to_dict(),
+            "coverage": coverage,
         }
 
     def plot(self, *, ax: Any = None, random_state: Any = 0) -> Any:

@@ -29,8 +29,8 @@ from unseen.discovery.space import Axes, Floats, Space
 Respace = Callable[[Mask, list[int]], Space]
 
 GOOD, FAIR = 0.9, 0.75
-"""AUROC of the self-test from which hidden classes are found again well, or roughly; where the mean less its standard
-error over the classes is below the latter, hardly."""
+"""AUROC from which classes that were left out are recovered well, or moderately well; where the mean less its standard
+error over the classes is below the latter, poorly."""
 HELD_OUT = 0.25
 """Share of the other classes' labels that is hidden beside a class."""
 MAX_TURNS = 20
@@ -87,7 +87,7 @@ class SelfTest:
 
     Examples
     --------
-    >>> SelfTest((), None, None, None, (), "There was one labelled class, so nothing could be tested.").auroc
+    >>> SelfTest((), None, None, None, (), "There is one labelled class.").auroc
     """
 
     classes: tuple[HiddenClass, ...]
@@ -99,7 +99,7 @@ class SelfTest:
 
     @property
     def failed(self) -> bool:
-        """Whether hidden classes were hardly found again, so that numbers and groups mean little."""
+        """Whether classes that were left out were recovered poorly, so that numbers and groups mean little."""
         return self.auroc is not None and _at_least(self.classes) < FAIR
 
 
@@ -216,13 +216,20 @@ def usual_share(scores: Floats, turns: list[Turn]) -> float:
 def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.int64]) -> SelfTest:
     """Return the report of the self-test; each class is judged by probabilities learned from the others."""
     if not turns:
-        alone = " that bear no other label" if counts.max(initial=0) >= FEW else ""
-        why = (
-            "There is one labelled class, so no class could be hidden for a test"
+        single = " with no other label" if counts.max(initial=0) >= FEW else ""
+        why, advice = (
+            ("There is one labelled class", f"Label at least {FEW} nodes of a second class")
             if len(classes) < 2
-            else f"No class has {FEW} labelled nodes or more{alone}, so none could be hidden for a test"
+            else (
+                f"No class has {FEW} or more labelled nodes{single}",
+                f"Label at least {FEW} nodes of each of two classes",
+            )
         )
-        return SelfTest((), None, None, None, (), f"{why}: the probabilities are a rough guess.")
+        verdict = (
+            f"{why}, so the leave-one-class-out test could not run: the probabilities only rank the nodes. {advice}; "
+            "`suggest` lists nodes worth a label."
+        )
+        return SelfTest((), None, None, None, (), verdict)
     p, new = [], []
     for turn in turns:
         odds = learn_curve(turns, without=turn).odds(turn.scores)
@@ -251,10 +258,15 @@ def _at_least(hidden: tuple[HiddenClass, ...]) -> float:
 def _verdict(auroc: float, hidden: tuple[HiddenClass, ...]) -> str:
     worst = min(hidden, key=lambda h: h.auroc)
     failed = _at_least(hidden) < FAIR
-    how = "hardly" if failed else "well" if auroc >= GOOD else "roughly"
-    subject = (
-        "The one class that could be" if len(hidden) == 1 else f"Each of {len(hidden)} labelled classes was"
-    )
-    sentence = f"{subject} hidden and was found again {how} (AUROC {auroc:.2f} on average"
-    sentence += f", {worst.auroc:.2f} for {worst.name}, the hardest)" if len(hidden) > 1 else ")"
-    return sentence + ("; do not rely on the probabilities." if failed else ".")
+    how = "poorly" if failed else "well" if auroc >= GOOD else "moderately well"
+    if len(hidden) == 1:
+        sentence = (
+            f"The one class that could be left out ({worst.name}) was recovered {how} (AUROC {auroc:.2f})"
+        )
+    else:
+        sentence = (
+            f"Each of {len(hidden)} labelled classes was left out in turn and recovered {how} (mean AUROC "
+            f"{auroc:.2f}; lowest {worst.auroc:.2f} for {worst.name})"
+        )
+    advice = ": the probabilities only rank the nodes. Labels of more nodes, above all of further classes, would help."
+    return sentence + (advice if failed else ".")

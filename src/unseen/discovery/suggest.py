@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,21 +13,20 @@ from unseen.discovery.audit import doubts_of
 from unseen.discovery.discover import discover, source_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS, most_telling, spread_out
-from unseen.discovery.result import CERTAIN, Discovery, Node
+from unseen.discovery.result import CERTAIN, Discovery, Node, texts_of
 from unseen.discovery.space import make_space, unit_vectors
 from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
-from unseen.errors import InputError
+from unseen.errors import InputError, counted
 from unseen.graph import Graph
 from unseen.ids import as_ids, id_order, match_ids
 from unseen.labels import IN_DOUBT, WRONG, Labels, doubted_label
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
 from unseen.randomness import RandomState, as_generator, child_seed
-from unseen.shown import as_html
+from unseen.shown import as_html, html_table
 
-N_QUESTIONS = f"{FINE_GROUPS} such questions"
 DOUBT = 0.5
 """What a node that may be of several labelled classes counts for beside one that is probably new."""
 ANY_NODE = 0.3
@@ -79,6 +78,22 @@ class Suggestion:
         return asdict(self)
 
 
+class Suggestions(list[Suggestion]):
+    """A list of suggestions that notebooks show as a table, with the texts of the nodes."""
+
+    def __init__(self, suggestions: Iterable[Suggestion], texts: Mapping[Node, str]) -> None:
+        super().__init__(suggestions)
+        self.texts = texts
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[object]] = {"node": [each.node for each in self]}
+        if self.texts:
+            columns["text"] = [self.texts.get(each.node) for each in self]
+        for name in ("reason", "likely_class", "unseen_probability", "group"):
+            columns[name] = [getattr(each, name) for each in self]
+        return html_table(f"{counted(len(self), 'node')} to label next", columns)
+
+
 @libraries_on_one_thread()
 def suggest(
     graph: Graph | Any,
@@ -90,7 +105,7 @@ def suggest(
     target: str | None = None,
     random_state: RandomState = None,
     on_step: Any = None,
-) -> list[Suggestion]:
+) -> Suggestions:
     """Return the nodes to label next, the most telling first, each with a reason.
 
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
@@ -118,7 +133,7 @@ def suggest(
     >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c4"], random_state=0)
     >>> first = unseen.suggest(data.graph, split.seen_labels, budget=3, random_state=0)[0]
     >>> first.reason[:26], data.labels.classes[data.labels.codes[first.node]]
-    ('typical of a part of new-1', 'c4')
+    ('a typical member of new-1 ', 'c4')
     """
     if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 1:
         msg = f"`budget` must be an integer of at least 1, got {budget!r}"
@@ -130,12 +145,15 @@ def suggest(
             asked, rng = {} if labels is None else labels.aligned(graph).answers, as_generator(random_state)
             if target is not None:
                 graph, _, method = searched(graph, None, method, target, child_seed(rng))
-            return _from_nothing(graph, int(budget), method, rng, asked)
+            suggestions = _from_nothing(graph, int(budget), method, rng, asked)
+            return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]))
         seed = random_state
         discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
     after_the_first = max(int(budget) - FINE_GROUPS, 0)
-    doubts = _in_doubt(as_graph(graph), discovery, min(int(budget) // DOUBTS, after_the_first))
-    return [*suggest_from(discovery, int(budget) - len(doubts)), *doubts]
+    graph = as_graph(graph)
+    doubts = _in_doubt(graph, discovery, min(int(budget) // DOUBTS, after_the_first))
+    suggestions = [*suggest_from(discovery, int(budget) - len(doubts)), *doubts]
+    return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]))
 
 
 def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]:
@@ -195,19 +213,20 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
         if place < len(questions):
-            part = f"{group} ({captions[group]})" if group else "the new nodes"
-            reason = f"typical of a part of {part}: {N_QUESTIONS} settle how many classes are missing"
+            part = f"{group} ({captions[group]})" if group else "the nodes of missing classes"
+            reason = f"a typical member of {part}"
         elif place < len(typical):
-            reason = f"typical of {group} ({captions[group]}): one label names the class"
+            reason = f"the most typical member of {group} ({captions[group]})"
         elif place < len(first):
-            reason = f"may be of {likely} or of no labelled class, and is unlike those above"
+            reason = f"either {likely} or a missing class; differs from the nodes above"
         elif p[row] > CERTAIN:
-            inside = f", in {group}" if group else ""
-            reason = f"probably of no labelled class{inside}, and unlike those above"
+            reason = (
+                f"probably in a missing class{f' ({group})' if group else ''}; differs from the nodes above"
+            )
         elif discovery.classes:
-            reason = f"unlike those above, and {likely} is only the best guess"
+            reason = f"differs from the nodes above; {likely} is only the best guess"
         else:
-            reason = f"tells most about nodes like it, for which {likely} is only the best guess"
+            reason = f"represents similar nodes, for which {likely} is only the best guess"
         suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
     return suggestions
 
@@ -233,6 +252,6 @@ def _from_nothing(
         near[[ids[row] in asked for row in rows]] = -np.inf
         if not np.isfinite(near.max()):
             continue
-        reason = f"typical of {len(rows)} nodes like it, none of which has a label"
+        reason = f"typical of {counted(len(rows), 'similar node')} without a label"
         suggestions.append(Suggestion(ids[rows[int(near.argmax())]], reason, 1.0, None, None))
     return suggestions

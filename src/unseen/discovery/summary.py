@@ -1,47 +1,53 @@
-"""What was found, in words for the terminal."""
+"""What was found, in words for the terminal, and as a table for notebooks."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unseen.discovery.result import CERTAIN, ClassCount, FoundClass
+from unseen.errors import counted
 
 if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery
+    from unseen.discovery.result import Discovery, Node
 
 WIDTH = 100
-WITHHELD = (
-    "Labelled classes that were hidden for a test were hardly found again, so it is not said here how many nodes and "
-    "classes are new. The probabilities rank nodes at best; labels of other nodes would help more than a guess."
+NO_ESTIMATE = (
+    "How many nodes and classes are missing cannot be estimated. The probabilities only rank the nodes; "
+    "most likely to belong to a missing class are:"
 )
 TYPICAL = 5
 """Typical members listed for each class."""
+TOP_NODES = 10
+"""Nodes of the ranking that are listed where nothing can be estimated."""
 
 
 def summary(discovery: Discovery) -> str:
     """Return a page of text: the labels, the new nodes, their classes, and how far to trust it.
 
-    Where the self-test hardly found hidden classes again, numbers and groups are withheld.
+    Where nothing can be estimated there are no numbers and classes, only the first nodes of the ranking.
     """
     coverage = discovery.coverage
     counts = ", ".join(f"{name} {count}" for name, count in coverage.classes)
-    many = "class" if len(coverage.classes) == 1 else "classes"
-    shares = f"{coverage.n_labelled:,} of {coverage.n_nodes:,} nodes have a label"
-    lines = textwrap.wrap(f"{shares}, of {len(coverage.classes)} {many}: {counts}.", WIDTH)
-    if discovery.self_test.failed:
-        lines += textwrap.wrap(WITHHELD, WIDTH)
-    else:
+    shares = f"{coverage.n_labelled:,} of {counted(coverage.n_nodes, 'node')} have a label"
+    lines = textwrap.wrap(f"{shares} ({counted(len(coverage.classes), 'class')}: {counts}).", WIDTH)
+    if discovery.has_estimate:
         n = len(discovery.classes)  # the user may have asked for another number than the best
         groups = (
-            "" if n == discovery.count.best else f" They were sorted into {n} group{'' if n == 1 else 's'}."
+            "" if n == discovery.count.best else f" They are sorted into {counted(n, 'candidate class')}."
         )
-        for part in (headline(discovery), counted(discovery.count) + groups):
+        for part in (headline(discovery), count_sentence(discovery.count) + groups):
             lines += textwrap.wrap(part, WIDTH)
         for each in discovery.classes:
             lines += ["", *_class_lines(each)]
+    else:
+        lines += textwrap.wrap(NO_ESTIMATE, WIDTH)
+        ranking = ", ".join(f"{node} ({p:.2f})" for node, p in top_nodes(discovery))
+        lines += textwrap.wrap(ranking, WIDTH, initial_indent="  ", subsequent_indent="  ")
     if discovery.absent:
-        lines += ["", *textwrap.wrap(f"No node seems to be of: {', '.join(discovery.absent)}.", WIDTH)]
+        lines += ["", *textwrap.wrap(f"No node seems to belong to: {', '.join(discovery.absent)}.", WIDTH)]
     lines += ["", *textwrap.wrap(f"How far to trust this: {discovery.self_test.verdict}", WIDTH)]
     for warning in coverage.warnings:
         if warning != discovery.self_test.verdict:
@@ -50,35 +56,67 @@ def summary(discovery: Discovery) -> str:
 
 
 def headline(discovery: Discovery) -> str:
-    """Return how many nodes are new, as a sentence whose numbers are sums of the probabilities."""
+    """Return how many nodes are new, as sentences whose numbers are sums of the probabilities."""
     p = discovery.nodes.column("unseen_probability").to_numpy()
     likely = p[p > CERTAIN]
+    have = "node has" if len(likely) == 1 else "nodes have"
     return (
-        f"Of the {len(p):,} others, about {p.sum():,.0f} ({p.mean():.0%}) belong to no labelled class: about "
-        f"{likely.sum():,.0f} of the {len(likely):,} with a probability above {CERTAIN:g}, and "
-        f"{p.sum() - likely.sum():,.0f} of the rest."
+        f"About {p.sum():,.0f} of the other {len(p):,} nodes ({100 * p.mean():.0f} %) belong to missing classes: "
+        f"{len(likely):,} {have} a probability above {CERTAIN:g} (about {likely.sum():,.0f} of them are expected to be "
+        f"new); about {p.sum() - likely.sum():,.0f} more are expected among the rest."
     )
 
 
-def counted(count: ClassCount) -> str:
+def count_sentence(count: ClassCount) -> str:
     """Return the number of new classes as a sentence."""
     if not count.best:
-        more = f" (at most {count.high})" if count.high else ""
-        return f"That is too little to be a class of its own{more}."
-    number = "1 new class" if count.best == 1 else f"{count.best} new classes"
+        at_most = f" (at most {counted(count.high, 'class')})" if count.high else ""
+        return f"They are too few to form a class{at_most}."
     between = "" if count.low == count.high else f" (between {count.low} and {count.high})"
-    proven = f" Answers prove {count.proven} of them." if count.proven else ""
-    return f"That looks like {number}{between}.{proven}"
+    proven = f" Answers confirm {count.proven} of them." if count.proven else ""
+    return f"They seem to form {counted(count.best, 'missing class')}{between}.{proven}"
+
+
+def top_nodes(discovery: Discovery) -> list[tuple[Node, float]]:
+    """Return the nodes that are most likely of a missing class, with their probabilities."""
+    p = discovery.nodes.column("unseen_probability").to_numpy()
+    order = np.argsort(-p, kind="stable")[:TOP_NODES]
+    nodes = discovery.nodes.column("node").take(order).to_pylist()
+    return list(zip(nodes, p[order].tolist(), strict=True))
+
+
+def as_table(discovery: Discovery) -> str:
+    """Return the candidate classes as HTML, or the first nodes of the ranking where nothing can be estimated."""
+    from unseen.shown import html_table
+
+    texts = discovery.texts
+    if not discovery.has_estimate:
+        ranking = top_nodes(discovery)
+        columns = {"node": [node for node, _ in ranking], "probability": [p for _, p in ranking]}
+        if texts:
+            columns["text"] = [texts.get(node) for node, _ in ranking]
+        return html_table(f"{NO_ESTIMATE} {discovery.self_test.verdict}", columns)
+    columns = {
+        "class": [c.group if c.name == c.group else f"{c.name} ({c.group})" for c in discovery.classes],
+        "nodes": [c.size for c in discovery.classes],
+        "probability": [c.probability for c in discovery.classes],
+        "about": [", ".join(c.caption) for c in discovery.classes],
+        "typical members": [", ".join(str(node) for node in c.members[:TYPICAL]) for c in discovery.classes],
+    }
+    if texts:
+        columns["text of the first"] = [texts.get(c.members[0]) for c in discovery.classes]
+    sentences = (headline(discovery), count_sentence(discovery.count), discovery.self_test.verdict)
+    return html_table(" ".join(sentences), columns)
 
 
 def _class_lines(each: FoundClass) -> list[str]:
     about = {"words": "words", "features": "features", "central nodes": "central"}[each.caption_kind]
-    near = f", nearest to {each.nearest_seen}" if each.nearest_seen is not None else ""
-    inside = "" if each.edge_ratio is None else f", {each.edge_ratio:.0%} of its edges inside"
-    name = (
-        "" if each.name_confidence is None else f" ({each.name}, which fits {each.name_confidence:.0%} of it)"
-    )
-    facts = f"{each.group}{name}: {each.size:,} nodes, mean probability {each.probability:.2f}{near}{inside}"
+    near = f", closest labelled class {each.nearest_seen}" if each.nearest_seen is not None else ""
+    inside = "" if each.edge_ratio is None else f", {100 * each.edge_ratio:.0f} % of its edges inside"
+    name = ""
+    if each.name_confidence is not None:
+        name = f" ({each.name}, which fits {100 * each.name_confidence:.0f} % of the nodes)"
+    facts = f"{each.group}{name}: {counted(each.size, 'node')}, mean probability {each.probability:.2f}{near}{inside}"
     lines = textwrap.wrap(facts, WIDTH, subsequent_indent="  ")
     typical = ", ".join(str(node) for node in each.members[:TYPICAL])
     for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):

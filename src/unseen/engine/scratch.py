@@ -11,12 +11,15 @@ import mmap
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from unseen.errors import OutputError
 from unseen.ids import Array, Singles
+
+BLOCK_BYTES = 2**24
+"""Zeros that are written at once where the system cannot allocate a file."""
 
 
 def disk_zeros(shape: tuple[int, ...], folder: Path) -> Singles:
@@ -30,8 +33,7 @@ def disk_zeros(shape: tuple[int, ...], folder: Path) -> Singles:
     size = 4 * math.prod(shape)
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
-            # without its space claimed, a disk that fills up later would end the program without a word
-            os.posix_fallocate(file.fileno(), 0, size)
+            _claim_space(file, size)
             memory = mmap.mmap(file.fileno(), size)
     except OSError as error:
         msg = (
@@ -40,6 +42,19 @@ def disk_zeros(shape: tuple[int, ...], folder: Path) -> Singles:
         )
         raise OutputError(msg) from error
     return np.frombuffer(memory, dtype=np.float32).reshape(shape)
+
+
+def _claim_space(file: IO[bytes], size: int) -> None:
+    """Allocate the whole file now: a disk that fills up later would end the program without a message."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    zeros = memoryview(
+        bytes(min(size, BLOCK_BYTES))
+    )  # macOS lacks it: there only written bytes are allocated
+    for start in range(0, size, BLOCK_BYTES):
+        file.write(zeros[: size - start])
+    file.flush()
 
 
 def on_disk(array: Array) -> bool:

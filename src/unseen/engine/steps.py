@@ -171,6 +171,7 @@ def take_steps(
         losses = losses or [first]
     if done and settled(losses, tol, window):
         return History(losses, "tol")
+    lowest = min(losses, default=math.inf)
     began = reported = time.monotonic()
     try:
         for number in range(done + 1, n + 1):
@@ -178,8 +179,9 @@ def take_steps(
             if not math.isfinite(loss):
                 msg = f"{stage}: the loss is {loss} in step {number}, so the training has diverged; {training.advice}"
                 raise UnseenError(msg)
-            if len(losses) == begun or loss < min(losses):
+            if len(losses) == begun or loss < lowest:
                 training.improved()
+            lowest = min(lowest, loss)
             losses.append(loss)
             training.update()
             if keeper is not None and training.state is not None:

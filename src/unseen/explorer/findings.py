@@ -60,9 +60,9 @@ def found_classes(discovery: Discovery, ids: IdArray) -> Content:
     curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
     questions = rows_of(discovery.questions, ids)
     return {
-        "count": as_content(replace(discovery.count, curve=curve)),
+        "count": as_content(replace(discovery.count, curve=curve)) if discovery.has_estimate else None,
         "classes": classes,
-        "failed": discovery.self_test.failed,
+        "failed": not discovery.has_estimate,
         "questions": questions[questions >= 0].tolist(),
     }
 
@@ -70,7 +70,7 @@ def found_classes(discovery: Discovery, ids: IdArray) -> Content:
 def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | None:
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
-        expected = np.nan if discovery.self_test.failed else discovery.coverage.expected_unseen
+        expected = discovery.coverage.expected_unseen if discovery.has_estimate else np.nan
         return as_content(replace(discovery.coverage, expected_unseen=expected))
     if labels is None:
         return None

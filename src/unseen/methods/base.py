@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from unseen.embedding import Embedding
 from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
-from unseen.errors import InputError, UnseenError, UnsupportedError, logger
+from unseen.errors import InputError, UnseenError, UnsupportedError, counted, logger
 from unseen.graph import Features, Graph, Need
 from unseen.ids import Array, numbers_of
 from unseen.labels import Labels, measure_homophily
@@ -234,7 +234,7 @@ class Method(Declared):
                 self.feature_scale_ = scale
                 changed, columns = int(np.count_nonzero(scale[1] != 1)), len(scale[1])
                 logger.info(
-                    "%d of %d columns of features are dense or negative, and divided by their deviation",
+                    "%d of %d feature columns are standardised (dense or negative values)",
                     changed,
                     columns,
                 )
@@ -310,8 +310,12 @@ class Method(Declared):
         """Return how many columns to make: an explicit number must fit, the default is clipped with a notice."""
         if number is None:
             if self.default_components > most:
-                logger.warning(
-                    "%s: %d columns instead of %d, because %s", self.name, most, self.default_components, why
+                logger.info(
+                    "%s: the embedding has %s (the default is %d): %s",
+                    self.name,
+                    counted(most, "dimension"),
+                    self.default_components,
+                    why,
                 )
             return min(self.default_components, most)
         if number > most:

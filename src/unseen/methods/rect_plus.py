@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
+from unseen.errors import InputError, UnsupportedError, counted, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
 from unseen.labels import Homophily, Labels, measure_homophily
 from unseen.linalg.dense import eigh, gram, times
@@ -156,7 +156,9 @@ class RECTPlus(Method):
         scales = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
         scales *= pool.weights(self.views_)
         most = joined.shape[1]
-        width = self._components(self.n_components, most, f"the chosen views have {most} columns together")
+        width = self._components(
+            self.n_components, most, f"the chosen views have {counted(most, 'column')} together"
+        )
         vectors, mix = _reduced(_scaled(joined, places, scales), width, run)
         return pool.everywhere(vectors), scales, mix
 
@@ -185,8 +187,8 @@ class RECTPlus(Method):
         return {"views": tuple(self.views_)}
 
     def _choose(self, pool: Pool | PathPool, labels: Labels, seed: int) -> tuple[list[str], dict[str, float]]:
-        if isinstance(self.views, tuple):
-            return list(_checked_names(self.views, pool.names)), {}
+        if self.views != "auto":
+            return _checked_names(self.views, pool.names), {}
         rows = _some(labels, pool.graph, seed)
         truth = labels.indicator[rows].toarray()
         homophily = measure_homophily(pool.graph, labels)
@@ -276,7 +278,7 @@ def _enough(truth: npt.NDArray[np.bool_]) -> bool:
     return len(truth) >= FEWEST_LABELLED and int(truth.any(axis=0).sum()) >= 2
 
 
-def _checked_names(names: tuple[str, ...], views: list[str]) -> tuple[str, ...]:
+def _checked_names(names: Sequence[str], views: list[str]) -> list[str]:
     if not names:
         msg = f"`views` of RECTPlus is empty; name some of {', '.join(views)}, or take 'auto'"
         raise InputError(msg)
@@ -287,7 +289,7 @@ def _checked_names(names: tuple[str, ...], views: list[str]) -> tuple[str, ...]:
             raise InputError(msg)
         if name not in views:
             raise unknown_name("view in `views`", name, views)
-    return tuple(dict.fromkeys(names))
+    return list(dict.fromkeys(names))
 
 
 def _side_by_side(

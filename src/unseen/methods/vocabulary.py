@@ -153,7 +153,7 @@ NormalizeFeatures = Annotated[
 
 # RECT+
 Views = Annotated[
-    Literal["auto"] | tuple[str, ...],
+    Literal["auto"] | Sequence[str],
     'Which views to take: "auto" chooses with the labels, names fix them. A name is a base and what the graph does to '
     "it: ``weighted``, ``plain`` or ``rows``, followed by ``/raw``, ``/neighbours``, ``/second``, ``/difference``, "
     "``/near``, ``/middle`` or ``/far``; ``walk`` or ``sharp-walk``, followed by ``/raw`` or ``/near``; ``eigen/raw``, "
