@@ -116,7 +116,7 @@ def test_usage_errors_exit_with_2(cli: Callable) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features goes with an edge file"),
+        (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features needs an edge file"),
         (["embed", "edges.csv", "-o", "v.parquet", "--unseen", "x"], "there are none; give them with --labels"),
         (["suggest", "debian", "--embedding", "v.npz", "-m", "rect"], "leave out --method and --param"),
         (["embed", "debian", "-o", "v.npz", "-m", "rect-l", "--save-model", "v.npz"], "name the same file, v.npz"),

@@ -37,7 +37,7 @@ def test_hidden_labels_are_compared_with_the_truth(cli):
     assert "nodes are of 2 new classes" in ran.out
     auroc = float(ran.out.split("AUROC of the probabilities: ")[1].split()[0])
     assert auroc > 0.96
-    assert "is matched with mail" in ran.out
+    assert "matches mail" in ran.out
 
 
 @pytest.mark.slow

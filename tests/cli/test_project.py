@@ -129,9 +129,9 @@ def test_embed_writes_to_a_usual_place(project: Path, cli: Callable) -> None:
 def test_a_flag_overrides_the_project_file(project: Path, cli: Callable) -> None:
     with (project / "unseen.toml").open("a") as file:
         file.write('dim = 5\nmethod = "smoothfeats"\ndirected = true\n')
-    assert "60 vectors of 5 columns" in cli("embed").err
+    assert "60 nodes, 5 dimensions" in cli("embed").err
     ran = cli("embed", "--dim", 3, "--no-directed")
-    assert "60 vectors of 3 columns" in ran.err
+    assert "60 nodes, 3 dimensions" in ran.err
     assert "edges taken as undirected" in ran.err
 
 

@@ -109,11 +109,13 @@ class Command(typer.core.TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line; what it does not give may come from a project file."""
         if any(each.name == "project" for each in self.params) and not ctx.resilient_parsing:
-            from unseen.cli.project import complete_flag, find_project, project_defaults
-
-            args = complete_flag(args)
+            for k in reversed([k for k, word in enumerate(args) if word == "--project"]):
+                if k + 1 == len(args) or args[k + 1].startswith("-"):
+                    args = [*args[: k + 1], ".", *args[k + 1 :]]  # the file of this folder
             given, _, _ = self.make_parser(ctx).parse_args(list(args))
-            if "help" not in given:
+            if "help" not in given and ("project" in given or given.get("source") is None):
+                from unseen.cli.project import find_project, project_defaults
+
                 self.project = find_project(given, needs_graph=hasattr(self.callback, "needs_graph"))
                 ctx.default_map = project_defaults(self.project, given, self.name)
         return super().parse_args(ctx, args)

@@ -61,24 +61,24 @@ def find_classes(
 
 
 def _comparison(truth: Truth, result: Discovery) -> str:
-    """Return how right the result was, in words: the labels were hidden and not missing."""
+    """Return how good the result is, since the labels were hidden and not missing."""
     lines = [
-        f"The truth, which was hidden: {truth.n_hidden:,} of {truth.n_nodes:,} nodes are of "
-        f"{counted(truth.n_classes, 'new class')}."
+        f"Comparison with the hidden labels: {truth.n_hidden:,} of {truth.n_nodes:,} nodes belong to "
+        f"{counted(truth.n_classes, 'hidden class')}."
     ]
     figures: dict[str, Any] = {
         "AUROC of the probabilities": truth.auroc,
         "expected calibration error": truth.ece,
-        "right among nodes of labelled classes": truth.accuracy_seen,
-        "right among nodes of hidden classes": truth.accuracy_unseen,
-        "right among all": truth.accuracy_all,
+        "accuracy on labelled classes": truth.accuracy_seen,
+        "accuracy on hidden classes": truth.accuracy_unseen,
+        "accuracy on all classes": truth.accuracy_all,
         "NMI of groups and hidden classes": truth.nmi,
         "ARI of groups and hidden classes": truth.ari,
     }
     lines += [f"  {what}: {value:.3f}" for what, value in figures.items() if value is not None]
     sizes = {each.group: each.size for each in result.classes}
     lines += [
-        f"  {group} is matched with {name}: {n:,} of its {counted(sizes[group], 'node')}"
+        f"  {group} matches {name}: {n:,} of its {counted(sizes[group], 'node')}"
         for group, name, n in truth.matches
     ]
     return "\n".join(lines) + "\n"

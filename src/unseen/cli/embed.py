@@ -73,7 +73,7 @@ def embed(
     refuse_overwriting(output, inputs)
     if save_model is not None:
         if save_model.absolute() == output.absolute():
-            msg = f"--output and --save-model name the same file, {output}; choose another for one of them"
+            msg = f"--output and --save-model name the same file, {output}; choose different files"
             raise UsageError(msg)
         refuse_overwriting(save_model, inputs)
         require_writable(save_model)
@@ -82,7 +82,7 @@ def embed(
     params = options.parse_parameters(learning.param, method, **flags)
     estimator = _estimator(method, params, common.seed) if model is None else unseen.load_method(model)
     if save_model is not None and not estimator.can_be_saved:
-        msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
+        msg = f"--save-model: only methods of the RECT family can be saved, not {estimator.name}"
         raise UsageError(msg)
     from unseen.data.write import check_vectors
 
@@ -119,7 +119,7 @@ def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:
 
     takes = method_class(method).parameters
     for flag in [name for name in ("epochs", "device") if name in params and name not in takes]:
-        logger.warning("--%s changes nothing: %s has no such parameter", flag, method)
+        logger.warning("--%s has no effect: %s has no such parameter", flag, method)
         del params[flag]
     return make_method(method, **params, random_state=seed)
 

@@ -71,7 +71,7 @@ class GraphFiles:
         named = [None if source is None else Path(source), self.nodes, *features, self.text]
         paths = [path for path in (*named, *(self.labels or [])) if path is not None]
         if sum(str(path) == STANDARD for path in paths) > 1:
-            msg = "the standard input (-) can be read once; name a file for the others"
+            msg = "the standard input (-) can be read only once; name files for the other inputs"
             raise UsageError(msg)
         return paths
 
@@ -84,7 +84,7 @@ class GraphFiles:
         for text in given:
             node_type, equals, path = text.partition("=")
             if not equals or not node_type or not path or node_type in files:
-                msg = f"several --features are given as TYPE=FILE, each type once, got {text!r}"
+                msg = f"several --features must be given as TYPE=FILE, each type once, got {text!r}"
                 raise UsageError(msg)
             files[node_type] = Path(path)
         return files or None
@@ -112,7 +112,7 @@ class GraphFiles:
         if is_dataset(source):
             from unseen.data.datasets import load_dataset
 
-            why = f"goes with an edge file; {source!r} is a data set with its own features and labels"
+            why = f"needs an edge file; {source!r} is a data set with its own features and labels"
             self.refuse("nodes", "features", "text", "labels", why=why)
             data = load_dataset(source)
             logger.info("%s: %s, %s", source, data.graph, data.labels)
@@ -165,14 +165,14 @@ class Hiding:
         if not self.hides:
             return data.labels, None
         if data.labels is None:
-            msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
+            msg = "--unseen and --label-rate hide labels, but there are none; give them with --labels"
             raise UsageError(msg)
         from unseen.splits import completely_imbalanced_split, split_record
 
         hidden, record = options.names(self.unseen), None
         if self.label_rate is None:
             if set(data.labels.classes) <= set(hidden):
-                msg = f"all {len(data.labels.classes)} classes are unseen; leave at least one to learn from"
+                msg = f"all {len(data.labels.classes)} classes are unseen; --unseen must leave at least one class"
                 raise InputError(msg)
             visible = data.labels.keep(data.labels.labelled, without=hidden)
         else:
@@ -181,8 +181,8 @@ class Hiding:
             )
             visible, record = split.seen_labels, split_record(split, self.label_rate)
         logger.info(
-            "hidden from the embedding: %s; %d of %d labelled nodes are left to learn from",
-            ", ".join(hidden) or "no class",
+            "hidden classes: %s; %d of %d labelled nodes are used",
+            ", ".join(hidden) or "none",
             len(visible.labelled),
             len(data.labels.labelled),
         )

@@ -62,7 +62,7 @@ def refuse_two_outputs(json: bool, *outputs: Path | None) -> None:
     """Raise a `UsageError` where a file and the report, or two files, would go to the standard output."""
     count = sum(str(output) == STANDARD for output in outputs)
     if count > 1 or (count and json):
-        msg = "the standard output takes one thing: leave out --json, or name a file instead of -"
+        msg = "only one result can go to the standard output: leave out --json, or name a file instead of -"
         raise UsageError(msg)
 
 

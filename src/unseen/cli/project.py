@@ -42,23 +42,12 @@ def project_options() -> dict[str, Parameter]:
     return declared
 
 
-def complete_flag(args: list[str]) -> list[str]:
-    """Return the arguments with the usual file after a `--project` without one."""
-    completed = []
-    for k, word in enumerate(args):
-        completed.append(word)
-        if word == "--project" and (k + 1 == len(args) or args[k + 1].startswith("-")):
-            completed.append(NAME)
-    return completed
-
-
 def find_project(given: Mapping[str, Any], *, needs_graph: bool) -> Project | None:
-    """Return the project file that is named, or that of this folder where no graph is given; None where neither is."""
-    named, has_graph = given.get("project"), given.get("source") is not None
-    if named is not None or (not has_graph and Path(NAME).exists()):
-        path = Path(named or NAME)
+    """Return the project file that is named, or else that of this folder; None if there is none and none is needed."""
+    path = Path(given.get("project") or NAME)
+    if "project" in given or path.exists():
         return read_project(path / NAME if path.is_dir() else path, project_options())
-    if not has_graph and (needs_graph or given.get("embedding") is None):
+    if needs_graph or given.get("embedding") is None:
         msg = (
             "there is no graph: name an edge file or a data set, or write a project file for this folder with "
             "`unseen init edges.csv --labels labels.csv`"
@@ -76,7 +65,8 @@ def project_defaults(
     values = {"source" if key == GRAPH else key: value for key, value in project.values.items()}
     typed = {name for name, value in given.items() if value}
     replaced = {other for name in typed for other in REPLACED.get(name, ())}
-    if NODE_FILES & values.keys() <= typed:
+    own_files = NODE_FILES & values.keys()
+    if own_files and own_files <= typed:
         replaced.add("node_column")
     values = {key: value for key, value in values.items() if key not in replaced}
     return values | ({"output": OUTPUTS[command]} if command in OUTPUTS else {})
