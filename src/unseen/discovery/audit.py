@@ -84,7 +84,7 @@ class LabelIssues:
         return getattr(self.table, name)
 
     def __len__(self) -> int:
-        return self.table.num_rows
+        return int(self.table.num_rows)
 
     def __getitem__(self, key: Any) -> Any:
         return self.table[key]

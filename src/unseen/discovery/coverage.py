@@ -154,8 +154,8 @@ def make_coverage(
         )
     elif not homophily.holds:
         warnings.append(
-            f"Linked nodes rarely share a class ({100 * homophily.share:.0f} % of the edges between labelled nodes, "
-            f"{100 * homophily.expected:.0f} % by chance): the graph is heterophilous, so neighbours are not used."
+            f"Linked nodes rarely share a class ({100 * (homophily.share or 0):.0f} % of the edges between labelled nodes, "
+            f"{100 * (homophily.expected or 0):.0f} % by chance): the graph is heterophilous, so neighbours are not used."
         )
     if test.auroc is None or test.failed:
         warnings.append(test.verdict)

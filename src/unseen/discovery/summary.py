@@ -92,7 +92,10 @@ def as_table(discovery: Discovery) -> str:
     texts = discovery.texts
     if not discovery.has_estimate:
         ranking = top_nodes(discovery)
-        columns = {"node": [node for node, _ in ranking], "probability": [p for _, p in ranking]}
+        columns: dict[str, list[object]] = {
+            "node": [node for node, _ in ranking],
+            "probability": [p for _, p in ranking],
+        }
         if texts:
             columns["text"] = [texts.get(node) for node, _ in ranking]
         return html_table(f"{NO_ESTIMATE} {discovery.self_test.verdict}", columns)
