@@ -12,7 +12,7 @@ def test_files_go_in_and_a_table_a_json_and_a_summary_come_out(cli, planted, tmp
     assert ran.code == 0
     assert "new-1: " in ran.out
     assert "words: c0_word" in ran.out
-    assert "How far to trust this: Each of 3 labelled classes was hidden" in ran.out
+    assert "How far to trust this: Each of 3 labelled classes was left out" in ran.out
     assert "The truth" not in ran.out
     assert (
         (tmp_path / "nodes.csv").read_text().startswith("node,unseen_probability,likely_class,group,name\n")
@@ -47,7 +47,7 @@ def test_suggestions_come_as_a_table_with_reasons(cli, planted, tmp_path):
     lines = ran.out.splitlines()
     assert lines[0].split()[:3] == ["node", "group", "likely_class"]
     assert len(lines) == 4
-    assert "typical of a part of new-1 (c0_word" in lines[1]
+    assert "a typical member of new-1 (c0_word" in lines[1]
     ran = cli("suggest", *planted[1:], "--budget", 3, "-o", tmp_path / "next.csv", "--json")
     assert len(json.loads(ran.out)["suggestions"]) == 3
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 4

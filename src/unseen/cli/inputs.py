@@ -130,7 +130,7 @@ class GraphFiles:
         from unseen.data.read import read_labels
         from unseen.graph import Graph
 
-        self.refuse("nodes", "features", why="goes with an edge file; name one before --embedding")
+        self.refuse("nodes", "features", why="needs an edge file; name one before --embedding")
         n = len(vectors.node_ids)
         nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
         if not self.labels:
