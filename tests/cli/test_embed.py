@@ -261,4 +261,4 @@ def test_types_directions_and_signs(cli: Callable, tmp_path: Path) -> None:
         "-o",
         tmp_path / "w.parquet",
     )
-    assert (wrong.code, "several --features are given as TYPE=FILE" in wrong.err) == (2, True)
+    assert (wrong.code, "several --features must be given as TYPE=FILE" in wrong.err) == (2, True)

@@ -83,6 +83,17 @@ def test_what_is_not_sure_is_printed(shop: Path, cli: Callable) -> None:
     assert "src" not in tomllib.loads((shop / "unseen.toml").read_text("utf-8"))
 
 
+def test_a_folder_or_a_data_set_is_a_project_too(shop: Path, cli: Callable) -> None:
+    (shop / "hgb").mkdir()
+    (shop / "hgb" / "node.dat").write_text("0\ta\t0\n1\tb\t0\n2\tc\t1\n")
+    (shop / "hgb" / "link.dat").write_text("0\t2\t0\t1.0\n1\t2\t0\t1.0\n")
+    (shop / "hgb" / "label.dat").write_text("0\ta\t0\t1\n")
+    for graph in ("hgb", "debian"):
+        assert cli("init", graph, "--force").code == 0
+        assert tomllib.loads((shop / "unseen.toml").read_text("utf-8")) == {"graph": graph, "seed": 0}
+        assert cli(*EMBED, "-q").code == 0
+
+
 def test_an_existing_project_file_is_kept_unless_forced(project: Path, cli: Callable) -> None:
     before = (project / "unseen.toml").read_bytes()
     ran = cli("init", "edges.csv")

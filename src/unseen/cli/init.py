@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from unseen.cli.output import aligned, print_json, with_flags
 from unseen.cli.project import project_options
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.data.project import GRAPH, NAME, relative_path, split_type, write_project
-from unseen.errors import OutputError, UsageError, counted, first_of, logger
+from unseen.errors import InputError, OutputError, UsageError, counted, first_of, logger
 
 if TYPE_CHECKING:
     from unseen.data.read import FileLayout
@@ -86,13 +87,14 @@ def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[s
 
     features = settings.feature_sources()
     paths = features.values() if isinstance(features, dict) else [features]
-    roles = [("nodes", settings.nodes), *(("features", path) for path in paths), ("text", settings.text)]
-    roles += [("labels", path) for path in settings.labels or []]
-    ids, reading = data.graph.node_ids, settings.reading()
-    layouts = {("edges", source): inspect_file(Path(source), "edges", reading)}
+    roles = [("edges", Path(source)), ("nodes", settings.nodes), *(("features", path) for path in paths)]
+    roles += [("text", settings.text), *(("labels", path) for path in settings.labels or [])]
+    layouts = {}
     for role, path in roles:
+        known_ids = None if role == "edges" else data.graph.node_ids
         if path is not None:
-            layouts[role, str(path)] = inspect_file(path, role, reading, ids)
+            with suppress(InputError):  # it was read; a folder of several files has no layout of its own
+                layouts[role, str(path)] = inspect_file(path, role, settings.reading(), known_ids)
     return layouts
 
 
