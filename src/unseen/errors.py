@@ -6,7 +6,6 @@ import difflib
 import logging
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 logger = logging.getLogger("unseen")
@@ -159,28 +158,6 @@ def nearest_id(wanted: object, ids: Iterable[Any]) -> Any:
     alike = [each for each in listed if len(listed) <= _FEW_IDS or str(each)[:2].lower() == text[:2].lower()]
     by_text = {str(each): each for each in (alike or listed)[:_FEW_IDS]}
     return next(map(by_text.get, difflib.get_close_matches(text, by_text, n=1, cutoff=0.0)), None)
-
-
-def missing_file(path: Path) -> str:
-    """Return the sentence about a file that does not exist, with the nearest name in its folder.
-
-    Examples
-    --------
-    >>> missing_file(Path("nowhere/edges.csv"))
-    "there is no file 'nowhere/edges.csv'; the folder 'nowhere' does not exist"
-    """
-    if not path.parent.is_dir():
-        return f"there is no file '{path}'; the folder '{path.parent}' does not exist"
-    nearest = nearest_file(path)
-    return f"there is no file '{path}'" + (f"; did you mean '{nearest}'?" if nearest else "")
-
-
-def nearest_file(path: Path) -> Path | None:
-    """Return the file in the same folder whose name is most similar, or None where no name is similar."""
-    names = [each.name for each in path.parent.iterdir() if not each.name.startswith(".")]
-    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
-    same_stem = [name for name in names if name.partition(".")[0] == path.name]  # the suffix was left out
-    return next((path.with_name(name) for name in same_stem + near), None)
 
 
 def need_library(module: str, what: str, install: str) -> Any:

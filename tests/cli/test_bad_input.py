@@ -250,7 +250,5 @@ def test_a_word_that_is_no_file_names_the_nearest_file(
     cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)
-    _one_line(cli("embed", "edges", "-o", "v.npz"), "there is no file 'edges'; did you mean 'edges.csv'")
-    _one_line(
-        cli("embed", "debain", "-o", "v.npz"), "there is no file 'debain', and unknown data set .*'debian'"
-    )
+    _one_line(cli("embed", "edges", "-o", "v.npz"), "there is no file 'edges'; the nearest .*'edges.csv'")
+    _one_line(cli("embed", "debain", "-o", "v.npz"), "there is no file 'debain'; unknown data set .*'debian'")

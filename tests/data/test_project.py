@@ -84,8 +84,14 @@ MISTAKES = {
     "a number for a switch": (GRAPH + "directed = 1", "line 2: directed must be true or false, got 1"),
     "a list for a text": ('graph = ["edges.csv"]', "line 1: graph must be a text"),
     "a date": (GRAPH + "label_column = 2020-01-01", "line 2: label_column must be a text .*2020"),
-    "a missing file": (GRAPH + '# a comment\ntext = "lables.csv"', "line 3: text: there is .*labels.csv'[?]"),
-    "a missing graph": ('seed = 0\ngraph = "edgs.csv"', "line 2: graph: there is no .*edges.csv'[?]"),
+    "a missing file": (
+        GRAPH + '# a comment\ntext = "lables.csv"',
+        "line 3: there is no .*'labels.csv'; correct .* text",
+    ),
+    "a missing graph": (
+        'seed = 0\ngraph = "edgs.csv"',
+        "line 2: there is no .*'edges.csv'; correct .* graph",
+    ),
     "no graph": ("seed = 0", "the key 'graph' is missing"),
     "no quotes": ("seed = 0\ngraph = edges.csv\n", "line 2: this is not valid TOML .*'graph = edges.csv'"),
     "an open list": (GRAPH + 'labels = ["labels.csv"', "line 2: this is not valid TOML"),

@@ -18,7 +18,7 @@ from unseen.data.project import GRAPH, NAME, relative_path, split_type, write_pr
 from unseen.errors import InputError, OutputError, UsageError, counted, first_of, logger
 
 if TYPE_CHECKING:
-    from unseen.data.read import FileLayout
+    from unseen.data.layouts import FileLayout
 
 COLUMNS = {
     "src": "src",
@@ -83,7 +83,7 @@ class _Doubts(logging.Handler):
 
 def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[str, str], FileLayout]:
     """Return how each file was read, by its role and name."""
-    from unseen.data.read import inspect_file
+    from unseen.data.layouts import inspect_file
 
     features = settings.feature_sources()
     paths = features.values() if isinstance(features, dict) else [features]

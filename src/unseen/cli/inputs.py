@@ -11,7 +11,7 @@ from unseen.cli.options import As
 from unseen.cli.output import progress
 from unseen.data.files import STANDARD
 from unseen.data.options import Options
-from unseen.errors import InputError, UsageError, logger, missing_file, nearest_file, unknown_name
+from unseen.errors import InputError, UsageError, logger, unknown_name
 from unseen.params import Limits
 
 if TYPE_CHECKING:
@@ -300,8 +300,7 @@ def is_dataset(source: str) -> bool:
 
     known = source.partition(":")[0] in dataset_names()  # a year may follow
     if not known and path.suffix == "" and path.parent == Path():
-        if nearest_file(path) is not None:
-            raise InputError(missing_file(path))
-        msg = f"there is no file {source!r}, and {unknown_name('data set', source, dataset_names())}"
-        raise InputError(msg)
+        from unseen.data.sources import missing_file
+
+        raise missing_file(path, str(unknown_name("data set", source, dataset_names())))
     return known

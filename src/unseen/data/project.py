@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from unseen.data.files import atomic_path
-from unseen.errors import InputError, missing_file, unknown_name
+from unseen.data.sources import missing_file
+from unseen.errors import InputError, unknown_name
 from unseen.params import Parameter
 
 NAME = "unseen.toml"
@@ -115,8 +116,7 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        msg = f"{missing_file(path)}; `unseen init` writes a project file"
-        raise InputError(msg) from None
+        raise missing_file(path, "`unseen init` writes a project file") from None
     except UnicodeDecodeError as error:
         msg = f"{path} is not a text in UTF-8 (byte {error.start}); save it as UTF-8"
         raise InputError(msg) from None
@@ -167,7 +167,7 @@ def _find_file(project: Project, key: str, text: str) -> str:
 
         if name.partition(":")[0] in dataset_names():  # a year may follow
             return name
-    msg = f"{project.place(key)}: {key}: {missing_file(path)}"
+    msg = f"{project.place(key)}: {missing_file(path, f'correct the value of {key}')}"
     raise InputError(msg)
 
 
