@@ -37,20 +37,24 @@ def _labelled_rows(labels: Labels) -> dict[Any, Row]:
 def _unlabelled_rows(found: Discovery) -> list[Row]:
     """Return a row for each entry of `found.nodes`; a node with a group is a candidate, all others are predicted."""
     has_estimate = found.has_estimate
+    # with one labelled class and no estimate there is nothing that a probability could be based on
+    has_probability = has_estimate or len(found.coverage.classes) > 1
     if not has_estimate:
+        limit = "its probability assumes that the node belongs to a labelled class"
         logger.warning(
             "missing classes could not be estimated, so every node without a label gets the labelled class that fits "
-            "best; its probability assumes that the node belongs to a labelled class"
+            "best; %s",
+            limit if has_probability else "with one labelled class, there is no probability",
         )
-    # with one labelled class and no estimate there is nothing that a probability could be based on
-    is_known = has_estimate or len(found.coverage.classes) > 1
     rows: list[Row] = []
     for node, doubt in zip(found.nodes.to_pylist(), found.evidence["doubt"].to_pylist(), strict=True):
         if has_estimate and node["group"] is not None:
             rows.append((node["name"] or node["group"], node["unseen_probability"], "candidate"))
             continue
         unseen = node["unseen_probability"] if has_estimate else 0.0
-        rows.append((node["likely_class"], (1 - unseen) * (1 - doubt) if is_known else None, "predicted"))
+        rows.append(
+            (node["likely_class"], (1 - unseen) * (1 - doubt) if has_probability else None, "predicted")
+        )
     return rows
 
 
