@@ -108,9 +108,9 @@ def first_of(names: Sequence[str], most: int = 8) -> str:
 
 
 def tell_written(method: str, n_nodes: int, n_columns: int, seconds: float, output: object) -> None:
-    """Say which vectors were learned, and where they are."""
-    size = f"{counted(n_nodes, 'vector')} of {counted(n_columns, 'column')}"
-    logger.info("%s: %s in %.1f s, written to %s", method, size, seconds, output)
+    """Log the size of an embedding, the time it took, and where it was written."""
+    size = f"{counted(n_nodes, 'node')}, {counted(n_columns, 'dimension')}"
+    logger.info("%s: embedding of %s, in %.1f s, written to %s", method, size, seconds, output)
 
 
 def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:

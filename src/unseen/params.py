@@ -83,7 +83,7 @@ class Allowed:
                 options += inner
             elif member in (bool, None, NoneType):
                 options += (True, False) if member is bool else (None,)
-            elif origin in (tuple, Sequence):
+            elif origin in (tuple, list, Sequence):
                 each = cls.of(inner[0], limits)
             else:
                 kinds.append(origin or member)

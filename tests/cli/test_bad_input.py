@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.cli.app import run
 
 BAD_EDGES = {
     "empty": ("", "empty"),
@@ -47,11 +48,11 @@ def _one_line(ran: tuple[int, str, str], sentence: str, expected: int = 1) -> No
         (["embed", "debian", "-o", "v.parquet", "--method", "smoothfeat"], "did you mean 'smoothfeats'"),
         (
             ["embed", "debian", "-o", "v.parquet", "--method", "smoothfeats", "--dim", "9999"],
-            "n_components.*9999",
+            "--dim is 9999",
         ),
         (["embed", "debian", "-o", "v.parquet", "--unseen", "mial"], "did you mean 'mail'"),
-        (["embed", "debian", "-o", "v.parquet", "--label-rate", "0"], "label_rate.*0"),
-        (["embed", "debian", "-o", "v.parquet", "--label-rate", "1"], "label_rate.*1"),
+        (["embed", "debian", "-o", "v.parquet", "--label-rate", "0"], "--label-rate .*0"),
+        (["embed", "debian", "-o", "v.parquet", "--label-rate", "1"], "--label-rate .*1"),
         (["embed", "debian", "-o", "v.docx"], "docx.*parquet"),
         (["embed", "debian", "-o", "no/such/folder/v.parquet"], "folder"),
         (["evaluate", "nowhere.parquet", "--labels", "debian"], "nowhere.parquet"),
@@ -115,11 +116,12 @@ def test_usage_errors_exit_with_2(cli: Callable) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features goes with an edge file"),
+        (["embed", "debian", "--features", "f.csv", "-o", "v.parquet"], "--features needs an edge file"),
         (["embed", "edges.csv", "-o", "v.parquet", "--unseen", "x"], "there are none; give them with --labels"),
         (["suggest", "debian", "--embedding", "v.npz", "-m", "rect"], "leave out --method and --param"),
         (["embed", "debian", "-o", "v.npz", "-m", "rect-l", "--save-model", "v.npz"], "name the same file, v.npz"),
-        (["explore"], "name a data set or an edge file"),
+        (["explore"], "there is no graph: name an edge file or .* `unseen init"),
+        (["discover", "--embedding", "v.npz"], "there is no graph: name an edge file or .* `unseen init"),
         (["explore", "--embedding", "v.npz", "--method", "rect"], "leave out --method and --param"),
         (["embed", "debian", "-o", "v.npz", "-m", "smoothfeats", "--save-model", "m.npz"], "only .* RECT family"),
     ],
@@ -195,4 +197,58 @@ def test_an_unforeseen_error_is_one_line_too(
 
     monkeypatch.setattr(SmoothFeats, "_fit", broken)
     ran = cli("embed", "debian", "-o", tmp_path / "v.parquet", "--method", "smoothfeats")
-    _one_line(ran, "unexpected RuntimeError: two lines .*bug")
+    _one_line(ran, "unexpected RuntimeError: two lines .*bug.*--debug")
+
+
+def test_only_debug_prints_a_traceback(capfd: pytest.CaptureFixture[str], files: Path) -> None:
+    words = [
+        "embed",
+        str(files / "edges.csv"),
+        "-o",
+        str(files / "v.npz"),
+        "-m",
+        "smoothfeats",
+        "--dim",
+        "99",
+    ]
+    for flag, expected in (("-v", False), ("--debug", True)):
+        assert run([*words, flag]) == 1
+        err = capfd.readouterr().err
+        assert ("Traceback" in err) == expected
+        assert err.splitlines()[-1].startswith("unseen: --dim is 99, but at most")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--dim", "99"], "--dim is 99, but"),
+        (["--param", "n_components=99"], "--param n_components is 99, but"),
+        (["--param", "n-components=x"], "--param n_components must be an integer"),
+        (["--param", "steps=-1"], "--param steps must be an integer of at least 0"),
+        (["--symmetrize", "mean"], "--symmetrize must be 'max', 'sum' or 'error', got 'mean'"),
+        (["--delimiter", "::"], "--delimiter must be one character"),
+        (["--absolute", "--drop-negative"], "--drop-negative and --absolute do not go together"),
+        (["--labels", "labels.csv", "--label-rate", "2"], "--label-rate must be between 0 and 1"),
+    ],
+)
+def test_messages_name_the_flag(
+    cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(files)
+    ran = cli("embed", "edges.csv", "-o", "v.npz", "-m", "smoothfeats", *words)
+    _one_line(ran, sentence)
+    assert "`" not in ran.err.strip().splitlines()[-1]
+
+
+def test_notices_name_the_flag_too(cli: Callable, files: Path) -> None:
+    (files / "names.txt").write_text("ann bob\nbob cid\n")
+    ran = cli("embed", files / "names.txt", "-o", files / "v.npz", "-m", "smoothfeats", "--dim", 1)
+    assert "header=True" not in ran.err
+
+
+def test_a_word_that_is_no_file_names_the_nearest_file(
+    cli: Callable, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    _one_line(cli("embed", "edges", "-o", "v.npz"), "there is no file 'edges'; the nearest .*'edges.csv'")
+    _one_line(cli("embed", "debain", "-o", "v.npz"), "there is no file 'debain'; unknown data set .*'debian'")

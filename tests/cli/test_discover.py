@@ -12,7 +12,7 @@ def test_files_go_in_and_a_table_a_json_and_a_summary_come_out(cli, planted, tmp
     assert ran.code == 0
     assert "new-1: " in ran.out
     assert "words: c0_word" in ran.out
-    assert "How far to trust this: Each of 3 labelled classes was hidden" in ran.out
+    assert "How far to trust this: Each of 3 labelled classes was left out" in ran.out
     assert "The truth" not in ran.out
     assert (
         (tmp_path / "nodes.csv").read_text().startswith("node,unseen_probability,likely_class,group,name\n")
@@ -34,10 +34,10 @@ def test_json_goes_to_stdout_alone(cli, planted):
 def test_hidden_labels_are_compared_with_the_truth(cli):
     ran = cli("discover", "debian", "--unseen", "mail,web", "--label-rate", 0.3)
     assert ran.code == 0
-    assert "nodes are of 2 new classes" in ran.out
+    assert "nodes belong to 2 hidden classes" in ran.out
     auroc = float(ran.out.split("AUROC of the probabilities: ")[1].split()[0])
     assert auroc > 0.96
-    assert "is matched with mail" in ran.out
+    assert "matches mail" in ran.out
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_suggestions_come_as_a_table_with_reasons(cli, planted, tmp_path):
     lines = ran.out.splitlines()
     assert lines[0].split()[:3] == ["node", "group", "likely_class"]
     assert len(lines) == 4
-    assert "typical of a part of new-1 (c0_word" in lines[1]
+    assert "a typical member of new-1 (c0_word" in lines[1]
     ran = cli("suggest", *planted[1:], "--budget", 3, "-o", tmp_path / "next.csv", "--json")
     assert len(json.loads(ran.out)["suggestions"]) == 3
     assert len((tmp_path / "next.csv").read_text().splitlines()) == 4
@@ -89,8 +89,8 @@ def test_suggest_needs_no_labels(cli, files):
     ("words", "sentence"),
     [
         (["discover", "debian"], "all 4852 nodes have a label, so there is nothing to discover"),
-        (["discover", "edges.csv"], "discovery needs labels of at least one class; give them with --labels"),
-        (["audit", "edges.csv"], "an audit looks at labels; give them with --labels"),
+        (["discover", "edges.csv"], "there are no labels; give those of at least one class with --labels"),
+        (["audit", "edges.csv"], "there are no labels to audit; give them with --labels"),
         (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' names no format"),
         (["discover", "debian", "--unseen", "post"], "unknown class 'post'"),
         (["discover", "debian", "--unseen", "mail", "-m", "rekt"], "unknown method 'rekt'"),

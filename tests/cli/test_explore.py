@@ -105,6 +105,6 @@ def test_vectors_of_any_tool(cli: Callable, tmp_path: Path) -> None:
 def test_what_cannot_be_is_said_before_any_work(cli: Callable, tmp_path: Path) -> None:
     (tmp_path / "v.csv").write_text("node,x\na,1\nb,2\n")
     ran = cli("explore", "--embedding", tmp_path / "v.csv", "--features", "f.csv", "-o", tmp_path / "p.html")
-    assert "--features goes with an edge file" in ran.err
+    assert "--features needs an edge file" in ran.err
     ran = cli("explore", "debian", "-o", tmp_path / "no" / "page.html")
     assert "does not exist" in ran.err

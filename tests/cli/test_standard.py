@@ -46,7 +46,7 @@ def test_one_thing_at_a_time(cli, tmp_path) -> None:
     (tmp_path / "e.csv").write_text(EDGES, encoding="utf-8")
     both = cli("embed", tmp_path / "e.csv", "-o", "-", "--json")
     assert both.code == 2
-    assert "the standard output takes one thing" in both.err
+    assert "only one result can go to the standard output" in both.err
     twice = cli("embed", "-", "--labels", "-", "-o", tmp_path / "v.npz")
     assert twice.code == 2
-    assert "the standard input (-) can be read once" in twice.err
+    assert "the standard input (-) can be read only once" in twice.err

@@ -7,13 +7,17 @@ import logging
 import os
 import sys
 import traceback
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import unseen
-from unseen.cli.output import say, set_level
+from unseen.cli import options
+from unseen.cli.output import say, set_flags, set_level, with_flags
 from unseen.errors import UnseenError, UsageError, logger
+
+if TYPE_CHECKING:
+    from unseen.data.project import Project
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; the last one is what typer and shells make of Ctrl-C."""
@@ -23,69 +27,112 @@ LOOKS: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-"""What our programs have in common."""
+"""Settings that both programs share."""
 COMMANDS = {
-    "demo": ("See on a bundled real graph what happens to hidden classes.", ()),
+    "init": (
+        "Look at your files and write a project file, unseen.toml.",
+        ("unseen init edges.csv --features features.csv --labels labels.csv",),
+    ),
+    "demo": ("Hide classes of a bundled graph and see what is found.", ("unseen demo",)),
     "embed": (
-        "Learn a vector for every node and write them to a file.",
+        "Learn a node embedding and write it to a file.",
         (
             "unseen embed debian -o vectors.parquet",
             "unseen embed edges.csv --features features.csv --labels labels.csv -o vectors.npz",
             "cat edges.csv | unseen embed - --method mfdw --dim 64 -o -",
         ),
     ),
-    "evaluate": (
-        "Score an embedding file by classifying its nodes.",
-        ("unseen evaluate vectors.parquet --labels labels.csv --unseen mail,web",),
-    ),
-    "partition": (
-        "Cut a graph that need not fit in memory into parts.",
-        ("unseen partition edges.parquet -o parts --parts 4",),
-    ),
     "discover": (
-        "Find the nodes and classes that nobody labelled.",
+        "Find the nodes and classes that your labels are missing.",
         (
             "unseen discover edges.csv --labels labels.csv -o nodes.csv",
             "unseen discover debian --unseen mail,web --label-rate 0.3",
         ),
     ),
+    "predict": (
+        "Write a class for every node: labelled, predicted or candidate.",
+        ("unseen predict edges.csv --labels labels.csv -o classes.csv",),
+    ),
     "suggest": (
-        "Say which nodes to label next, and why.",
+        "Suggest which nodes to label next.",
         ("unseen suggest edges.csv --labels labels.csv --budget 10 -o ask.csv",),
     ),
-    "audit": ("List the labels that are probably wrong.", ("unseen audit edges.csv --labels labels.csv",)),
     "accept": (
-        "Make labels of the groups that discover found.",
+        "Turn candidate classes into labels.",
         ("unseen accept labels.csv nodes.parquet new-1=sound new-2=mail -o labels-2.csv",),
     ),
+    "audit": ("List labels that are probably wrong.", ("unseen audit edges.csv --labels labels.csv",)),
     "explore": (
-        "Write a page to look at: map, findings, what to label next.",
+        "Write an HTML page with a map of the graph and all findings.",
         ("unseen explore edges.csv --labels labels.csv -o page.html",),
     ),
     "label": (
-        "Label nodes on a page that finds out anew what the labels miss.",
+        "Label nodes in your browser.",
         ("unseen label edges.csv --features features.csv --labels labels.csv",),
     ),
+    "evaluate": (
+        "Score an embedding by classifying its nodes.",
+        ("unseen evaluate vectors.parquet --labels labels.csv --unseen mail,web",),
+    ),
     "convert": (
-        "Convert a graph, features, labels or vectors.",
+        "Convert a graph, features, labels or an embedding.",
         ("unseen convert graph.graphml edges.parquet", "unseen convert vectors.parquet vectors.w2v.txt"),
+    ),
+    "partition": (
+        "Split a graph into parts, for training on several processes.",
+        ("unseen partition edges.parquet -o parts --parts 4",),
     ),
     "datasets": ("List the data sets, or load one.", ("unseen datasets debian",)),
     "methods": ("List the methods, or the parameters of one.", ("unseen methods rect-plus",)),
 }
-"""Each is a function in a module of its own name; its line in the list of commands, and examples for its help."""
+"""In the order of use: the line of each command in the list, and examples for its help. Each command is a function in a
+module of its own name."""
 FIRST = """\
-unseen finds the classes that the labels of a graph miss. To try:
+unseen finds the classes your labels are missing. To try it:
   unseen demo                                                 a bundled graph, in a minute
-  unseen embed edges.csv -o vectors.parquet                   a vector for every node of your graph
-  unseen discover edges.csv --labels labels.csv               what your labels miss
-  unseen explore edges.csv --labels labels.csv -o page.html   the same, to look at; unseen --help lists all
+  unseen discover edges.csv --labels labels.csv               the classes that your own labels are missing
+  unseen init edges.csv --labels labels.csv                   a project file: other commands then need no arguments
+  unseen --help                                               all commands
 """
-"""What `unseen` alone says."""
+"""What `unseen` without arguments prints."""
+EXAMPLE = """\b
+Example:
+  unseen init edges.csv --labels labels.csv
+  unseen discover"""
 
 
 class Command(typer.core.TyperCommand):
-    """A command whose help has its options in groups."""
+    """A command that may take its options from a project file, and has them in groups in its help."""
+
+    project: Project | None = None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the command line; what it does not give may come from a project file."""
+        if any(each.name == "project" for each in self.params) and not ctx.resilient_parsing:
+            for k in reversed([k for k, word in enumerate(args) if word == "--project"]):
+                if k + 1 == len(args) or args[k + 1].startswith("-"):
+                    args = [*args[: k + 1], ".", *args[k + 1 :]]  # the file of this folder
+            given, _, _ = self.make_parser(ctx).parse_args(list(args))
+            if "help" not in given and ("project" in given or given.get("source") is None):
+                from unseen.cli.project import find_project, project_defaults
+
+                self.project = find_project(given, needs_graph=hasattr(self.callback, "needs_graph"))
+                ctx.default_map = project_defaults(self.project, given, self.name)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; from here on, messages name the flag of a parameter, or its place in the project file."""
+        flags = {each.name: max(each.opts, key=len) for each in self.params if each.opts[0].startswith("-")}
+        if self.project is not None:
+            logger.info("options come from %s", self.project.path)
+            for name in flags.keys() & self.project.values.keys():
+                if ctx.get_parameter_source(name).name == "DEFAULT_MAP":
+                    flags[name] = f"{name} ({self.project.place(name)})"
+        set_flags(
+            {options.PARAMETERS.get(name, name): flag for name, flag in flags.items()}
+            | {name: f"--param {name}" for name in options.parameter_names(ctx.params.get("param"))}
+        )
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each group, in the order in which they are declared."""
@@ -96,34 +143,38 @@ class Command(typer.core.TyperCommand):
             usual = "Arguments" if param.param_type_name == "argument" else "Options"
             heading = "General" if param.name == "help" else headings.get(param.name, usual)
             if record is not None:
-                sections.setdefault(heading, []).append(record)
+                name, text = record
+                if param.param_type_name == "argument":
+                    name = name.partition(" ")[0]  # without its type
+                shown = name.partition(" / ")[0] if param.default is False else name
+                sections.setdefault(heading, []).append((shown, text))
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 
 
 def make_app(word: str | None) -> typer.Typer:
-    """Return the command line with one command, or with the names of all; others are looked for if it is not ours."""
-    about = "Node embeddings for graphs whose labels miss whole classes."
-    app = typer.Typer(name="unseen", help=about, **LOOKS)
+    """Return the program: `word` as a command that can run, all others by name only."""
+    about = "Find the classes your labels are missing, and learn node embeddings that keep them apart."
+    app = typer.Typer(name="unseen", help=about, epilog=EXAMPLE, **LOOKS)
     app.callback()(_common)
     completing = "_UNSEEN_COMPLETE" in os.environ  # a shell asks, for options of any command
     for name, (summary, examples) in COMMANDS.items():
         function: Any = _nothing
         if name == word or completing:
             function = getattr(importlib.import_module(f"unseen.cli.{name}"), name)
-        epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples) if examples else None
+        epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples)
         app.command(name, cls=Command, short_help=summary, epilog=epilog)(function)
     if word not in COMMANDS:
         from unseen.cli import plugins
 
         for name, (added, text) in plugins.commands(word, COMMANDS).items():
-            app.command(name, help=text)(added or _nothing)
+            app.command(name, cls=Command, help=text)(added or _nothing)
     return app
 
 
 def _nothing() -> None:
-    """Stand in the list of commands for one that is not called."""
+    """Take the place of a command that is listed but not called."""
 
 
 def _version(show: bool) -> None:
@@ -149,8 +200,10 @@ def run(
     who: str = "unseen: ",
     level: int = logging.INFO,
 ) -> int:
-    """Run one command and return its exit code; no user ever sees a traceback without asking for it."""
+    """Run one command and return its exit code; an error is one line, with its traceback if --debug was given."""
     set_level(level)
+    set_flags({})
+    debug = "--debug" in argv
     try:
         if program is None and not argv and "_UNSEEN_COMPLETE" not in os.environ:
             sys.stdout.write(FIRST)
@@ -161,29 +214,25 @@ def run(
         program(argv, prog_name=name, standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            return _failed("interrupted; no half-written file was left behind", who, INTERRUPTED)
+            return _failed("interrupted; no half-written file was left behind", who, INTERRUPTED, debug=debug)
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:
-        return _failed(str(error), who, USAGE if isinstance(error, UsageError) else FAILED)
+        return _failed(str(error), who, USAGE if isinstance(error, UsageError) else FAILED, debug=debug)
     except BrokenPipeError:
         # the reader has gone: be quiet about it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except MemoryError:
-        return _failed(
-            "out of memory; try fewer columns (--dim), or a method with less memory (unseen methods)", who
-        )
+        advice = "try fewer dimensions (--dim), or a method that needs less memory (unseen methods)"
+        return _failed(f"out of memory; {advice}", who, debug=debug)
     except Exception as error:  # noqa: BLE001  # the last line of defence
-        return _failed(
-            f"unexpected {type(error).__name__}: {error} "
-            "(this is a bug in unseen; -v shows the traceback, please report it)",
-            who,
-        )
+        advice = "this is a bug in unseen; please report it with the traceback, which --debug prints"
+        return _failed(f"unexpected {type(error).__name__}: {error} ({advice})", who, debug=debug)
     return 0
 
 
-def _failed(sentence: str, who: str, code: int = FAILED) -> int:
-    if logger.level == logging.DEBUG:  # -v was given
+def _failed(sentence: str, who: str, code: int = FAILED, *, debug: bool) -> int:
+    if debug:
         traceback.print_exc(file=sys.stderr)
-    say(who + " ".join(sentence.split()))
+    say(who + with_flags(" ".join(sentence.split())))
     return code

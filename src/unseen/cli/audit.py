@@ -10,19 +10,19 @@ from unseen.errors import InputError, logger
 
 @options.grouped
 def audit(source: options.Source, *, output: options.TableFile = None, search: Search) -> None:
-    """List the labels that are probably wrong, the most doubtful first."""
+    """List labels that are probably wrong, the most suspicious first."""
     data, labels, method = search.begin(source, output)
     if labels is None:
-        msg = "an audit looks at labels; give them with --labels"
+        msg = "there are no labels to audit; give them with --labels"
         raise InputError(msg)
     from unseen.discovery.audit import audit as find
-    from unseen.discovery.save import save_doubts
+    from unseen.discovery.save import save_table
 
     with progress("comparing labels"):
         doubts = find(data.graph, labels, method=method, random_state=search.seed)
     logger.info(doubts.sentence)
     if output is not None:
-        save_doubts(doubts, output)
+        save_table(doubts.table, output)
         logger.info("written to %s", output)
     if search.json:
         report = {"source": data.name, "seed": search.seed, "expected_precision": doubts.expected_precision}

@@ -10,11 +10,11 @@ from unseen.cli.output import print_json, print_table
 
 @options.grouped
 def datasets(
-    name: Annotated[str | None, "Load this one (downloading it if need be) and count it."] = None,
+    name: Annotated[str | None, "Data set to load (it is downloaded if necessary) and describe."] = None,
     *,
     messages: options.Messages,
 ) -> None:
-    """List the data sets, or load one and say what it holds."""
+    """List the data sets, or load one and describe it."""
     from unseen.data.datasets import dataset_counts, dataset_names, load_dataset
 
     if name is None:

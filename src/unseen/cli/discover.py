@@ -1,4 +1,4 @@
-"""`unseen discover`: which nodes belong to a class nobody labelled, how many such classes, what they are about."""
+"""`unseen discover`: which nodes belong to missing classes, how many such classes there are, what they are about."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
-from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.inputs import Input, NewClasses, Search
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD
 from unseen.errors import InputError, counted, logger
@@ -15,6 +15,7 @@ from unseen.errors import InputError, counted, logger
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
     from unseen.discovery.truth import Truth
+    from unseen.labels import Labels
 
 
 @options.grouped
@@ -23,24 +24,17 @@ def discover(
     *,
     output: Annotated[
         list[Path] | None,
-        "Where to write: nodes as .parquet, .csv, .tsv or - (stdout), all else as .json; repeatable.",
+        "Output file: the nodes (.parquet, .csv, .tsv; - writes csv to stdout) or all else (.json). Repeatable.",
     ] = None,
     new: NewClasses,
     search: Search,
 ) -> None:
-    """Find the nodes of classes that nobody labelled, sort them into groups and say what these are about."""
+    """Find nodes of classes that your labels are missing, group them into candidate classes and describe these."""
     data, labels, method = search.begin(source, *output or [])
-    if labels is None:
-        msg = "discovery needs labels of at least one class; give them with --labels"
-        raise InputError(msg)
 
-    from unseen.discovery.discover import discover as find
     from unseen.discovery.truth import compare
 
-    with progress("hiding every class in turn") as move:
-        result = find(
-            data.graph, labels, method=method, random_state=search.seed, on_step=move, **new.given()
-        )
+    result = find_classes(data, labels, method, search, new)
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:
         result.save(path)
@@ -53,25 +47,38 @@ def discover(
     (sys.stderr if Path(STANDARD) in (output or []) else sys.stdout).write(words)
 
 
+def find_classes(
+    data: Input, labels: Labels | None, method: Any, search: Search, new: NewClasses
+) -> Discovery:
+    """Look for missing classes, with a progress bar."""
+    if labels is None:
+        msg = "there are no labels; give those of at least one class with --labels"
+        raise InputError(msg)
+    from unseen.discovery.discover import discover as find
+
+    with progress("leaving out each class in turn") as move:
+        return find(data.graph, labels, method=method, random_state=search.seed, on_step=move, **new.given())
+
+
 def _comparison(truth: Truth, result: Discovery) -> str:
-    """Return how right the result was, in words: the labels were hidden and not missing."""
+    """Return how good the result is, since the labels were hidden and not missing."""
     lines = [
-        f"The truth, which was hidden: {truth.n_hidden:,} of {truth.n_nodes:,} nodes are of "
-        f"{counted(truth.n_classes, 'new class')}."
+        f"Comparison with the hidden labels: {truth.n_hidden:,} of {truth.n_nodes:,} nodes belong to "
+        f"{counted(truth.n_classes, 'hidden class')}."
     ]
     figures: dict[str, Any] = {
         "AUROC of the probabilities": truth.auroc,
         "expected calibration error": truth.ece,
-        "right among nodes of labelled classes": truth.accuracy_seen,
-        "right among nodes of hidden classes": truth.accuracy_unseen,
-        "right among all": truth.accuracy_all,
+        "accuracy on labelled classes": truth.accuracy_seen,
+        "accuracy on hidden classes": truth.accuracy_unseen,
+        "accuracy on all classes": truth.accuracy_all,
         "NMI of groups and hidden classes": truth.nmi,
         "ARI of groups and hidden classes": truth.ari,
     }
     lines += [f"  {what}: {value:.3f}" for what, value in figures.items() if value is not None]
     sizes = {each.group: each.size for each in result.classes}
     lines += [
-        f"  {group} is matched with {name}: {n:,} of its {counted(sizes[group], 'node')}"
+        f"  {group} matches {name}: {n:,} of its {counted(sizes[group], 'node')}"
         for group, name, n in truth.matches
     ]
     return "\n".join(lines) + "\n"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -19,12 +20,28 @@ if TYPE_CHECKING:
     from unseen.methods.base import Method
 
 DEFAULT_METHOD = "rect-plus"
-LEARNING = (
-    "method", "dim", "epochs", "device", "param", "unseen", "label_rate", "seed", "scratch", "force", "save_model",
-)  # fmt: skip
-"""Options that say how to learn, which a saved model has done."""
 WORDS = 8
 """Features of a class that are listed."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How the embedding is learned."""
+
+    heading: ClassVar[str] = "Learning"
+
+    method: Annotated[str | None, f"Method, see `unseen methods`. Default: {DEFAULT_METHOD}."] = None
+    dim: options.Dim = None
+    epochs: options.Epochs = None
+    device: options.Device = None
+    param: options.Param = None
+
+
+FITTING = (
+    *(each.name for each in fields(Learning)),
+    *("unseen", "label_rate", "seed", "scratch", "force", "save_model"),
+)
+"""Options that change nothing where a saved model is used."""
 
 
 @options.grouped
@@ -32,23 +49,18 @@ def embed(
     context: typer.Context,
     source: options.Source,
     *,
-    output: Annotated[Path, "Where to write: .parquet, .npz, .csv, .w2v.txt, .tsv; - for stdout."],
-    method: Annotated[str | None, f"See `unseen methods`; {DEFAULT_METHOD} if not given."] = None,
-    dim: options.Dim = None,
-    epochs: options.Epochs = None,
-    device: options.Device = None,
-    param: options.Param = None,
-    model: Annotated[
-        Path | None, "Saved model to embed this graph with, new nodes included, without training."
-    ] = None,
-    save_model: Annotated[Path | None, "Where to save the trained model (.npz)."] = None,
+    output: Annotated[Path, "Output file (.parquet, .npz, .csv, .w2v.txt or .tsv); - writes to stdout."],
+    model: Annotated[Path | None, "Saved model: embed the nodes, also new ones, without training."] = None,
+    save_model: Annotated[Path | None, "File for the trained model (.npz)."] = None,
     scratch: options.Scratch = None,
     force: options.Force = False,
+    learning: Learning,
+    project: options.Project = None,
     files: GraphFiles,
     hiding: Hiding,
     common: options.Common,
 ) -> None:
-    """Learn a vector for every node of a graph and write them to a file."""
+    """Learn an embedding of the nodes of a graph and write it to a file."""
     from unseen.data.files import refuse_overwriting, require_writable
     from unseen.data.sources import written_format
 
@@ -61,15 +73,16 @@ def embed(
     refuse_overwriting(output, inputs)
     if save_model is not None:
         if save_model.absolute() == output.absolute():
-            msg = f"--output and --save-model name the same file, {output}; choose another for one of them"
+            msg = f"--output and --save-model name the same file, {output}; choose different files"
             raise UsageError(msg)
         refuse_overwriting(save_model, inputs)
         require_writable(save_model)
-    method = method or DEFAULT_METHOD
-    params = options.parse_parameters(param, method, n_components=dim, epochs=epochs, device=device)
+    method = learning.method or DEFAULT_METHOD
+    flags = {"n_components": learning.dim, "epochs": learning.epochs, "device": learning.device}
+    params = options.parse_parameters(learning.param, method, **flags)
     estimator = _estimator(method, params, common.seed) if model is None else unseen.load_method(model)
     if save_model is not None and not estimator.can_be_saved:
-        msg = f"--save-model: only methods of the RECT family can be saved so far, not {estimator.name}"
+        msg = f"--save-model: only methods of the RECT family can be saved, not {estimator.name}"
         raise UsageError(msg)
     from unseen.data.write import check_vectors
 
@@ -89,12 +102,12 @@ def embed(
 
 
 def _refuse_with_model(context: typer.Context) -> None:
-    sources = {name: context.get_parameter_source(name) for name in LEARNING}
+    sources = {name: context.get_parameter_source(name) for name in FITTING}
     names = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
     flags = [f"--{name.replace('_', '-')}" for name in names]
     if flags:
         msg = (
-            f"--model embeds with what it has learned, so {' and '.join(flags)} would change nothing; "
+            f"--model uses a trained model, so {' and '.join(flags)} would change nothing; "
             f"leave {'it' if len(flags) == 1 else 'them'} out"
         )
         raise UsageError(msg)
@@ -106,7 +119,7 @@ def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:
 
     takes = method_class(method).parameters
     for flag in [name for name in ("epochs", "device") if name in params and name not in takes]:
-        logger.warning("--%s changes nothing: %s has no such parameter", flag, method)
+        logger.warning("--%s has no effect: %s has no such parameter", flag, method)
         del params[flag]
     return make_method(method, **params, random_state=seed)
 

@@ -23,16 +23,16 @@ SPLITS = 10
 def evaluate(
     embedding: Annotated[Path, "Embedding file, of this or any other tool."],
     *,
-    labels: Annotated[list[str], "File of labels (node, label), repeatable; or a data set's name."],
+    labels: Annotated[list[str], "Label file (node, label), repeatable; or the name of a data set."],
     unseen: Annotated[str | None, "Classes to score as hidden, separated by commas."] = None,
     label_rate: Annotated[
-        float | None, "Share of the labels that the classifier learns from; 0.5 if not given."
+        float | None, "Share of the labels that the classifier learns from. Default: 0.5."
     ] = None,
-    splits: Annotated[int | None, Limits(1), "Number of random splits; 10 if not given."] = None,
+    splits: Annotated[int | None, Limits(1), "Number of random splits. Default: 10."] = None,
     classifier: Annotated[
-        str, options.As("linear|rbf"), "linear, or rbf as in the released code."
+        str, options.As("linear|rbf"), "Kernel of the SVM; rbf is that of the authors' code."
     ] = "linear",
-    scale: Annotated[bool, "Scale every vector to length 1 first."] = False,
+    scale: Annotated[bool, "Scale the embedding to unit-norm rows first."] = False,
     header: options.Header = None,
     delimiter: options.Delimiter = None,
     common: options.Common,

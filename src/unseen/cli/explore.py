@@ -11,7 +11,7 @@ from unseen.cli import options
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
-from unseen.errors import OutputError, UsageError, logger
+from unseen.errors import OutputError, logger
 from unseen.params import Limits
 
 if TYPE_CHECKING:
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
 BUDGET = 20
-Attributes = Annotated[Path | None, "Table with a column `node`; the map is coloured by its other columns."]
-MaxNodes = Annotated[int, Limits(1), "Of more nodes than this the map shows a random sample."]
+Attributes = Annotated[Path | None, "Table with a column `node`; its other columns can colour the map."]
+MaxNodes = Annotated[int, Limits(1), "Draw a random sample if the graph has more nodes than this."]
 
 
 @options.grouped
 def explore(
-    source: Annotated[str | None, "A data set's name or an edge file; not needed with --embedding."] = None,
+    source: Annotated[
+        str | None, "An edge file, or the name of a data set; not needed with --embedding."
+    ] = None,
     *,
-    output: Annotated[Path, "The page to write (.html); - for stdout."] = OUTPUT,
+    output: Annotated[Path, "Page to write (.html); - writes to stdout."] = OUTPUT,
     budget: Annotated[int, Limits(0), "Number of nodes to suggest for labelling."] = BUDGET,
     max_nodes: MaxNodes = 1_000_000,
     title: Annotated[str | None, "Heading of the page."] = None,
@@ -36,10 +38,7 @@ def explore(
     new: NewClasses,
     search: Search,
 ) -> None:
-    """Write a page to look at: the map of all nodes, classes that nobody labelled, and what to label next."""
-    if source is None and search.embedding is None:
-        msg = "name a data set or an edge file to explore, or give vectors with --embedding"
-        raise UsageError(msg)
+    """Write an HTML page: a map of all nodes, the candidate classes, and which nodes to label next."""
     options.refuse_two_outputs(search.json, output)
     check_page(output, [*search.paths(source), search.embedding, attributes])
     method = search.choose(search.seed)

@@ -34,34 +34,34 @@ class Input:
 
 @dataclass(frozen=True)
 class GraphFiles:
-    """The options that say how to read a graph and its labels, the same in every command."""
+    """How to read a graph and its labels; the same options in every command."""
 
     heading: ClassVar[str] = "Input"
 
     nodes: Annotated[
-        Path | None, "File of node ids, one per line, or node, type; names isolated nodes too."
+        Path | None, "File of node ids, also those without an edge: one per line, or node, type."
     ] = None
     features: Annotated[
         list[str] | None,
         As("[TYPE=]FILE"),
-        "File of node features; those of one type as TYPE=FILE, repeatable.",
+        "File of node features. TYPE=FILE gives those of one node type. Repeatable.",
     ] = None
-    text: Annotated[Path | None, "File of texts: node, text; their words are features."] = None
+    text: Annotated[Path | None, "File of texts (node, text), whose words become features."] = None
     labels: options.LabelFiles = None
     header: options.Header = None
     delimiter: options.Delimiter = None
-    symmetrize: Annotated[
-        str, As("max|sum|error"), "What becomes of a pair listed twice: max, sum or error."
-    ] = "max"
-    drop_negative: Annotated[bool, "Leave out edges of negative weight."] = False
-    strict: Annotated[bool, "Refuse labels of nodes that have no edge and no features."] = False
+    symmetrize: Annotated[str, As("max|sum|error"), "How to combine repeated edges."] = "max"
+    drop_negative: Annotated[bool, "Drop edges with a negative weight."] = False
+    strict: Annotated[bool, "Raise an error if a labelled node has no edge and no features."] = False
     directed: Annotated[bool, "Keep the direction of edges, from src to dst."] = False
-    absolute: Annotated[bool, "Take negative weights without their sign."] = False
-    src: Annotated[str | None, NAME, "Column of the edges' first ends, where it has another name."] = None
-    dst: Annotated[str | None, NAME, "Column of their second ends."] = None
-    weight: Annotated[str | None, NAME, "Column, or edge attribute, of their weights."] = None
-    node_column: Annotated[str | None, NAME, "Column of the ids in nodes, features and labels."] = None
-    label_column: Annotated[str | None, NAME, "Column, or node attribute, of the labels."] = None
+    absolute: Annotated[bool, "Use the absolute value of negative weights."] = False
+    src: Annotated[str | None, NAME, "Column of the edge file that holds the first node of an edge."] = None
+    dst: Annotated[str | None, NAME, "Column that holds the second node of an edge."] = None
+    weight: Annotated[str | None, NAME, "Column, or edge attribute, that holds the edge weight."] = None
+    node_column: Annotated[
+        str | None, NAME, "Column that holds the node id in the files of nodes, features, texts and labels."
+    ] = None
+    label_column: Annotated[str | None, NAME, "Column, or node attribute, that holds the label."] = None
     edges_table: Annotated[str | None, NAME, "Table of a database that holds the edges."] = None
 
     def paths(self, source: str | None) -> list[Path]:
@@ -71,7 +71,7 @@ class GraphFiles:
         named = [None if source is None else Path(source), self.nodes, *features, self.text]
         paths = [path for path in (*named, *(self.labels or [])) if path is not None]
         if sum(str(path) == STANDARD for path in paths) > 1:
-            msg = "the standard input (-) can be read once; name a file for the others"
+            msg = "the standard input (-) can be read only once; name files for the other inputs"
             raise UsageError(msg)
         return paths
 
@@ -84,7 +84,7 @@ class GraphFiles:
         for text in given:
             node_type, equals, path = text.partition("=")
             if not equals or not node_type or not path or node_type in files:
-                msg = f"several --features are given as TYPE=FILE, each type once, got {text!r}"
+                msg = f"several --features must be given as TYPE=FILE, each type once, got {text!r}"
                 raise UsageError(msg)
             files[node_type] = Path(path)
         return files or None
@@ -112,7 +112,7 @@ class GraphFiles:
         if is_dataset(source):
             from unseen.data.datasets import load_dataset
 
-            why = f"goes with an edge file; {source!r} is a data set with its own features and labels"
+            why = f"needs an edge file; {source!r} is a data set with its own features and labels"
             self.refuse("nodes", "features", "text", "labels", why=why)
             data = load_dataset(source)
             logger.info("%s: %s, %s", source, data.graph, data.labels)
@@ -130,7 +130,7 @@ class GraphFiles:
         from unseen.data.read import read_labels
         from unseen.graph import Graph
 
-        self.refuse("nodes", "features", why="goes with an edge file; name one before --embedding")
+        self.refuse("nodes", "features", why="needs an edge file; name one before --embedding")
         n = len(vectors.node_ids)
         nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
         if not self.labels:
@@ -144,11 +144,11 @@ class GraphFiles:
 class Hiding:
     """The options that hide labels of a fully labelled graph."""
 
-    heading: ClassVar[str] = "Hiding labels, to try how well it works"
+    heading: ClassVar[str] = "Hiding labels, to test the result"
 
-    unseen: Annotated[str | None, "Classes to hide from the embedding, separated by commas."] = None
+    unseen: Annotated[str | None, "Classes to hide, separated by commas."] = None
     label_rate: Annotated[
-        float | None, "Share of the labels to keep, the others being left for a test; all if not given."
+        float | None, "Share of the labels to keep; the others are left for a test. Default: all."
     ] = None
 
     @property
@@ -165,14 +165,14 @@ class Hiding:
         if not self.hides:
             return data.labels, None
         if data.labels is None:
-            msg = "--unseen and --label-rate hide labels, and there are none; give them with --labels"
+            msg = "--unseen and --label-rate hide labels, but there are none; give them with --labels"
             raise UsageError(msg)
         from unseen.splits import completely_imbalanced_split, split_record
 
         hidden, record = options.names(self.unseen), None
         if self.label_rate is None:
             if set(data.labels.classes) <= set(hidden):
-                msg = f"all {len(data.labels.classes)} classes are unseen; leave at least one to learn from"
+                msg = f"all {len(data.labels.classes)} classes are unseen; --unseen must leave at least one class"
                 raise InputError(msg)
             visible = data.labels.keep(data.labels.labelled, without=hidden)
         else:
@@ -181,8 +181,8 @@ class Hiding:
             )
             visible, record = split.seen_labels, split_record(split, self.label_rate)
         logger.info(
-            "hidden from the embedding: %s; %d of %d labelled nodes are left to learn from",
-            ", ".join(hidden) or "no class",
+            "hidden classes: %s; %d of %d labelled nodes are used",
+            ", ".join(hidden) or "none",
             len(visible.labelled),
             len(data.labels.labelled),
         )
@@ -191,21 +191,23 @@ class Hiding:
 
 @dataclass(frozen=True)
 class VectorSource:
-    """The options that say which vectors discovery works with: a method's, or those of a file."""
+    """The embedding that discovery works with: that of a method, or of a file."""
 
-    heading: ClassVar[str] = "Vectors"
+    heading: ClassVar[str] = "Embedding"
 
-    method: Annotated[
-        str | None, "Method of the vectors, see `unseen methods`; smoothfeats if not given."
-    ] = None
-    embedding: Annotated[Path | None, "File of vectors to work with, of this or any other tool."] = None
+    method: Annotated[str | None, "Method of the embedding, see `unseen methods`. Default: smoothfeats."] = (
+        None
+    )
+    embedding: Annotated[Path | None, "File of an embedding to use, of this or any other tool."] = None
     param: options.Param = None
 
     def choose(self, seed: int) -> Method | Embedding | None:
         """Return a method, a file's vectors, or nothing where nothing was said."""
         if self.embedding is not None:
             if self.method is not None or self.param:
-                msg = "--embedding brings its own vectors; leave out --method and --param"
+                msg = (
+                    "`embedding` cannot be combined with `method` or `param`; leave out --method and --param"
+                )
                 raise UsageError(msg)
             return read_vectors(self.embedding)
         if self.method is None and not self.param:
@@ -218,16 +220,14 @@ class VectorSource:
 
 @dataclass(frozen=True)
 class NewClasses:
-    """The options that say what is known of the classes that nobody labelled."""
+    """What is known about the missing classes."""
 
-    heading: ClassVar[str] = "New classes"
-    classes: Annotated[
-        int | None, Limits(0), "Number of new classes to sort nodes into; estimated if not given."
-    ] = None
+    heading: ClassVar[str] = "Missing classes"
+    classes: Annotated[int | None, Limits(0), "Number of candidate classes. Default: estimated."] = None
     name: Annotated[
         list[str] | None,
         As("NAME: DESCRIPTION"),
-        "A missing class that is known by name, with words that describe it; repeatable.",
+        "A missing class that is known by name, with words that describe it. Repeatable.",
     ] = None
     names: Annotated[Path | None, "File of such names: a csv with the columns name, description."] = None
 
@@ -239,10 +239,18 @@ class NewClasses:
 
 
 @dataclass(frozen=True)
-class Search(options.Common, VectorSource, Hiding, GraphFiles):
-    """All options of the commands that look for missing classes."""
+class Settings(options.Common, VectorSource, Hiding, GraphFiles):
+    """All options that the commands which look for missing classes share; a project file may hold them."""
 
-    target: Annotated[str | None, "Type of nodes to look at; those that have labels if not given."] = None
+    heading: ClassVar[str] = "Input"
+    target: Annotated[str | None, "Type of nodes to look at. Default: the types that have labels."] = None
+
+
+@dataclass(frozen=True)
+class Search(Settings):
+    """The same, from the command line or a project file."""
+
+    project: options.Project = None
 
     def begin(
         self, source: str, *outputs: Path | None
@@ -284,7 +292,7 @@ def read_vectors(path: Path) -> Embedding:
 
 
 def is_dataset(source: str) -> bool:
-    """Whether `source` names a data set and not a file; a word that is neither is an error with a hint."""
+    """Whether `source` names a data set and not a file; a word that is neither is an error that names the nearest."""
     path = Path(source)
     if source == STANDARD or path.exists():
         return False
@@ -292,7 +300,7 @@ def is_dataset(source: str) -> bool:
 
     known = source.partition(":")[0] in dataset_names()  # a year may follow
     if not known and path.suffix == "" and path.parent == Path():
-        hint = unknown_name("data set", source, dataset_names())
-        msg = f"there is no file {source!r}, and {hint}"
-        raise InputError(msg)
+        from unseen.data.sources import missing_file
+
+        raise missing_file(path, str(unknown_name("data set", source, dataset_names())))
     return known

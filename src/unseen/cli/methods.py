@@ -17,7 +17,7 @@ def methods(
     *,
     messages: options.Messages,
 ) -> None:
-    """List the methods, by the name that `--method` takes, or the parameters of one."""
+    """List the methods by the names that `--method` takes, or the parameters of one method."""
     rows = _methods() if name is None else _parameters(name)
     if messages.json:
         print_json(rows)

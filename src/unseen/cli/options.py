@@ -20,6 +20,10 @@ from unseen.params import Limits, Parameter
 
 SHORT = {"output": "-o", "method": "-m"}
 """Short flags of options, the same in every command."""
+METAVARS = {Path: "FILE", int: "N", float: "NUMBER", str: "TEXT"}
+"""What the help shows for a value, unless :class:`As` says it."""
+PARAMETERS = {"dim": "n_components", "classes": "n_classes", "seed": "random_state"}
+"""Options that a parameter of another name takes; a message that names the parameter shows the flag."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def refuse_two_outputs(json: bool, *outputs: Path | None) -> None:
     """Raise a `UsageError` where a file and the report, or two files, would go to the standard output."""
     count = sum(str(output) == STANDARD for output in outputs)
     if count > 1 or (count and json):
-        msg = "the standard output takes one thing: leave out --json, or name a file instead of -"
+        msg = "only one result can go to the standard output: leave out --json, or name a file instead of -"
         raise UsageError(msg)
 
 
@@ -67,37 +71,51 @@ def names(value: str | None) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()] if value else []
 
 
-Source = Annotated[str, "A data set's name (see `unseen datasets`) or an edge file."]
-LabelFiles = Annotated[list[Path] | None, "File of labels: node, label; repeatable, labels add up."]
-Header = Annotated[bool | None, "Whether text files start with a line of names; recognised if not given."]
+Source = Annotated[str, "An edge file, or the name of a data set (see `unseen datasets`)."]
+LabelFiles = Annotated[list[Path] | None, "Label file (node, label). Repeat it to combine several files."]
+Header = Annotated[bool | None, "Whether text files begin with column names. Default: detected."]
 Delimiter = Annotated[
-    str | None, As("CHAR"), "What separates the columns of text files; guessed if not given."
+    str | None, As("CHAR"), "Character between the columns of text files. Default: detected."
 ]
-Dim = Annotated[int | None, Limits(1), "Number of columns of the embedding."]
+Project = Annotated[
+    Path | None,
+    As("[FILE]"),
+    "Project file to use, also where a graph is given. Default: unseen.toml, where no graph is given.",
+]
+Dim = Annotated[int | None, Limits(1), "Number of dimensions of the embedding."]
 Epochs = Annotated[int | None, Limits(0), "Number of training epochs."]
-Param = Annotated[list[str] | None, As("NAME=VALUE"), "Further parameter of the method; repeatable."]
-Seed = Annotated[int, Limits(0), "Seed of everything random."]
-Device = Annotated[str | None, As("auto|cpu|cuda"), "auto, cpu or cuda."]
+Param = Annotated[
+    list[str] | None,
+    As("NAME=VALUE"),
+    "Another parameter, see `unseen methods NAME`. Repeatable.",
+]
+Seed = Annotated[int, Limits(0), "Random seed."]
+Device = Annotated[str | None, As("auto|cpu|cuda"), "Device to train on."]
 Threads = Annotated[
     int | None, typer.Option(help="Number of threads.", min=1, callback=_threads, is_eager=True)
 ]
 Scratch = Annotated[Path | None, "Folder for arrays that do not fit in memory."]
-Force = Annotated[bool, "Begin even if the memory looks too small."]
-TableFile = Annotated[Path | None, "Where to write: .csv, .tsv, .parquet, .json; - for csv on stdout."]
-Json = Annotated[bool, "Print JSON to stdout."]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, help="Say more.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Say nothing but errors.")]
+Force = Annotated[bool, "Start even if the memory is estimated to be too small."]
+TableFile = Annotated[Path | None, "Output file (.csv, .tsv, .parquet or .json); - writes csv to stdout."]
+Json = Annotated[bool, "Print a JSON report to stdout."]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, help="Print more messages.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Print errors only.")]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", callback=_verbose, help="Print more messages, and the traceback of an error."),
+]
 
 
 @dataclass(frozen=True)
 class Messages:
-    """What a command prints, where; the callbacks of -v and -q have acted when it runs."""
+    """What a command prints; the callbacks of -v, -q and --debug have run before the command does."""
 
     heading: ClassVar[str] = "General"
 
     json: Json = False
     verbose: Verbose = False
     quiet: Quiet = False
+    debug: Debug = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +137,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     --------
     >>> def command(seed: int, common: Messages) -> None: ...
     >>> list(inspect.signature(grouped(command)).parameters)
-    ['seed', 'json', 'verbose', 'quiet']
+    ['seed', 'json', 'verbose', 'quiet', 'debug']
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
@@ -138,6 +156,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
         command(**values)
 
+    own = {each.name: each for each in parameters}
+    if "project" in own and own["source"].default is inspect.Parameter.empty:
+        call.needs_graph = True  # type: ignore[attr-defined]
+        own["source"] = own["source"].replace(default=None)  # the project file may name it
+        parameters = list(own.values())
     call.headings = {  # type: ignore[attr-defined]
         each: next(kind.heading for kind in group.__mro__ if each in vars(kind).get("__annotations__", {}))
         for group in groups.values()
@@ -156,13 +179,24 @@ def _for_typer(hint: Any, parameter: inspect.Parameter, *, argument: bool) -> An
     declared = Parameter.declared(parameter.name, hint, parameter.default)
     limits = {"min": declared.allowed.limits.low, "max": declared.allowed.limits.high}
     given: dict[str, Any] = {name: limit for name, limit in limits.items() if abs(limit) < math.inf}
-    given["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), None)
+    kinds = (declared.allowed.each or declared.allowed).kinds
+    usual = parameter.name.upper() if argument else next((METAVARS[kind] for kind in kinds), None)
+    given["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), usual)
+    if parameter.default is False:
+        given["show_default"] = False
     flags = [SHORT[parameter.name]] if parameter.name in SHORT else []
-    # what is off by default has a flag of its own, or typer would give it a negation
-    if flags or parameter.default is False:
-        flags.append(f"--{parameter.name.replace('_', '-')}")
+    flag = parameter.name.replace("_", "-")
+    if parameter.default is False and not flag.startswith("no-"):
+        flags.append(f"--{flag}/--no-{flag}")  # the negation overrides a project file, and is not in the help
+    elif flags or parameter.default is False:
+        flags.append(f"--{flag}")
     make = typer.Argument if argument else typer.Option
     return Annotated[declared.type, make(*flags, help=declared.meaning, **given)]
+
+
+def parameter_names(pairs: list[str] | None) -> list[str]:
+    """Return the names of `name=value` texts."""
+    return [pair.partition("=")[0].strip().replace("-", "_") for pair in pairs or []]
 
 
 def parse_parameters(pairs: list[str] | None, method: str, **flags: Any) -> dict[str, Any]:
@@ -173,12 +207,12 @@ def parse_parameters(pairs: list[str] | None, method: str, **flags: Any) -> dict
     from unseen.methods.registry import method_class
 
     parsed = {name: value for name, value in flags.items() if value is not None}
-    for pair in pairs or []:
+    for name, pair in zip(parameter_names(pairs), pairs or [], strict=True):
         cls = method_class(method)
-        name, equals, text = pair.partition("=")
+        _, equals, text = pair.partition("=")
         if not equals or not name:
-            msg = f"`--param` takes name=value, got {pair!r}"
+            msg = f"--param takes NAME=VALUE, got {pair!r}"
             raise InputError(msg)
-        parameter = cls.parameter(name.strip().replace("-", "_"))
+        parameter = cls.parameter(name)
         parsed[parameter.name] = parameter.parse(text.strip(), cls.__name__)
     return parsed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,12 @@ from typing import Any
 
 from unseen.errors import logger
 
+PARAMETER = re.compile(
+    r"`(?P<name>\w+)`(?: of [A-Z]\w*)?(?: \(--[\w-]+\))?"  # `n_components` of RECT, `nodes` (--nodes)
+    r"|\b\w+=[^\s,(]+(?: \((?P<flag>--[\w-]+)\)|, (?=--))"  # header=True (--header); strict=True, --strict
+)
+"""How messages of the library name a parameter; what else is in backticks is no parameter and stays as it is."""
+_flags: dict[str, str] = {}
 DAY = 86_400
 """Seconds over which a bar takes the mean pace; one run may take longer than the half minute that rich looks back."""
 
@@ -24,7 +31,7 @@ class _Stderr(logging.Handler):
         self.lines: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = self.format(record)
+        line = with_flags(self.format(record))
         if line not in self.lines:
             say(line)
         self.lines.add(line)
@@ -34,6 +41,31 @@ def say(line: str) -> None:
     """Write one line to stderr."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
+
+
+def set_flags(flags: Mapping[str, str]) -> None:
+    """Set what messages call the parameters of the library, e.g. ``--dim`` for ``n_components``."""
+    _flags.clear()
+    _flags.update(flags)
+
+
+def with_flags(message: str) -> str:
+    """Return a message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> set_flags({"n_components": "--dim"})
+    >>> with_flags("`n_components` of RECT must be an integer of at least 1, got 0")
+    '--dim must be an integer of at least 1, got 0'
+    >>> set_flags({})
+    """
+
+    def translate(match: re.Match[str]) -> str:
+        if match["name"] is None:
+            return match["flag"] or ""
+        return _flags.get(match["name"], match[0])
+
+    return PARAMETER.sub(translate, message)
 
 
 def set_level(level: int) -> None:

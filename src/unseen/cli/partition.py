@@ -15,18 +15,18 @@ from unseen.params import Limits
 
 @options.grouped
 def partition(
-    edges: Annotated[Path, "Edges: Parquet (a file or a folder of files) or text."],
+    edges: Annotated[Path, "Edge file: Parquet (a file or a folder of files) or text."],
     *,
-    parts: Annotated[int, Limits(1), "Number of parts, one for each process."],
+    parts: Annotated[int, Limits(1), "Number of parts, at most one process for each."],
     output: Annotated[Path, "Folder for the parts."],
     memory: Annotated[
-        str, options.As("SIZE"), "Memory to work with, beside the program's own 300 MB."
+        str, options.As("SIZE"), "Memory for sorting, in addition to the 300 MB of the program."
     ] = "2GB",
     threads: options.Threads = None,
     files: GraphFiles,
     messages: options.Messages,
 ) -> None:
-    """Cut a graph that need not fit in memory into row parts of equal work, for `python -m unseen.scale`."""
+    """Split a graph, which may be larger than memory, into parts for `python -m unseen.scale`."""
     from unseen.data.opened import parse_size
     from unseen.engine.partition import partition as cut
 

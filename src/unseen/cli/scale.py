@@ -10,33 +10,35 @@ from typing import Annotated, Any
 import typer
 
 from unseen.cli import options
-from unseen.cli.app import LOOKS, run
+from unseen.cli.app import LOOKS, Command, run
 from unseen.cli.output import print_json
 from unseen.params import Limits
 
 app = typer.Typer(name="unseen.scale", add_completion=False, **LOOKS)
 
 
-@app.command()
+@app.command(cls=Command)
 @options.grouped
 def scale(
     parts: Annotated[Path, "Folder that `unseen partition` wrote."],
     *,
-    output: Annotated[Path, "Folder for the vectors, as Parquet parts."],
-    method: Annotated[str, "A method that trains on parts (docs/howto)."] = "rect",
+    output: Annotated[Path, "Folder for the embedding, as Parquet parts."],
+    method: Annotated[str, "Method that can train on parts (see docs/howto)."] = "rect",
     dim: options.Dim = None,
     epochs: options.Epochs = None,
     param: options.Param = None,
     device: options.Device = None,
-    checkpoint_every: Annotated[int, Limits(0), "Epochs between two checkpoints; 0: none."] = 10,
-    timeout: Annotated[float, Limits(1), "Seconds to wait for another process before giving up."] = 300,
+    checkpoint_every: Annotated[int, Limits(0), "Number of epochs between checkpoints; 0 writes none."] = 10,
+    timeout: Annotated[
+        float, Limits(1), "Seconds to wait for another process before the training fails."
+    ] = 300,
     scratch: options.Scratch = None,
     force: options.Force = False,
     common: options.Common,
 ) -> None:
-    """Train on the parts of a graph and write a vector for every node.
+    """Train on the parts of a graph and write the embedding of every node.
 
-    Alone it trains on the whole graph; started by torchrun, each process trains on its own parts.
+    A single process trains on the whole graph; with torchrun, each process trains on its own parts.
     """
     from unseen.engine.comm import connect
     from unseen.engine.train import train
@@ -63,7 +65,7 @@ def scale(
 
 def main(argv: list[str]) -> int:
     """Run the command and return its exit code; a message names the process it comes from."""
-    if not {"-v", "--verbose"} & set(argv):
+    if not {"-v", "--verbose", "--debug"} & set(argv):
         # pages of C++ names around every lost connection
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")
     rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))

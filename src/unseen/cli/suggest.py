@@ -15,17 +15,17 @@ from unseen.params import Limits
 def suggest(
     source: options.Source,
     *,
-    budget: Annotated[int, Limits(1), "How many nodes."] = 20,
+    budget: Annotated[int, Limits(1), "Number of nodes to suggest."] = 20,
     output: options.TableFile = None,
     search: Search,
 ) -> None:
-    """Say which nodes to label next, so that missing classes are found with few questions."""
+    """Suggest which nodes to label next, so that missing classes are found with few labels."""
     data, labels, method = search.begin(source, output)
 
     from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
 
-    with progress("hiding every class in turn") as move:
+    with progress("leaving out each class in turn") as move:
         suggestions = choose(
             data.graph, labels, budget=budget, method=method, random_state=search.seed, on_step=move
         )

@@ -91,7 +91,8 @@ def has_known_names(role: Role, cells: Sequence[str]) -> bool:
         if any(map(is_value, cells)) or len(cells) < 2:
             return False
         ends = [cell for cell, name in zip(cells, names, strict=True) if name not in ("", "unnamed: 0")]
-        return find_ends(ends) is not None or (len(ends) > 1 and is_thing(ends[0]) and is_thing(ends[1]))
+        things = [is_thing(end) or (k == 1 and is_label_name(end)) for k, end in enumerate(ends[:2])]
+        return find_ends(ends) is not None or things == [True, True]
     first = names[0] in (*NODE, PANDAS_INDEX, *FIRST_ONLY)
     if role == "nodes":
         typed = len(cells) > 1 and any(name in NODE_TYPE for name in names[1:])
@@ -103,8 +104,8 @@ def has_known_names(role: Role, cells: Sequence[str]) -> bool:
         return counted and (first or is_thing(cells[0]) or any(n in NODE for n in names) or many)
     if any(map(is_value, cells)):
         return False
-    labelled = any(is_label_name(cell) or is_text_name(cell) for cell in cells[1:])
-    strict = any(name in NODE for name in names) or any(name in LABEL for name in names)
+    labelled = any(is_label_name(cell) or is_text_name(cell) or is_thing(cell) for cell in cells[1:])
+    strict = any(name in (*NODE, *LABEL) for name in names) or has_id_word(cells[0])
     return strict or (labelled and (first or is_thing(cells[0]))) or _names_label_first(cells)
 
 
@@ -114,7 +115,7 @@ def _names_label_first(cells: Sequence[str]) -> bool:
 
 def _is_count(cells: Sequence[str], role: Role) -> bool:
     """Return whether names of columns count on by one, as pandas' do, or as years."""
-    if not all(cell.strip().isdigit() for cell in cells):
+    if not cells or not all(cell.strip().isdigit() for cell in cells):
         return False
     numbers = [int(cell) for cell in cells]
     steps = all(b - a == 1 for a, b in pairwise(numbers))

@@ -138,7 +138,7 @@ class EdgeReader(Reader[Edges]):
                 raise _lack(table, f"{need}; if this line is a header, say header=True (--header)")
             return dict(zip(("src", "dst", "weight"), range(width), strict=False))
         positions = edge_columns(table.names, table.is_numeric)
-        if "dst" not in positions:
+        if "src" not in positions or "dst" not in positions:
             raise _lack(table, "edges need two columns of ids; --src and --dst name them")
         if "type" in positions and not _names_types(table.columns[positions["type"]]):
             del positions["type"]
@@ -179,7 +179,7 @@ class NodeReader(Reader[NodeList]):
         raise InputError(msg)
 
     def _positions(self, table: Table) -> dict[str, int]:
-        if table.names is None and len(table.columns) > 1:
+        if not table.columns or (table.names is None and len(table.columns) > 1):
             need = "a node list has one column, or a header that names the column `node`, and perhaps `type`"
             raise _lack(table, need)
         names = neo4j_names(table.names or (), self.role)

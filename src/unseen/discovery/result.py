@@ -363,6 +363,31 @@ class Discovery:
         labels = Labels.from_values([None] * len(self.embedding.node_ids), self.embedding.node_ids)
         return accept(labels if self.labels is None else self.labels, self.nodes, names, at_least=at_least)
 
+    def predictions(self) -> pa.Table:
+        """Return a class for every node, in the order of the graph.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``node``, ``class``, ``probability`` and ``status``. The status is ``labelled`` (the given class, several
+            joined by ``|``, with probability 1), ``predicted`` (the labelled class that fits best) or ``candidate``
+            (a found class such as ``new-1``, or the name that it is known by). The probability of a predicted class is
+            that of belonging to a labelled class, times that of this class among them; the probability of a candidate
+            is that of belonging to a missing class.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> data = unseen.planted_partition(200, 4, random_state=0)
+        >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
+        >>> table = unseen.discover(data.graph, split.seen_labels, random_state=0).predictions()
+        >>> table.column_names, table.num_rows
+        (['node', 'class', 'probability', 'status'], 200)
+        """
+        from unseen.discovery.predictions import predict_classes
+
+        return predict_classes(self)
+
     def summary(self) -> str:
         """Return what was found, in words for the terminal."""
         from unseen.discovery.summary import summary

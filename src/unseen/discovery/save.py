@@ -60,9 +60,9 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     _write(path, pa.table(columns), rows)
 
 
-def save_doubts(doubts: Any, path: AnyPath) -> None:
-    """Write the labels that are probably wrong, one row each, as a table or as JSON."""
-    _write(path, doubts.table, doubts.to_pylist())
+def save_table(table: Any, path: AnyPath) -> None:
+    """Write a table as it is, or as a JSON list of its rows."""
+    _write(path, table, table.to_pylist())
 
 
 def _write(path: AnyPath, table: Any, report: Any) -> None:

@@ -1,0 +1,177 @@
+"""`unseen init`: look at the files of a project, print what they hold, and write `unseen.toml`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from unseen.cli import options
+from unseen.cli.inputs import Input, NewClasses, Settings, is_dataset
+from unseen.cli.output import aligned, print_json, with_flags
+from unseen.cli.project import project_options
+from unseen.data.files import STANDARD, refuse_overwriting, require_writable
+from unseen.data.project import GRAPH, NAME, relative_path, split_type, write_project
+from unseen.errors import InputError, OutputError, UsageError, counted, first_of, logger
+
+if TYPE_CHECKING:
+    from unseen.data.layouts import FileLayout
+
+COLUMNS = {
+    "src": "src",
+    "dst": "dst",
+    "weight": "weight",
+    "node": "node_column",
+    "label": "label_column",
+}
+"""What a column is read as, and the option that names the column."""
+
+
+@options.grouped
+def init(
+    source: options.Source,
+    *,
+    output: Annotated[Path, "Project file to write."] = Path(NAME),
+    force: Annotated[bool, "Replace an existing project file."] = False,
+    new: NewClasses,
+    settings: Settings,
+) -> None:
+    """Look at your files, print what they hold, and write a project file, unseen.toml.
+
+    In the folder of unseen.toml, other commands need no arguments. All options given here are stored in it.
+    """
+    inputs = settings.paths(source)
+    if Path(STANDARD) in inputs:
+        msg = "a project file names files, which the standard input (-) is not; name a file"
+        raise UsageError(msg)
+    if output.exists() and not force:
+        msg = f"{output} exists already; --force replaces it, -o writes to another file"
+        raise OutputError(msg)
+    refuse_overwriting(output, inputs)
+    require_writable(output, example=NAME)
+    doubts = _Doubts()
+    logger.addHandler(doubts)
+    try:
+        data = settings.load(source)
+        layouts = {} if is_dataset(source) else _inspect_files(source, settings, data)
+    finally:
+        logger.removeHandler(doubts)
+    doubts.lines += [line for each in layouts.values() if not each.has_header for line in each.notices]
+    values = _values(source, output.parent, settings, new, _columns(layouts))
+    write_project(output, values)
+    report = {**_report(data, layouts), "not_sure": list(dict.fromkeys(map(with_flags, doubts.lines)))}
+    if settings.json:
+        print_json({"output": str(output), **report, "project": values})
+        return
+    sys.stdout.write(_as_text(report))
+    logger.info("written to %s; in its folder, `unseen discover` needs no arguments", output)
+
+
+class _Doubts(logging.Handler):
+    """Collects the warnings of the readers."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[str, str], FileLayout]:
+    """Return how each file was read, by its role and name."""
+    from unseen.data.layouts import inspect_file
+
+    features = settings.feature_sources()
+    paths = features.values() if isinstance(features, dict) else [features]
+    roles = [("edges", Path(source)), ("nodes", settings.nodes), *(("features", path) for path in paths)]
+    roles += [("text", settings.text), *(("labels", path) for path in settings.labels or [])]
+    layouts = {}
+    for role, path in roles:
+        known_ids = None if role == "edges" else data.graph.node_ids
+        if path is not None:
+            with suppress(InputError):  # it was read; a folder of several files has no layout of its own
+                layouts[role, str(path)] = inspect_file(path, role, settings.reading(), known_ids)
+    return layouts
+
+
+def _columns(layouts: dict[tuple[str, str], FileLayout]) -> dict[str, str]:
+    """Return the options for columns whose names are not the usual ones; files must agree on the column of the ids."""
+    names: dict[str, set[str | int]] = {}
+    for layout in layouts.values():
+        for meaning, column in layout.columns.items():
+            names.setdefault(meaning, set()).update([column] if layout.has_header else [])
+    return {
+        option: str(*names[meaning])
+        for meaning, option in COLUMNS.items()
+        if len(names.get(meaning, ())) == 1 and names[meaning] != {meaning}
+    }
+
+
+def _values(
+    source: str, folder: Path, settings: Settings, new: NewClasses, columns: dict[str, str]
+) -> dict[str, Any]:
+    """Return the graph and every option that differs from its default, with paths relative to the project file."""
+    given = {each.name: getattr(group, each.name) for group in (settings, new) for each in fields(group)}
+    given |= columns
+    values: dict[str, Any] = {GRAPH: source if is_dataset(source) else Path(source)}
+    for key, parameter in project_options().items():
+        if key in given and (given[key] != parameter.default or key == "seed"):
+            values[key] = given[key]
+    if "features" in values:
+        values["features"] = [_relative_features(each, folder) for each in values["features"]]
+    return {key: _relative(value, folder) for key, value in values.items()}
+
+
+def _relative(value: Any, folder: Path) -> Any:
+    if isinstance(value, list):
+        entries = [_relative(each, folder) for each in value]
+        return entries[0] if len(entries) == 1 else entries
+    return relative_path(value, folder) if isinstance(value, Path) else value
+
+
+def _relative_features(text: str, folder: Path) -> str:
+    node_type, path = split_type(text, Path())
+    return node_type + relative_path(Path(path), folder)
+
+
+def _report(data: Input, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:
+    graph, labels = data.graph, data.labels
+    classes = {} if labels is None else dict(zip(labels.classes, labels.counts.tolist(), strict=True))
+    return {
+        "files": [
+            {"file": file, "role": role, "header": layout.has_header, "columns": layout.columns}
+            for (role, file), layout in layouts.items()
+        ],
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "isolated": int(graph.isolated.sum()),
+        "features": 0 if graph.features is None else int(graph.features.shape[1]),
+        "classes": classes,
+        "unlabelled": graph.n_nodes - (0 if labels is None else len(labels.labelled)),
+    }
+
+
+def _as_text(report: dict[str, Any]) -> str:
+    files = []
+    for each in report["files"]:
+        columns = [
+            f"{meaning}: {column if each['header'] else f'column {column + 1}'}"
+            for meaning, column in each["columns"].items()
+        ]
+        files.append([each["file"], each["role"], ", ".join(columns)])
+    classes = [f"{name} ({n:,})" for name, n in report["classes"].items()]
+    isolated = f", {report['isolated']:,} without an edge" if report["isolated"] else ""
+    counts = [
+        ["nodes", f"{report['nodes']:,}{isolated}"],
+        ["edges", f"{report['edges']:,}"],
+        ["features", f"{report['features']:,}" if report["features"] else "none"],
+        ["labels", f"{counted(len(classes), 'class')}: {first_of(classes)}" if classes else "none"],
+        ["unlabelled", counted(report["unlabelled"], "node")],
+        *(["not sure", line] for line in report["not_sure"]),
+    ]
+    table = aligned(["file", "read as", "columns"], files, left=3) + "\n" if files else ""
+    return table + aligned(counts[0], counts[1:], left=2)

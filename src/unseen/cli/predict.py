@@ -1,0 +1,42 @@
+"""`unseen predict`: a class for every node, the table that people take home."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from unseen.cli import options
+from unseen.cli.discover import find_classes
+from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.output import print_json
+from unseen.data.files import STANDARD
+from unseen.errors import logger
+
+
+@options.grouped
+def predict(
+    source: options.Source, *, output: options.TableFile = None, new: NewClasses, search: Search
+) -> None:
+    """Write a class for every node: its label, the labelled class that fits best, or a candidate class."""
+    data, labels, method = search.begin(source, output)
+
+    from unseen.discovery.predictions import labels_as_predictions
+    from unseen.discovery.save import save_table
+
+    if labels is not None and len(labels.labelled) == data.graph.n_nodes:
+        logger.warning("every node has a label, so there is nothing to predict")
+        table = labels_as_predictions(labels.aligned(data.graph))
+    else:
+        table = find_classes(data, labels, method, search, new).predictions()
+    statuses = Counter(table["status"].to_pylist())
+    counts = ", ".join(f"{statuses[name]:,} {name}" for name in ("labelled", "predicted", "candidate"))
+    logger.info("%s", counts)
+    if output is not None or not search.json:
+        save_table(table, output or STANDARD)
+    if output is not None:
+        logger.info("written to %s", output)
+    if search.json:
+        report: dict[str, Any] = {"source": data.name, "seed": search.seed, "status": dict(statuses)}
+        report["classes"] = dict(Counter(table["class"].to_pylist()))
+        rows = {"predictions": table.to_pylist()} if output is None else {"output": str(output)}
+        print_json({**report, **rows})
