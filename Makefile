@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
-.PHONY: demo test quick docs test-oldest coverage mutants lint types pytest clean
+.PHONY: demo test quick matrix docs test-oldest coverage mutants lint types pytest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/unseen demo
@@ -15,6 +15,10 @@ test: lint types pytest
 # without what is slow, needs a browser or several processes, or the paper's graphs
 quick: $(VENV)/.dev
 	env -u UNSEEN_DATA OMP_NUM_THREADS=1 $(BIN)/pytest -q -m "not slow and not browser and not processes"
+
+# every command on every kind of graph: all combinations, of which `test` runs a pairwise choice
+matrix: $(VENV)/.dev
+	UNSEEN_MATRIX=full OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 tests/scenarios/test_matrix.py
 
 # the site, in the folder `site`: tutorials are run, warnings are errors, links inside it are checked
 docs: $(VENV)/.dev
