@@ -149,16 +149,8 @@ def commands_page() -> str:
         usage = " ".join(command.collect_usage_pieces(context))
         about = re.sub(r"(?s)\s*\b\f.*", "", command.help or "")
         lines += ["```text", f"unseen {name} {usage}", "```", "", *about.splitlines(), ""]
-        headings = getattr(command.callback, "headings", {})
-        sections: dict[str, list[list[str]]] = {}
-        for param in command.get_params(context):
-            record = param.get_help_record(context)
-            usual = "Arguments" if param.param_type_name == "argument" else "Options"
-            heading = "General" if param.name == "help" else headings.get(param.name, usual)
-            if record is not None:
-                sections.setdefault(heading, []).append([f"`{record[0]}`", record[1]])
-        for heading, rows in sections.items():
+        for heading, records in command.sections(context).items():
+            rows = [[f"`{option}`", meaning] for option, meaning in records]
             lines += [f"**{heading}**", "", *table(["", ""], rows)]
-        if examples:
-            lines += ["```console", *(f"$ {line}" for line in examples), "```", ""]
+        lines += ["```console", *(f"$ {line}" for line in examples), "```", ""]
     return "\n".join(lines)

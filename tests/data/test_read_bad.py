@@ -29,10 +29,10 @@ def write(path: Path, content: str | bytes) -> Path:
         ("", r"e\.csv' is empty; a file without rows needs at least its header line$"),
         ("# nothing\n\n", r"e\.csv' is empty"),
         ("src,dst\n", r"e\.csv' lists no edge, and there is no other source that names a node"),
-        ("a\nb\n", r"e\.csv', line 1 has 1 column; without a header edges are `src, dst`"),
+        ("a\nb\n", r"e\.csv', line 1 has 1 column; without a header, edges are src, dst"),
         ("# c\nsrc,dst\n\na,b\n# c\nc\n", r"e\.csv', line 6 has 1 column but the header has 2"),
         ("a,b\nb,c,d\n", r"e\.csv', line 2 has 3 columns but the first line has 2"),
-        ("a,b,1,2\n", r"line 1 has 4 columns; without a header edges are `src, dst` and perhaps `weight`"),
+        ("a,b,1,2\n", r"line 1 has 4 columns; without a header, edges are src, dst and perhaps weight"),
         ("src,dst,weight\n\na,b,1\na,c,heavy\n", r"line 4: the weight is 'heavy', which is not a number$"),
         ("a,b,strength\na,b,1\n", r"line 1: the weight is 'strength', .* header=True \(--header\)"),
         (

@@ -135,22 +135,27 @@ class Command(typer.core.TyperCommand):
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each group, in the order in which they are declared."""
+        """Write a section for each group of options."""
+        for heading, records in self.sections(ctx).items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def sections(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """Return arguments and options with their meaning, by the heading of their group, as they are declared."""
         headings = getattr(self.callback, "headings", {})
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            usual = "Arguments" if param.param_type_name == "argument" else "Options"
-            heading = "General" if param.name == "help" else headings.get(param.name, usual)
-            if record is not None:
-                name, text = record
-                if param.param_type_name == "argument":
-                    name = name.partition(" ")[0]  # without its type
-                shown = name.partition(" / ")[0] if param.default is False else name
-                sections.setdefault(heading, []).append((shown, text))
-        for heading, records in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+            if record is None:
+                continue
+            name, meaning = record
+            heading = "General" if param.name == "help" else headings.get(param.name, "Options")
+            if param.param_type_name == "argument":
+                heading, name = "Arguments", name.partition(" ")[0]  # without its type
+            elif param.default is False:
+                name = name.partition(" / ")[0]  # without the negation
+            sections.setdefault(heading, []).append((name, meaning))
+        return sections
 
 
 def make_app(word: str | None) -> typer.Typer:

@@ -43,7 +43,7 @@ def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:
         content = json.loads(data)
         if not isinstance(content, dict) or "nodes" not in content:
             msg = (
-                "node-link JSON has `nodes` and `links` (or `edges`); a file of records is JSON lines, .jsonl"
+                "node-link JSON has 'nodes' and 'links' (or 'edges'); a file of records is JSON lines, .jsonl"
             )
             raise ValueError(msg)
         return networkx.node_link_graph(content, edges="links" if "links" in content else "edges")

@@ -134,7 +134,7 @@ class EdgeReader(Reader[Edges]):
         width = len(table.columns)
         if table.names is None:
             if width not in (2, 3):
-                need = "without a header edges are `src, dst` and perhaps `weight`"
+                need = "without a header, edges are src, dst and perhaps weight"
                 raise _lack(table, f"{need}; if this line is a header, say header=True (--header)")
             return dict(zip(("src", "dst", "weight"), range(width), strict=False))
         positions = edge_columns(table.names, table.is_numeric)

@@ -46,15 +46,16 @@ def _unlabelled_rows(found: Discovery) -> list[Row]:
             "best; %s",
             limit if has_probability else "with one labelled class, there is no probability",
         )
+    columns = [
+        found.nodes[name].to_pylist() for name in ("group", "name", "likely_class", "unseen_probability")
+    ]
     rows: list[Row] = []
-    for node, doubt in zip(found.nodes.to_pylist(), found.evidence["doubt"].to_pylist(), strict=True):
-        if has_estimate and node["group"] is not None:
-            rows.append((node["name"] or node["group"], node["unseen_probability"], "candidate"))
-            continue
-        unseen = node["unseen_probability"] if has_estimate else 0.0
-        rows.append(
-            (node["likely_class"], (1 - unseen) * (1 - doubt) if has_probability else None, "predicted")
-        )
+    for group, name, likely, p, doubt in zip(*columns, found.evidence["doubt"].to_pylist(), strict=True):
+        if has_estimate and group is not None:
+            rows.append((name or group, p, "candidate"))
+        else:
+            labelled = 1 - p if has_estimate else 1.0
+            rows.append((likely, labelled * (1 - doubt) if has_probability else None, "predicted"))
     return rows
 
 
