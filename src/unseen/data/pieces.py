@@ -265,7 +265,7 @@ class Reader(Generic[Piece]):
         if not self.names or (usual and not reason):
             return ""
         columns: dict[str, str] = {meaning: self.names[k] for meaning, k in self.positions.items()}
-        ends = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
+        ends: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
         notice = ", ".join([*ends, *(f"{meaning} {name}" for meaning, name in columns.items())])
         if self.layout is not None and reason:
             notice += f" (line {self.layout.line} was taken as a header: {reason})"
