@@ -81,7 +81,7 @@ def test_truncated_pair(tmp_path: Path) -> None:
     random_embedding().save(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").write_text("n0\nn1\n")
     with pytest.raises(
-        InputError, match=r"2 ids for the 50 vectors of .*; the two files do not belong together"
+        InputError, match=r"2 ids for 50 vectors of .*; the two files do not belong together"
     ):
         read_embedding(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").unlink()

@@ -127,7 +127,7 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
 
     Examples
     --------
-    >>> explain_header("edges", ["product_a", "product_b", "times"], [["P1", "P2", "3"]])
+    >>> explain_header("edges", ["zig", "zag", "zug"], [["P1", "P2", "3"]])
     'it has text above numbers'
     >>> explain_header("edges", ["u", "v"], [["v", "w"], ["w", "u"]]) is None
     True
@@ -138,8 +138,7 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
     below = {row[k] for row in rows for k in range(min(n_ids, len(row)))}
     if below.intersection(cell for cell in cells[:n_ids] if cell):
         return None
-    others = range(n_ids, len(cells)) if role == "labels" else ()
-    if any(cells[k] == row[k] for k in others for row in rows if k < len(row)):
+    if role == "labels" and _has_label_again(cells, rows):
         return None
     if has_known_names(role, cells):
         stems = {stem(cell) for cell in below}
@@ -153,6 +152,19 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
         return None
     texts = (k for k, cell in enumerate(cells) if not is_value(cell) and not _is_missing(cell))
     return "it has text above numbers" if any(holds_only(is_value, rows, k) for k in texts) else None
+
+
+def may_be_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first row could still be a header where the file alone does not tell."""
+    n_ids = 2 if role == "edges" else 1
+    fractions = any(is_value(cell) and not cell.strip().isdigit() for cell in cells)
+    repeats = role == "labels" and _has_label_again(cells, rows)
+    return not any(map(is_value, cells[:n_ids])) and not fractions and not repeats
+
+
+def _has_label_again(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether another row has one of these labels: the name of a column is not a class."""
+    return any(cell and cell in row[k : k + 1] for k, cell in enumerate(cells) if k for row in rows)
 
 
 def _is_pair_of_one_stem(cells: Sequence[str], below: set[str]) -> bool:

@@ -15,6 +15,7 @@ from unseen.data.ids import id_column
 from unseen.data.options import Options
 from unseen.data.pieces import Piece, Reader
 from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, TextReader
+from unseen.data.sources import show_path
 from unseen.errors import logger
 from unseen.ids import IdArray
 
@@ -96,7 +97,7 @@ def inspect_file(
     """
     reader: Reader[Any] = _READERS[role](path, options)
     if known_ids is None:
-        reader.take_columns()
+        reader.inspect()
     else:
         load_alone(reader, [id_column(known_ids, "known_ids")])
     names, layout = reader.names, reader.layout
@@ -139,4 +140,4 @@ def tell_ignored(readers: Sequence[Reader[Any]]) -> None:
 
 def _ignored_notice(name: str, columns: Sequence[str]) -> str:
     noun = "column" if len(columns) == 1 else "columns"
-    return f"{name.strip(chr(39))}: ignored {noun}: {listed(columns)}" if columns else ""
+    return f"{show_path(name)}: ignored {noun}: {listed(columns)}" if columns else ""

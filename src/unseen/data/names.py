@@ -266,8 +266,7 @@ def edge_columns(names: Sequence[str], is_numeric: Sequence[bool]) -> dict[str, 
                     found[end] = rest.pop(0)
     if found["weight"] is None and found["src"] is not None and found["dst"] is not None:
         free = [k for k in range(len(names)) if k not in found.values()]
-        usable = [k for k in free if is_numeric[k] and not _has_time(names[k]) and not has_id_word(names[k])]
-        usable = [k for k in usable if lower(names[k : k + 1])[0] not in FIRST_ONLY]
+        usable = [k for k in free if is_numeric[k] and _may_be_weight(names[k])]
         called = [k for k in usable if _WEIGHT_WORDS.intersection(split_words(names[k]))]
         third = [k for k in usable if k == min(free)]
         found["weight"] = next(iter(called or third), None)
@@ -308,6 +307,11 @@ def _without_index(columns: list[int], names: Sequence[str], is_numeric: Sequenc
     if len(columns) > 2 and columns[0] == 0 and numbered and is_numeric[0] and is_thing(names[columns[1]]):
         return columns[1:]
     return columns
+
+
+def _may_be_weight(name: str) -> bool:
+    others = (*FIRST_ONLY, "rank", "row", "line")
+    return not (_has_time(name) or has_id_word(name) or is_label_name(name) or name.strip().lower() in others)
 
 
 def _has_time(name: str) -> bool:

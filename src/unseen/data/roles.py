@@ -137,7 +137,9 @@ class EdgeReader(Reader[Edges]):
                 need = "without a header, edges are src, dst and perhaps weight"
                 raise _lack(table, f"{need}; if this line is a header, say header=True (--header)")
             return dict(zip(("src", "dst", "weight"), range(width), strict=False))
-        positions = edge_columns(table.names, table.is_numeric)
+        # of the attributes of a network only `weight` is one
+        is_numeric = table.is_numeric if table.nodes is None else [False] * width
+        positions = edge_columns(table.names, is_numeric)
         if "src" not in positions or "dst" not in positions:
             raise _lack(table, "edges need two columns of ids; --src and --dst name them")
         if "type" in positions and not _names_types(table.columns[positions["type"]]):
