@@ -109,8 +109,8 @@ def test_lists_of_networkx(tmp_path: Path) -> None:
 def test_attributes_are_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "g.gexf"
     nx.write_gexf(theirs(), path)
-    with pytest.raises(InputError, match=r"has the columns 'node', 'colour'; labels need .*--label-column"):
-        unseen.read(path, labels=path)
+    with pytest.raises(InputError, match=r"has no column 'color' .*--label-column.; it has 'node', 'colour'"):
+        unseen.read(path, label_column="color")
     with pytest.raises(InputError, match=r"has no column 'w' .weight=\.\.\., --weight.; it has .*'weight'"):
         unseen.read(path, weight="w")
     nx.write_graphml(nx.Graph([("a", "b", {"weight": "heavy"})]), tmp_path / "g.graphml")
@@ -290,8 +290,7 @@ def test_anndata(tmp_path: Path) -> None:
     assert data.graph.feature_names == ("g1", "g2", "g3")
     assert data.labels is not None
     assert data.labels.to_pandas().tolist() == ["T", None, "B", "T"]
-    with pytest.raises(InputError, match="has the columns 'kind', 'node'; labels need"):
-        unseen.read(path, labels=path)
+    assert unseen.read(path, label_column="kind").labels.to_pandas().tolist() == ["T", None, "B", "T"]
     bare = anndata.AnnData(obs=cells.obs, var=cells.var[:0], obsm={"X_pca": np.eye(4), "X_umap": np.eye(4)})
     bare.write_h5ad(path)
     with pytest.raises(InputError, match="has no graph 'connectivities' in `obsp`, which has none"):

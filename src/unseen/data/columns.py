@@ -16,7 +16,7 @@ from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.errors import InputError
-from unseen.ids import Array, Floats, Ints
+from unseen.ids import Floats, Ints
 
 _USUAL = {"src": SRC, "dst": DST, "weight": WEIGHT, "label": LABEL, "node": NODE}
 """What columns that the user may name are usually called."""
@@ -63,26 +63,6 @@ def name_values(table: Table, index: int, what: str) -> pa.Array:
         msg = f"{table.place(empty)}: the {what} is empty; name it"
         raise InputError(msg)
     return names
-
-
-def finite_values(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
-    """Return a column of finite numbers: float32 where they came so (or `kind` says so), else float64."""
-    column = table.columns[index]
-    values: Array
-    if column.type == pa.float32() and not column.null_count:
-        values = column.to_numpy()
-    else:
-        values = float_values(table, index, what)
-    if kind is not None:
-        with np.errstate(over="ignore"):
-            values = values.astype(kind, copy=False)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        row = int(bad[0])
-        value = str(values[row]) if column[row].is_valid else "missing"
-        msg = f"{table.place(row)}: the {what} is {value}; {rule}"
-        raise InputError(msg)
-    return values
 
 
 def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import scipy.sparse as sp
 
 from unseen.data.arrays import MAT_KEYS, mat_variables
+from unseen.data.features import FeatureReader
 from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.folders import files_of
 from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_header
@@ -17,7 +18,6 @@ from unseen.data.ids import is_list
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.read import load_alone, read, read_label_list
-from unseen.data.roles import FeatureReader
 from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,

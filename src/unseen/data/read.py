@@ -15,17 +15,21 @@ from unseen.data.build import (
     combined,
     feature_rows,
     labels_of,
+    node_texts,
     nothing_in_common,
     notice,
     refuse_apart,
     refuse_unknown,
 )
+from unseen.data.features import FeatureReader
 from unseen.data.headers import stands_in, strangers_among
 from unseen.data.ids import Numbering, id_column, number_ids
+from unseen.data.leaks import warn_of_predictors
+from unseen.data.objects_plain import has_node_keys, is_pyg
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Piece, Reader
-from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
-from unseen.data.sources import is_path
+from unseen.data.roles import EdgeReader, LabelReader, NodeReader
+from unseen.data.sources import attribute_source, is_path, is_same_source
 from unseen.data.words import with_text
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
@@ -115,6 +119,8 @@ def read(
         Names of columns (or attributes) where they are not the usual ones.
     edges_table : str, optional
         The table of a database that holds the edges.
+    missing : {"median", "zero", "error"}
+        What replaces missing numbers among the features: the median of their column, 0, or an error.
     text : path or table, optional
         ``node, text``: words that several nodes share become features, weighted by scikit-learn's `TfidfVectorizer`.
     encoder : object, optional
@@ -138,8 +144,19 @@ def read(
         from unseen.data.hgb import read_hgb
 
         return read_hgb(Path(edges), nodes, features, labels)
-    data = Intake(edges, nodes, features, several(labels), reading).data()
-    return data if text is None else replace(data, graph=with_text(data.graph, text, encoder, reading))
+    if is_pyg(edges):
+        from unseen.data.objects_pyg import read_hetero, usual_parts
+
+        if hasattr(edges, "node_types"):
+            return read_hetero(edges, nodes, features, labels, text, reading)
+        features, labels = usual_parts(edges, features, labels, reading)
+    if labels is None and reading.label_column:
+        labels = attribute_source(edges, features, text)
+    intake = Intake(edges, nodes, features, several(labels), reading)
+    data = intake.data()
+    if text is None:
+        return data
+    return replace(data, graph=with_text(data.graph, text, encoder, reading, intake.label_names()))
 
 
 def read_graph(
@@ -176,6 +193,7 @@ def read_labels(
     *,
     header: bool | None = None,
     delimiter: str | None = None,
+    label_column: str | None = None,
     where: str = "the graph",
 ) -> Labels:
     """Read labels for the nodes of `graph`; an id that it does not have is an error.
@@ -191,6 +209,8 @@ def read_labels(
         The graph whose nodes are labelled; nodes without a row are unlabelled.
     header, delimiter : optional
         For text, as in :func:`unseen.read`.
+    label_column : str, optional
+        The column, or node attribute, of the labels.
     where : str
         What a message says an unknown id is missing from.
 
@@ -201,7 +221,7 @@ def read_labels(
     >>> unseen.read_labels(pa.table({"node": ["a", "c"], "label": ["red", "red|blue"]}), graph)
     Labels(3 nodes, 2 labelled, 2 classes, multi-label)
     """
-    options, report = Options(header, delimiter), Report()
+    options, report = Options(header, delimiter, label_column=label_column), Report()
     own = id_column(graph.node_ids, "node_ids")
     readers = [LabelReader(one, options, report) for one in several(source)]
     rows = [load_alone(reader, [own]) for reader in readers]
@@ -209,7 +229,9 @@ def read_labels(
     for piece, row_of in zip(rows, numbers, strict=True):
         refuse_unknown(piece, row_of, where, graph.node_ids)
     tell_missing_words(report.missing_words)
-    return labels_of(rows, numbers, graph.node_ids)
+    labels = labels_of(rows, numbers, graph.node_ids)
+    warn_of_predictors(graph, labels)
+    return labels
 
 
 def read_label_list(source: Any, options: Options | None = None) -> Labels:
@@ -244,17 +266,28 @@ class Intake:
         # Every source is looked at before the first is read: a wrong path costs no time.
         self.edges = EdgeReader(edges, *given)
         self.nodes = None if nodes is None else NodeReader(nodes, *given)
-        by_type = features if isinstance(features, Mapping) else {}
+        by_type = features if isinstance(features, Mapping) and not has_node_keys(features) else {}
         self.features_by_type = {key: FeatureReader(source, *given) for key, source in by_type.items()}
         self.features = None if features is None or by_type else FeatureReader(features, *given)
         self.labels = [LabelReader(source, *given) for source in labels]
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
         optional += self.features_by_type.values()
         self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
+        for reader, source in zip(self._feature_readers(), by_type.values() or [features], strict=False):
+            reader.labels_too = any(is_same_source(source, other) for other in labels)
+
+    def _feature_readers(self) -> list[FeatureReader]:
+        return [*self.features_by_type.values()] if self.features is None else [self.features]
+
+    def label_names(self) -> set[str]:
+        """Return the names of the columns of labels, in lower case, once these were read."""
+        return {name for reader in self.labels if (name := reader.label_name())}
 
     def data(self, *, settle: bool = False) -> Data:
         """Read everything and put it together; `settle`: the edges say by themselves which of them point."""
         self._read()
+        for reader in self._feature_readers():
+            reader.label_names |= self.label_names()
         # Source by source: a first line that is kept speaks for those after it.
         edges = self._settled(self.edges)
         nodes = None if self.nodes is None else self._settled(self.nodes)
@@ -279,19 +312,25 @@ class Intake:
             refuse_apart(self.edges.name, table, numbering)
             raise
         names = None if table is None else table.names
+        with_ids = [table] if table is not None else [p for p in by_type.values() if p.ids is not None]
+        texts = node_texts(with_ids, numbering.after[: len(with_ids)], len(numbering.ids))
         typed = edges.types is not None or (nodes is not None and nodes.types is not None)
         if by_type or typed or self.options.directed or len(edges.negative):
             from unseen.data.relate import graph_of_relations  # plain graphs need none of it
 
             features = by_type if values is None else (values, names)
-            graph = graph_of_relations(edges, nodes, features, numbering, self.options, self.report, settle)
+            graph = graph_of_relations(
+                edges, nodes, features, numbering, self.options, self.report, settle, texts
+            )
         else:
             first, second = numbering.columns
             symmetrize = self.options.symmetrize
             adjacency = combined(first, second, edges.weight, numbering.ids, symmetrize, self.report)
-            graph = Graph(adjacency, values, numbering.ids, names)
+            graph = Graph(adjacency, values, numbering.ids, names, texts)
         labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
         tell_missing_words(self.report.missing_words)
+        if labels is not None:
+            warn_of_predictors(graph, labels)
         logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
         return Data(graph, labels, self.report)
 

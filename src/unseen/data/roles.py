@@ -5,7 +5,6 @@ A weight of 0 is no edge: the ids are nodes all the same, and the report counts 
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from unseen.data.build import Report
 from unseen.data.columns import (
     filled_cells,
-    finite_values,
     float_values,
     id_values,
     label_values,
     listed,
     name_values,
-    require_single_rows,
 )
 from unseen.data.headers import (
     ANSWER,
@@ -36,28 +34,26 @@ from unseen.data.headers import (
     lower,
     neo4j_names,
 )
-from unseen.data.ids import id_column, is_list
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
+from unseen.data.ids import id_column
+from unseen.data.leaks import feature_positions, label_names
+from unseen.data.options import Options
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
-from unseen.data.words import Block, block_of, stacked_blocks
-from unseen.errors import InputError, logger
+from unseen.errors import InputError
 from unseen.ids import (
     MISSING_WORDS,
     UNLABELLED,
-    Array,
-    Features,
     Floats,
     Ints,
     checked_weights,
     default_ids,
-    is_finite,
     symmetric,
 )
 from unseen.labels import ANSWERS, CHECKED, doubted_label
 
 
-def _lack(table: Table, need: str) -> InputError:
+def lack_of_columns(table: Table, need: str) -> InputError:
     """Return the error for a table without the columns that its role needs; of bare text it names the first line."""
     where, width = table.source, len(table.columns)
     have = "one column" if width == 1 else f"{width} columns"
@@ -68,7 +64,8 @@ def _lack(table: Table, need: str) -> InputError:
     return InputError(f"{where} has {have}; {need}")
 
 
-def _require_numbers(matrix: Matrix) -> None:
+def require_numbers(matrix: Matrix) -> None:
+    """Raise an `InputError` unless a matrix holds real numbers."""
     if matrix.values.dtype.kind not in "fiub":
         msg = f"{matrix.source} holds values of type {matrix.values.dtype}; real numbers are needed"
         raise InputError(msg)
@@ -136,10 +133,10 @@ class EdgeReader(Reader[Edges]):
             return positions
         if not table.text:
             need = "edges need `src` and `dst`, `weight` and `type` are optional; --src and --dst name other columns"
-            raise _lack(table, need)
+            raise lack_of_columns(table, need)
         width = len(table.columns)
         if width not in (2, 3):
-            raise _lack(
+            raise lack_of_columns(
                 table,
                 "edges are `src, dst` and perhaps `weight`: remove other columns, or name these in a header line "
                 "(other names: --src, --dst, --weight)",
@@ -151,7 +148,7 @@ class EdgeReader(Reader[Edges]):
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
             msg = f"{name} has shape {values.shape}; an adjacency matrix must be square"
             raise InputError(msg)
-        _require_numbers(matrix)
+        require_numbers(matrix)
         csr = sp.csr_array(values, dtype=np.float64)
         if not csr.has_canonical_format:
             csr = csr.copy()
@@ -180,7 +177,7 @@ class NodeReader(Reader[NodeList]):
         index = id_position(neo4j_names(batch.names or (), self.role))
         if index is None and len(batch.columns) != 1:
             need = "a node list has one column, or a header that names the column `node`, and perhaps `type`"
-            raise _lack(batch, need)
+            raise lack_of_columns(batch, need)
         return [id_values(batch, index or 0, "node")]
 
     def _piece(self, batch: Table, ids: list[pa.Array]) -> NodeList:
@@ -190,124 +187,15 @@ class NodeReader(Reader[NodeList]):
         return NodeList(ids[0], types, batch.place)
 
 
-class FeatureReader(Reader[FeatureRows]):
-    """Features: ``node`` and columns of numbers, ``node`` and a column of lists, or a matrix.
-
-    Attributes
-    ----------
-    noun, rule : str
-        What messages call one of the numbers, and what they ask of it.
-    kind : type or None
-        The type that numbers get; None: float32 where they came so, else float64.
-    """
-
-    role: Role = "features"
-    noun = "feature"
-    rule = "features must be finite numbers"
-    kind: type[np.floating[Any]] | None = None
-
-    def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
-        if isinstance(batch, Matrix):
-            return [] if batch.ids is None else [id_column(batch.ids, f"ids of {batch.source}")]
-        node, _ = self._columns(batch)
-        if node is None:
-            return []
-        ids = id_values(batch, node, "node")
-        require_single_rows(ids, batch, self.role)
-        return [ids]
-
-    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
-        own_ids = ids[0] if ids else None
-        if isinstance(batch, Matrix):
-            return FeatureRows(own_ids, self._finite_matrix(batch), batch.names, batch.source)
-        _, values = self._columns(batch)
-        if ids and len(ids[0]) > 1 and self.first is not None:  # it may be a row like another
-            counts = ids[0].value_counts().field("counts").to_numpy()
-            if counts.max() > 1:
-                raise several_rows(batch.source, ids[0].unique()[int(counts.argmax())].as_py())
-        if len(values) == 1 and is_list(batch.columns[values[0]].type):
-            names = batch.metadata.get("feature_names")
-            own = None if names is None else tuple(json.loads(names))
-            return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source, batch.place)
-        numbers, words = dict[int, Array](), list[Block]()
-        for k in values:
-            try:
-                numbers[k] = finite_values(batch, k, self._name(batch, k), self.rule, self.kind)
-            except InputError as error:
-                words.append(self._words(batch, k, error))
-        own = None if batch.names is None else tuple(batch.names[k] for k in numbers)
-        matrix: Any = np.empty((batch.n_rows, len(numbers)), np.result_type(*numbers.values(), np.int8))
-        for k, column in enumerate(numbers.values()):
-            matrix[:, k] = column
-        if words:
-            matrix, own = stacked_blocks([(matrix, own or ()), *words] if numbers else words)
-        return FeatureRows(own_ids, matrix, own, batch.source, batch.place)
-
-    def _words(self, batch: Table, index: int, error: InputError) -> Block:
-        """Return the words or categories of a column that is no numbers, or raise the error about its first number."""
-        names = batch.names or ()
-        block = block_of(batch, index, names[index]) if names and self.role == "features" else None
-        if block is None:
-            raise error
-        if self.in_pieces:
-            msg = f"{batch.source}: the column {names[index]!r} is no number; a graph in parts takes numbers only"
-            raise InputError(msg)
-        return block
-
-    def _columns(self, table: Table) -> tuple[int | None, list[int]]:
-        """Return the column of ids and those of numbers."""
-        node, names = id_position(table.names or ()), table.names or ()
-        if node is None and not table.text:
-            raise _lack(table, "features need a column `node`")
-        if node is None and names and not self._started:
-            logger.info("%s: the first column, %r, is taken as the ids", table.source, names[0])
-        values = [k for k in range(len(table.columns)) if k != (node or 0)]
-        if not values:
-            msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
-            raise InputError(msg)
-        return node or 0, values
-
-    def _name(self, table: Table, index: int) -> str:
-        return f"{self.noun} {index}" if table.names is None else f"{self.noun} {table.names[index]!r}"
-
-    def _list_matrix(self, table: Table, index: int) -> Features:
-        column = table.columns[index]
-        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
-        width = 0 if not len(lengths) or np.isnan(lengths[0]) else int(lengths[0])
-        odd = np.flatnonzero(lengths != width)
-        if len(odd):
-            row = int(odd[0])
-            size = "no list" if np.isnan(lengths[row]) else f"{int(lengths[row])} numbers"
-            msg = f"{table.place(row)} has {size} where the first row has {width}; all lists must be equally long"
-            raise InputError(msg)
-        flat = Table(
-            table.source, (pc.list_flatten(column),), None, lambda k: table.place(k // max(width, 1))
-        )
-        values = finite_values(flat, 0, f"{self.noun} 0", self.rule, self.kind)
-        return values.reshape(len(lengths), width)
-
-    def _finite_matrix(self, matrix: Matrix) -> Features:
-        source, values = matrix.source, matrix.values
-        if values.ndim != 2:
-            msg = f"{source} has shape {values.shape}; {self.role} need two dimensions, nodes and columns"
-            raise InputError(msg)
-        _require_numbers(matrix)
-        if self.kind is not None:
-            with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
-                values = values.astype(self.kind, copy=False)
-        if not is_finite(values):
-            coo = sp.coo_array(values)
-            odd = int(np.argmin(np.isfinite(coo.data)))
-            node = "" if matrix.ids is None else f" (node {matrix.ids[coo.row[odd]]!r})"
-            msg = f"{source}: row {coo.row[odd]}{node}, column {coo.col[odd]} is {coo.data[odd]}; {self.rule}"
-            raise InputError(msg)
-        return values if isinstance(values, np.ndarray) else sp.csr_array(values)
-
-
 class LabelReader(Reader[LabelRows]):
     """Labels: ``node, label``, lists of labels, class numbers, or a matrix of nodes and classes."""
 
     role: Role = "labels"
+
+    def label_name(self) -> str:
+        """Return the name of the column of labels, in lower case, once it was read; empty without a header."""
+        names = self._loaded.names
+        return "" if names is None else lower(names)[self._positions(self._loaded)[1]]
 
     def _ids(self, table: Table) -> list[pa.Array]:
         return [id_values(table, self._positions(table)[0], "node")]
@@ -350,11 +238,13 @@ class LabelReader(Reader[LabelRows]):
         if node is not None and label is not None:
             self._say_unused(table, (node, label, table.find(ANSWER), table.find(REASON)))
             return node, label
+        if node is not None and width == 2:
+            return node, 1 - node
         if not table.text:
             need = "labels need `node` and `label`; say which they are with --node-column and --label-column"
-            raise _lack(table, need)
+            raise lack_of_columns(table, need)
         if width != 2:
-            raise _lack(
+            raise lack_of_columns(
                 table,
                 "labels are `node, label`: write several labels of a node with | between them or in several rows, "
                 "or say which column holds them with label_column=... (--label-column)",
@@ -382,16 +272,22 @@ class LabelReader(Reader[LabelRows]):
 
 
 class TextReader(LabelReader):
-    """Texts: ``node, text``, read as labels are; several columns of text are one."""
+    """Texts: ``node, text``, read as labels are; several columns of text are one, columns of labels are left out."""
+
+    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        super().__init__(source, options, report)
+        self.label_names = label_names(self.options)
 
     def _piece(self, table: Table, ids: list[pa.Array]) -> Any:
         node = self._positions(table)[0]
-        texts = [table.columns[k].to_pylist() for k in range(len(table.columns)) if k != node]
+        columns = [k for k in range(len(table.columns)) if k != node]
+        columns = feature_positions(table, columns, ids[0], self.label_names)
+        texts = [table.columns[k].to_pylist() for k in columns]
         cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]
         return FeatureRows(ids[0], np.array(cells, dtype=object)[:, None], None, table.source)
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node = id_position(table.names or ()) or 0
         if len(table.columns) < 2:
-            raise _lack(table, "texts are `node, text`")
+            raise lack_of_columns(table, "texts are `node, text`")
         return node, 1 - min(node, 1)

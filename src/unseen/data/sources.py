@@ -243,6 +243,27 @@ def existing(source: str | os.PathLike[str], what: str) -> Path:
     return path
 
 
+def attribute_source(edges: Any, features: Any, text: Any) -> Any:
+    """Return the first source that may hold labels beside other attributes of nodes, or None."""
+    from unseen.data.objects import is_networkx
+
+    for source in (edges, features, text):
+        if is_path(source):
+            form = find_format(as_path(source), "labels")
+            if form is not None and (form.graph or source is not edges):
+                return source
+        elif is_networkx(source) or (source is not edges and hasattr(source, "columns")):
+            return source
+    return None
+
+
+def is_same_source(one: Any, other: Any) -> bool:
+    """Return whether two sources are one file, or one object."""
+    if is_path(one) and is_path(other):
+        return os.path.realpath(as_path(one)) == os.path.realpath(as_path(other))
+    return one is other
+
+
 class Source:
     """Data to be read once, from a path (a file, or a folder) or an object; looked at, not yet read.
 
@@ -279,7 +300,7 @@ class Source:
         if not self.files:
             from unseen.data.tables import read_object
 
-            yield from read_object(self._object, self._role)
+            yield from read_object(self._object, self._role, self._options)
             return
         files = [format_.read(file, self._role, self._options, n_bytes) for file, format_ in self._inputs]
         if len(files) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import id_column, is_string, joined
+from unseen.data.numbers import without_missing_words
 from unseen.data.options import Options
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
@@ -27,28 +28,34 @@ _TEXT_WORDS = 2.5
 """With more words in the mean cell a column is text, with fewer it is a category."""
 
 
-def block_of(table: Table, index: int, name: str) -> Block | None:
-    """Return the words or the categories of a column; None where it is a column of numbers, with a mistake in it."""
+def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | None] | None:
+    """Return the words of a column and its texts, or its categories; None for a column of numbers with a mistake."""
     column = joined(table.columns[index])
     if pa.types.is_temporal(column.type):
         raise _dates(table, name, column[0])
     if not is_string(column.type):
         return None
     cells = [(cell or "").strip() for cell in column.to_pylist()]
-    filled = [cell for cell in cells if cell]
+    known = [(cell or "").strip() for cell in without_missing_words(column).to_pylist()]
+    filled = [cell for cell in known if cell]
     if filled and all(_DATE.fullmatch(cell) for cell in filled):
         raise _dates(table, name, filled[0])
     if 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
         return None
     words = sum(len(cell.split()) for cell in filled) / len(filled)
     if words > _TEXT_WORDS or len(set(filled)) > max(_FEW_VALUES, len(cells) // 2):
+        try:
+            block = words_of(cells, f"{table.source}: the column {name!r}")
+        except InputError:
+            logger.info("%s: no two nodes share a word of the column %r; it is not used", table.source, name)
+            return (sp.csr_array((len(cells), 0), dtype=np.float32), ()), cells
         logger.info("%s: the column %r is text; its words are features", table.source, name)
-        return words_of(cells, f"{table.source}: the column {name!r}")
-    values, numbers = np.unique(cells, return_inverse=True)
+        return block, cells
+    values, numbers = np.unique(known, return_inverse=True)
     named = np.flatnonzero(values != "")  # an empty cell is no category
     logger.info("%s: the column %r has %d categories; each is a feature", table.source, name, len(named))
     rows = sp.csr_array((np.ones(len(cells), np.float32), (np.arange(len(cells)), numbers)))
-    return sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)
+    return (sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)), None
 
 
 def words_of(texts: Sequence[str], source: str) -> Block:
@@ -71,15 +78,22 @@ def words_of(texts: Sequence[str], source: str) -> Block:
     return sp.csr_array(matrix), tuple(vectorizer.get_feature_names_out().tolist())
 
 
-def with_text(graph: Graph, source: Any, encoder: Any, options: Options) -> Graph:
-    """Return the graph with the words of a text for each node among its features, and the vectors of an encoder."""
+def with_text(
+    graph: Graph, source: Any, encoder: Any, options: Options, labels: Collection[str] = ()
+) -> Graph:
+    """Return the graph with the words of a text for each node among its features, and the vectors of an encoder.
+
+    `labels` are names of columns of labels, in lower case, which are not text.
+    """
     from unseen.data.read import load_alone
     from unseen.data.roles import TextReader
 
     if graph.node_types is not None:
         msg = "texts are for graphs whose nodes are of one type; give the words of each type as its features"
         raise InputError(msg)
-    piece: Any = load_alone(TextReader(source, options), [id_column(graph.node_ids, "node_ids")])
+    reader = TextReader(source, options)
+    reader.label_names.update(labels)
+    piece: Any = load_alone(reader, [id_column(graph.node_ids, "node_ids")])
     name = piece.source.replace("`labels`", "`text`")  # which are read in the same way
     rows = match_ids(piece.node_ids, graph.node_ids)
     if (rows < 0).any():
