@@ -52,9 +52,9 @@ def table(label: str = "label") -> pd.DataFrame:
 
 
 def network(label: str = "label") -> nx.Graph:
-    graph = nx.Graph()
+    graph, shown = nx.Graph(), table(label).columns.drop(["Unnamed: 0", "id"])  # which formats take as ids
     for row in table(label).to_dict("records"):
-        own = {key: value for key, value in row.items() if value is not None and " " not in key}
+        own = {key: value for key, value in row.items() if value is not None and key in shown}
         graph.add_node(own.pop("node"), **own)
     graph.add_edges_from(EDGES)
     return graph

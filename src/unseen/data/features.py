@@ -137,7 +137,9 @@ class FeatureReader(Reader[FeatureRows]):
         how = self.options.missing
         if self.role == "vectors" or (self.in_pieces and how == "median"):
             how = "error"
-        values, kept = fill_missing(values, how, batch.source, name, error, every=self.in_pieces)
+        values, kept = fill_missing(
+            values, how, batch.source, name, error, every=self.in_pieces or self.role == "vectors"
+        )
         return values, None if names is None else tuple(names[k] for k in kept)
 
     def _words(self, batch: Table, index: int, error: InputError) -> tuple[Block, list[str] | None]:

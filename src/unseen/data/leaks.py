@@ -89,7 +89,9 @@ def _holds_ids(table: Table, index: int, ids: pa.Array | None) -> bool:
 
 def _whole_column(table: Table, index: int) -> pa.Array:
     column = joined(table.columns[index])
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column  # as polars has it
+    return (
+        column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+    )  # as polars has it
 
 
 def recodings(table: Table, label: int, columns: Sequence[int]) -> list[int]:

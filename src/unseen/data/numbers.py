@@ -116,11 +116,12 @@ def fill_missing(
         row, column = (ends[np.isnan(coo.data)] for ends in coo.coords)
     if not len(row):
         return values, np.arange(width)
-    if how == "error":
-        raise error(int(row[0]), int(column[0]))
     counts = np.bincount(column, minlength=width)
     kept = np.flatnonzero((counts < n) | every)
     partly = kept[counts[kept] > 0]
+    if how == "error" and len(partly):
+        first = int(np.argmax(np.isin(column, partly)))
+        raise error(int(row[first]), int(column[first]))
     fills = np.zeros(width)
     if how == "median":
         part = values[:, partly]
@@ -132,7 +133,7 @@ def fill_missing(
     if len(partly):
         shown = ", ".join(f"{name(int(k))} ({counts[k]})" for k in partly[:_MOST_NAMES])
         more = f" and {len(partly) - _MOST_NAMES} more" if len(partly) > _MOST_NAMES else ""
-        by = "the median of their column" if how == "median" else "0"
+        by = "the median of the column" if how == "median" else "0"
         total = counted(int(counts[partly].sum()), "missing number")
         logger.info("%s: %s replaced by %s: %s%s", source, total, by, shown, more)
     return values[:, kept], kept

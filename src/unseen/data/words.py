@@ -48,7 +48,7 @@ def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | No
             block = words_of(cells, f"{table.source}: the column {name!r}")
         except InputError:
             logger.info("%s: no two nodes share a word of the column %r; it is not used", table.source, name)
-            return (sp.csr_array((len(cells), 0), dtype=np.float32), ()), cells
+            return (sp.csr_array((len(cells), 0), dtype=np.float32), ()), None
         logger.info("%s: the column %r is text; its words are features", table.source, name)
         return block, cells
     values, numbers = np.unique(known, return_inverse=True)
