@@ -114,7 +114,7 @@ class FeatureReader(Reader[FeatureRows]):
         """Return numbers without missing ones, and the names of the columns that have numbers."""
 
         def name(k: int) -> str:
-            return f"column {k}" if names is None else repr(names[k])
+            return str(k) if names is None else repr(names[k])
 
         def error(row: int, column: int) -> InputError:
             place, what = (

@@ -129,7 +129,7 @@ def fill_missing(
     values = values.copy()
     values[row, column] = fills[column]
     for k in np.setdiff1d(np.arange(width), kept):
-        logger.info("%s: %s has no values and is not used", source, name(int(k)))
+        logger.info("%s: the column %s has no values and is not used", source, name(int(k)))
     if len(partly):
         shown = ", ".join(f"{name(int(k))} ({counts[k]})" for k in partly[:_MOST_NAMES])
         more = f" and {len(partly) - _MOST_NAMES} more" if len(partly) > _MOST_NAMES else ""
