@@ -16,12 +16,15 @@ from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.errors import InputError
-from unseen.ids import Floats, Ints
+from unseen.ids import MISSING_WORDS, Floats, Ints
 
 _USUAL = {"src": SRC, "dst": DST, "weight": WEIGHT, "label": LABEL, "node": NODE}
 """What columns that the user may name are usually called."""
 NOT_USED = " (not used)"
 """Ends the name of a column that has the usual name where the user named another."""
+
+
+_NO_VALUE = pa.array(["", "nan", "NaN", "NAN", *MISSING_WORDS], pa.large_string())
 
 
 def id_values(table: Table, index: int, what: str) -> pa.Array:
@@ -49,6 +52,19 @@ def float_values(table: Table, index: int, what: str) -> Floats:
     comma = "; decimals need a point" if "," in str(value) else ""
     msg = f"{table.place(row)}: the {what} is {_short(value)}, which is not a number{comma}{header}"
     raise InputError(msg)
+
+
+def without_missing_words(column: pa.Array) -> pa.Array:
+    """Return a column of text with null in place of cells that are empty or say that a value is missing.
+
+    Examples
+    --------
+    >>> without_missing_words(pa.array(["1", " ", "NA", "nan"])).to_pylist()
+    ['1', None, None, None]
+    """
+    cells = column.cast(pa.large_string())
+    empty = pc.is_in(pc.utf8_trim_whitespace(cells), value_set=_NO_VALUE)
+    return pc.if_else(empty, pa.scalar(None, pa.large_string()), cells)
 
 
 def name_values(table: Table, index: int, what: str) -> pa.Array:

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.columns import id_values, require_single_rows
+from unseen.data.columns import float_values, id_values, require_single_rows, without_missing_words
 from unseen.data.headers import id_position
-from unseen.data.ids import id_column, is_list
-from unseen.data.leaks import feature_positions, label_names
-from unseen.data.numbers import fill_missing, list_rows, number_column
-from unseen.data.options import Options
+from unseen.data.ids import id_column, is_list, is_string, joined
+from unseen.data.leaks import feature_positions
+from unseen.data.objects_plain import has_node_keys
+from unseen.data.options import Missing, Options
 from unseen.data.pieces import FeatureRows, Reader, several_rows
 from unseen.data.roles import lack_of_columns, require_numbers
-from unseen.data.sources import Role
+from unseen.data.sources import Role, is_same_source
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
-from unseen.errors import InputError, logger
-from unseen.ids import Features, numbers_of
+from unseen.errors import InputError, counted, logger
+from unseen.ids import Array, Features, Ints, numbers_of
+
+_MOST_NAMES = 8
+
+
+def open_features(
+    features: Any, labels: Sequence[Any], options: Options, report: Report
+) -> dict[Any, FeatureReader]:
+    """Return the readers of features by the type of their nodes; that of all nodes has the key None."""
+    by_type = isinstance(features, Mapping) and not has_node_keys(features)
+    readers: dict[str | None, FeatureReader] = {}
+    for key, source in features.items() if by_type else [(None, features)]:
+        readers[key] = FeatureReader(source, options, report)
+        readers[key].labels_too = any(is_same_source(source, other) for other in labels)
+    return readers
 
 
 class FeatureReader(Reader[FeatureRows]):
@@ -47,7 +63,7 @@ class FeatureReader(Reader[FeatureRows]):
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         super().__init__(source, options, report)
-        self.label_names, self.labels_too = label_names(self.options), False
+        self.label_names, self.labels_too = self.options.label_names, False
 
     def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
         if isinstance(batch, Matrix):
@@ -85,8 +101,8 @@ class FeatureReader(Reader[FeatureRows]):
         for k in columns:
             what = f"{self.noun} {k}" if names is None else f"{self.noun} {names[k]!r}"
             if is_list(batch.columns[k].type):
-                matrix = list_rows(batch, k, f"{self.noun} 0", self.rule, self.kind)
-                numbers.append((matrix, tuple(f"{names[k]} {j}" for j in range(matrix.shape[1]))))
+                lists = list_rows(batch, k, f"{self.noun} 0", self.rule, self.kind)
+                numbers.append((lists, tuple(f"{names[k]} {j}" for j in range(lists.shape[1]))))
                 continue
             if self.role == "features" and pa.types.is_nested(batch.columns[k].type):
                 logger.info(
@@ -100,8 +116,8 @@ class FeatureReader(Reader[FeatureRows]):
                 block, cells = self._words(batch, k, error)
                 words.append(block)
                 texts += [] if cells is None else [cells]
-        own: Any
-        matrix, own = stacked_blocks(numbers) if numbers else (np.empty((batch.n_rows, 0)), ())
+        matrix: Any = np.hstack([np.empty((batch.n_rows, 0), np.int8), *(part for part, _ in numbers)])
+        own: Any = tuple(name for _, part in numbers for name in part)
         if len(columns) == 1 and numbers and is_list(batch.columns[columns[0]].type):
             stored = batch.metadata.get("feature_names")
             own = None if stored is None else tuple(json.loads(stored))
@@ -117,29 +133,20 @@ class FeatureReader(Reader[FeatureRows]):
             return str(k) if names is None else repr(names[k])
 
         def error(row: int, column: int) -> InputError:
-            place, what = (
-                f"{batch.source}: row {row}",
-                f"{self.noun} {column if names is None else repr(names[column])}",
-            )
-            if isinstance(batch, Table):
-                place = batch.place(row)
-            elif batch.ids is not None:
+            place = batch.place(row) if isinstance(batch, Table) else f"{batch.source}: row {row}"
+            if isinstance(batch, Matrix) and batch.ids is not None:
                 place += f" (node {batch.ids[row]!r})"
-            way = (
-                ""
-                if self.role == "vectors"
-                else "; fill in missing values with missing='median' or 'zero' (--missing)"
-            )
-            if self.in_pieces:
-                way = "; a graph in parts can take 0 for missing values: missing='zero' (--missing zero)"
-            return InputError(f"{place}: the {what} is missing; {self.rule}{way}")
+            return InputError(f"{place}: the {self.noun} {name(column)} is missing; {self.rule}{way}")
 
-        how = self.options.missing
+        how, way = self.options.missing, ""
+        if self.role == "features":
+            way = "; to fill in missing values, say missing='median' or 'zero' (--missing)"
+        if self.in_pieces:
+            way = "; a graph in parts can have 0 there: say missing='zero' (--missing zero)"
         if self.role == "vectors" or (self.in_pieces and how == "median"):
             how = "error"
-        values, kept = fill_missing(
-            values, how, batch.source, name, error, every=self.in_pieces or self.role == "vectors"
-        )
+        every = self.in_pieces or self.role == "vectors"
+        values, kept = fill_missing(values, how, batch.source, name, error, every=every)
         return values, None if names is None else tuple(names[k] for k in kept)
 
     def _words(self, batch: Table, index: int, error: InputError) -> tuple[Block, list[str] | None]:
@@ -183,3 +190,108 @@ class FeatureReader(Reader[FeatureRows]):
             msg = f"{source}: row {coo.row[odd]}{node}, column {coo.col[odd]} is {coo.data[odd]}; {self.rule}"
             raise InputError(msg)
         return values if isinstance(values, np.ndarray) else sp.csr_array(values)
+
+
+def number_column(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
+    """Return a column of numbers with NaN where one is missing.
+
+    The type is float32 where the column has it, `kind` where that is given, and else float64. Raises an error
+    with the place of the first cell that is infinite or not a number.
+    """
+    column = joined(table.columns[index])
+    if is_string(column.type):
+        column = without_missing_words(column)
+    values: Array
+    if column.type == pa.float32() and not column.null_count:
+        values = column.to_numpy(zero_copy_only=False)
+    else:
+        only = Table(
+            table.source, (pa.chunked_array([column]),), table.names, table.place, table.text, table.first
+        )
+        values = float_values(only, 0, what)
+    if kind is not None:
+        with np.errstate(over="ignore"):
+            values = values.astype(kind, copy=False)
+    bad = np.flatnonzero(np.isinf(values))
+    if len(bad):
+        msg = f"{table.place(int(bad[0]))}: the {what} is {values[bad[0]]}; {rule}"
+        raise InputError(msg)
+    return values
+
+
+def list_rows(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
+    """Return a column of lists of numbers as a matrix; a list that is missing is a row of NaN."""
+    column = joined(table.columns[index])
+    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(~np.isnan(lengths))
+    width = int(lengths[rows[0]]) if len(rows) else 0
+    odd = rows[lengths[rows] != width]
+    if len(odd):
+        msg = (
+            f"{table.place(int(odd[0]))} has {int(lengths[odd[0]])} numbers where the first row has {width}; "
+            "all lists must be equally long"
+        )
+        raise InputError(msg)
+    flat = pa.chunked_array([pc.list_flatten(column)])
+    place = lambda k: table.place(int(rows[k // max(width, 1)]))  # noqa: E731
+    values = number_column(Table(table.source, (flat,), None, place), 0, what, rule, kind)
+    matrix = np.full((len(lengths), width), np.nan, values.dtype)
+    matrix[rows] = values.reshape(len(rows), width)
+    return matrix
+
+
+def fill_missing(
+    values: Features,
+    how: Missing,
+    source: str,
+    name: Callable[[int], str],
+    error: Callable[[int, int], InputError],
+    *,
+    every: bool = False,
+) -> tuple[Features, Ints]:
+    """Return numbers without NaN, and the columns that have a value at all; a notice counts what was filled.
+
+    Parameters
+    ----------
+    values : matrix
+        Numbers, and NaN where one is missing.
+    how : {"median", "zero", "error"}
+        What to put there; the median is that of the column.
+    source : str
+        What the notice calls the data.
+    name : callable
+        From the number of a column to its name.
+    error : callable
+        From the row and column of a missing number to the error about it.
+    every : bool
+        Keep columns without any value, too: other pieces of the table may have some.
+    """
+    n, width = values.shape
+    if isinstance(values, np.ndarray):
+        row, column = np.nonzero(np.isnan(values))
+    else:
+        coo = sp.coo_array(values)
+        row, column = (ends[np.isnan(coo.data)] for ends in coo.coords)
+    if not len(row):
+        return values, np.arange(width)
+    counts = np.bincount(column, minlength=width)
+    kept = np.flatnonzero((counts < n) | every)
+    partly = kept[counts[kept] > 0]
+    if how == "error" and len(partly):
+        first = int(np.argmax(np.isin(column, partly)))
+        raise error(int(row[first]), int(column[first]))
+    fills = np.zeros(width)
+    if how == "median":
+        part = values[:, partly]
+        fills[partly] = np.nanmedian(part if isinstance(part, np.ndarray) else part.toarray(), axis=0)
+    values = values.copy()
+    values[row, column] = fills[column]
+    for k in np.setdiff1d(np.arange(width), kept):
+        logger.info("%s: the column %s has no values and is not used", source, name(int(k)))
+    if len(partly):
+        shown = ", ".join(f"{name(int(k))} ({counts[k]})" for k in partly[:_MOST_NAMES])
+        more = f" and {len(partly) - _MOST_NAMES} more" if len(partly) > _MOST_NAMES else ""
+        by = "the median of the column" if how == "median" else "0"
+        total = counted(int(counts[partly].sum()), "missing number")
+        logger.info("%s: %s replaced by %s: %s%s", source, total, by, shown, more)
+    return values[:, kept], kept

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from unseen.data.columns import label_values, listed
 from unseen.data.headers import LABEL, NODE, PANDAS_INDEX, lower
 from unseen.data.ids import is_string, joined
-from unseen.data.options import Options
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
@@ -30,11 +29,6 @@ _FEW_IDS = 7
 """Fewer rows may repeat the ids by accident."""
 _MOST_ROWS = 2000
 """Labelled nodes that are looked at."""
-
-
-def label_names(options: Options) -> set[str]:
-    """Return the names of label columns, in lower case, that are known without reading labels."""
-    return {"label", *([options.label_column.strip().lower()] if options.label_column else [])}
 
 
 def feature_positions(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Number
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from unseen.data.headers import DST, NODE, SRC
 from unseen.data.ids import id_column
 from unseen.data.objects import is_networkx, network_table
 from unseen.data.options import Options
-from unseen.data.sources import Role
+from unseen.data.sources import Role, is_pyg
 from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError
 from unseen.graph import Graph
@@ -142,9 +141,9 @@ def _features(source: Any) -> Table | None:
 
 def has_node_keys(features: Mapping[Any, Any]) -> bool:
     """Return whether a dict of features has columns, or nodes as keys; else its keys are types of nodes."""
-    values = features.values()
+    values = [value for value in features.values() if value is not None]
     return _has_columns(features, NODE) or all(
-        isinstance(value, (Mapping, Number, list, tuple, NoneType)) or getattr(value, "ndim", 2) == 1
+        isinstance(value, (Mapping, Number, list, tuple)) or getattr(value, "ndim", 2) == 1
         for value in values
     )
 
@@ -165,11 +164,6 @@ def with_index(source: Any) -> Any:
     if {str(column).lower() for column in source.columns} & set(NODE):
         return source.reset_index(drop=True)
     return source.rename_axis("node").reset_index()
-
-
-def is_pyg(source: Any) -> bool:
-    """Return whether an object is a ``Data`` or ``HeteroData`` of PyTorch Geometric, without importing it."""
-    return any(base.__module__.startswith("torch_geometric.data") for base in type(source).__mro__)
 
 
 def _edges(source: Any) -> Table | None:

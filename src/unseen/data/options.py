@@ -58,6 +58,11 @@ class Options:
         """What becomes of negative weights."""
         return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
 
+    @property
+    def label_names(self) -> set[str]:
+        """The names of columns that hold labels in any table, in lower case."""
+        return {"label", *([self.label_column.strip().lower()] if self.label_column else [])}
+
     def __post_init__(self) -> None:
         from unseen.ids import check_symmetrize
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -21,20 +21,19 @@ from unseen.data.build import (
     refuse_apart,
     refuse_unknown,
 )
-from unseen.data.features import FeatureReader
 from unseen.data.headers import stands_in, strangers_among
 from unseen.data.ids import Numbering, id_column, number_ids
-from unseen.data.leaks import warn_of_predictors
-from unseen.data.objects_plain import has_node_keys, is_pyg
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Piece, Reader
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader
-from unseen.data.sources import attribute_source, is_path, is_same_source
-from unseen.data.words import with_text
+from unseen.data.sources import attribute_source, is_path, is_pyg
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
+
+if TYPE_CHECKING:
+    from unseen.data.features import FeatureReader
 
 
 @dataclass(frozen=True)
@@ -156,6 +155,8 @@ def read(
     data = intake.data()
     if text is None:
         return data
+    from unseen.data.words import with_text
+
     return replace(data, graph=with_text(data.graph, text, encoder, reading, intake.label_names()))
 
 
@@ -230,7 +231,10 @@ def read_labels(
         refuse_unknown(piece, row_of, where, graph.node_ids)
     tell_missing_words(report.missing_words)
     labels = labels_of(rows, numbers, graph.node_ids)
-    warn_of_predictors(graph, labels)
+    if graph.stored_features:
+        from unseen.data.leaks import warn_of_predictors
+
+        warn_of_predictors(graph, labels)
     return labels
 
 
@@ -266,18 +270,16 @@ class Intake:
         # Every source is looked at before the first is read: a wrong path costs no time.
         self.edges = EdgeReader(edges, *given)
         self.nodes = None if nodes is None else NodeReader(nodes, *given)
-        by_type = features if isinstance(features, Mapping) and not has_node_keys(features) else {}
-        self.features_by_type = {key: FeatureReader(source, *given) for key, source in by_type.items()}
-        self.features = None if features is None or by_type else FeatureReader(features, *given)
+        self.features_by_type: dict[Any, FeatureReader] = {}
+        if features is not None:
+            from unseen.data.features import open_features  # a graph without features does without it
+
+            self.features_by_type = open_features(features, labels, *given)
+        self.features = self.features_by_type.pop(None, None)
         self.labels = [LabelReader(source, *given) for source in labels]
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
         optional += self.features_by_type.values()
         self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
-        for reader, source in zip(self._feature_readers(), by_type.values() or [features], strict=False):
-            reader.labels_too = any(is_same_source(source, other) for other in labels)
-
-    def _feature_readers(self) -> list[FeatureReader]:
-        return [*self.features_by_type.values()] if self.features is None else [self.features]
 
     def label_names(self) -> set[str]:
         """Return the names of the columns of labels, in lower case, once these were read."""
@@ -286,7 +288,7 @@ class Intake:
     def data(self, *, settle: bool = False) -> Data:
         """Read everything and put it together; `settle`: the edges say by themselves which of them point."""
         self._read()
-        for reader in self._feature_readers():
+        for reader in [*self.features_by_type.values()] if self.features is None else [self.features]:
             reader.label_names |= self.label_names()
         # Source by source: a first line that is kept speaks for those after it.
         edges = self._settled(self.edges)
@@ -329,7 +331,9 @@ class Intake:
             graph = Graph(adjacency, values, numbering.ids, names, texts)
         labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
         tell_missing_words(self.report.missing_words)
-        if labels is not None:
+        if labels is not None and graph.stored_features:
+            from unseen.data.leaks import warn_of_predictors
+
             warn_of_predictors(graph, labels)
         logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
         return Data(graph, labels, self.report)

@@ -35,7 +35,6 @@ from unseen.data.headers import (
     neo4j_names,
 )
 from unseen.data.ids import id_column
-from unseen.data.leaks import feature_positions, label_names
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
 from unseen.data.sources import Role
@@ -276,9 +275,11 @@ class TextReader(LabelReader):
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         super().__init__(source, options, report)
-        self.label_names = label_names(self.options)
+        self.label_names = self.options.label_names
 
     def _piece(self, table: Table, ids: list[pa.Array]) -> Any:
+        from unseen.data.leaks import feature_positions
+
         node = self._positions(table)[0]
         columns = [k for k in range(len(table.columns)) if k != node]
         columns = feature_positions(table, columns, ids[0], self.label_names)

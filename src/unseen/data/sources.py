@@ -243,6 +243,11 @@ def existing(source: str | os.PathLike[str], what: str) -> Path:
     return path
 
 
+def is_pyg(source: Any) -> bool:
+    """Return whether an object is a ``Data`` or ``HeteroData`` of PyTorch Geometric, without importing it."""
+    return any(base.__module__.startswith("torch_geometric.data") for base in type(source).__mro__)
+
+
 def attribute_source(edges: Any, features: Any, text: Any) -> Any:
     """Return the first source that may hold labels beside other attributes of nodes, or None."""
     from unseen.data.objects import is_networkx

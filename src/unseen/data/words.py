@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from unseen.data.columns import without_missing_words
 from unseen.data.ids import id_column, is_string, joined
-from unseen.data.numbers import without_missing_words
 from unseen.data.options import Options
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
