@@ -13,12 +13,12 @@ import scipy.sparse as sp
 
 from unseen.data.build import Report
 from unseen.data.columns import float_values, id_values, require_single_rows, without_missing_words
-from unseen.data.headers import id_position
 from unseen.data.ids import id_column, is_list, is_string, joined
 from unseen.data.leaks import feature_positions
+from unseen.data.names import id_position
 from unseen.data.objects_plain import has_node_keys
 from unseen.data.options import Missing, Options
-from unseen.data.pieces import FeatureRows, Reader, several_rows
+from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
 from unseen.data.tables import Matrix, Table
@@ -57,6 +57,7 @@ class FeatureReader(Reader[FeatureRows]):
     """
 
     role: Role = "features"
+    takes_all_columns = True
     noun = "feature"
     rule = "features must be finite numbers"
     kind: type[np.floating[Any]] | None = None
@@ -81,10 +82,6 @@ class FeatureReader(Reader[FeatureRows]):
             values, names = self._filled(self._real_matrix(batch), batch.names, batch)
             return FeatureRows(own_ids, values, names, batch.source)
         _, columns = self._columns(batch)
-        if ids and len(ids[0]) > 1 and self.first is not None:  # it may be a row like another
-            counts = ids[0].value_counts().field("counts").to_numpy()
-            if counts.max() > 1:
-                raise several_rows(batch.source, ids[0].unique()[int(counts.argmax())].as_py())
         if self.role == "features":
             whole = None if self.in_pieces else own_ids
             columns = feature_positions(batch, columns, whole, self.label_names, labels_too=self.labels_too)
@@ -160,13 +157,15 @@ class FeatureReader(Reader[FeatureRows]):
             raise InputError(msg)
         return block
 
+    def _positions(self, table: Table) -> dict[str, int]:
+        node = self._columns(table)[0]
+        return {} if node is None else {"node": node}
+
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
         """Return the column of ids and those of numbers."""
-        node, names = id_position(table.names or ()), table.names or ()
+        node = id_position(table.names or ())
         if node is None and not table.text:
             raise lack_of_columns(table, "features need a column `node`")
-        if node is None and names and not self._started:
-            logger.info("%s: the first column, %r, is taken as the ids", table.source, names[0])
         values = [k for k in range(len(table.columns)) if k != (node or 0)]
         if not values:
             msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
@@ -205,9 +204,7 @@ def number_column(table: Table, index: int, what: str, rule: str, kind: Any = No
     if column.type == pa.float32() and not column.null_count:
         values = column.to_numpy(zero_copy_only=False)
     else:
-        only = Table(
-            table.source, (pa.chunked_array([column]),), table.names, table.place, table.text, table.first
-        )
+        only = Table(table.source, (pa.chunked_array([column]),), table.names, table.place, table.text)
         values = float_values(only, 0, what)
     if kind is not None:
         with np.errstate(over="ignore"):

@@ -11,8 +11,8 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.columns import label_values, listed
-from unseen.data.headers import LABEL, NODE, PANDAS_INDEX, lower
 from unseen.data.ids import is_string, joined
+from unseen.data.names import LABEL, NODE, PANDAS_INDEX, lower
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Graph

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.headers import NODE
 from unseen.data.ids import id_array
 from unseen.data.leaks import INDEX
+from unseen.data.names import NODE
 from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table, as_column

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.headers import DST, NODE, SRC
 from unseen.data.ids import id_column
+from unseen.data.names import DST, NODE, SRC
 from unseen.data.objects import is_networkx, network_table
 from unseen.data.options import Options
 from unseen.data.sources import Role, is_pyg

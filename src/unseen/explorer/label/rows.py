@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from unseen.data.headers import ANSWER, LABEL, NODE
+from unseen.data.names import ANSWER, LABEL, NODE
 from unseen.data.options import Options
 
 DELIMITERS = (",", "\t", ";")
