@@ -303,7 +303,7 @@ class Intake:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
             feature_ids = [id_column(ids, "features")]
         rows = [reader.whole([*known, *feature_ids]) for reader in self.labels]
-        tell_ignored(self.readers)
+        tell_ignored(readers)
         after = [*feature_ids, *(piece.ids for piece in rows)]
         numbering = number_ids([edges.src, edges.dst], before=before, after=after)
         self.require_nodes(len(numbering.ids))
