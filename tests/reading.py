@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from unseen.data.features import FeatureReader
 from unseen.data.layouts import load_alone
-from unseen.data.roles import FeatureReader
 
 
 def read_features(source: Any) -> tuple[Any, Any, tuple[str, ...] | None]:

@@ -115,6 +115,8 @@ def test_attributes_are_asked_for(tmp_path: Path) -> None:
         InputError, match=r"has the columns 'node', 'colour', 'size'; labels .*--label-column"
     ):
         unseen.read(path, labels=path)
+    with pytest.raises(InputError, match=r"has no column 'color' .*--label-column.; it has 'node', 'colour'"):
+        unseen.read(path, label_column="color")
     with pytest.raises(InputError, match=r"has no column 'w' .weight=\.\.\., --weight.; it has .*'weight'"):
         unseen.read(path, weight="w")
     nx.write_graphml(nx.Graph([("a", "b", {"weight": "heavy"})]), tmp_path / "g.graphml")
@@ -294,6 +296,7 @@ def test_anndata(tmp_path: Path) -> None:
     assert data.graph.feature_names == ("g1", "g2", "g3")
     assert data.labels is not None
     assert data.labels.to_pandas().tolist() == ["T", None, "B", "T"]
+    assert unseen.read(path, label_column="kind").labels.to_pandas().tolist() == ["T", None, "B", "T"]
     cells.obs["batch"] = [1, 2, 1, 2]
     cells.write_h5ad(path)
     with pytest.raises(

@@ -114,8 +114,8 @@ def test_labels_from_pyg() -> None:
 def test_labels_from_pyg_at_fault() -> None:
     with pytest.raises(unseen.InputError, match=r"the data has no `y`"):
         labels_from_pyg(Data())
-    with pytest.raises(unseen.InputError, match=r"no parameter 'mask': set `y` to -1 where a node"):
-        labels_from_pyg(Data(y=torch.tensor([0])), mask="val_mask")
+    with pytest.raises(unseen.InputError, match=r"the data has no `team` to take labels from; it has 'y'"):
+        labels_from_pyg(Data(y=torch.tensor([0])), "team")
     with pytest.raises(unseen.InputError, match=r"`class_names` has 1 names but `y` has the class number 3"):
         labels_from_pyg(Data(y=torch.tensor([3]), class_names=["a"]))
     with pytest.raises(unseen.InputError, match=r"`y` holds 0\.5; class numbers must be whole"):

@@ -80,9 +80,7 @@ def test_truncated(tmp_path: Path, suffix: str, share: float) -> None:
 def test_truncated_pair(tmp_path: Path) -> None:
     random_embedding().save(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").write_text("n0\nn1\n")
-    with pytest.raises(
-        InputError, match=r"2 ids for 50 vectors of .*; the two files do not belong together"
-    ):
+    with pytest.raises(InputError, match=r"2 ids for 50 vectors of .*; the two files do not belong together"):
         read_embedding(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").unlink()
     with pytest.raises(InputError, match="the first column must hold ids, not fractions such as"):
@@ -119,7 +117,7 @@ def test_not_finite(tmp_path: Path, suffix: str, value: str) -> None:
         np.save(path, matrix)
     with pytest.raises(
         InputError,
-        match=rf"v{suffix}'.* (line [23]|row [12]).* is (nan|inf); vectors must be finite numbers that fit",
+        match=rf"v{suffix}'.* (line [23]|row [12]).* is (missing|inf); vectors must be finite numbers that fit",
     ):
         read_embedding(path)
 
@@ -153,7 +151,7 @@ def test_duplicated_ids(tmp_path: Path, suffix: str) -> None:
         ("v.csv", "node,x,y\na,1,2\nb,1\n", r"v\.csv', line 3 has 2 columns but the header has 3"),
         ("v.csv", "node,x,y\na,1,2\n\nb,1,2,3\n", "line 4 has 4 columns but the header has 3"),
         ("v.csv", "node,x,y\na,1,2\nb,1,two\n", "line 3: the number 'y' is 'two', which is not a number"),
-        ("v.csv", "node,x,y\na,1,\n", "line 2: the number 'y' is empty"),
+        ("v.csv", "node,x,y\na,1,\n", "line 2: the number 'y' is missing"),
         ("v.csv", "node\na\n", "has no column beside the node ids; vectors need at least one"),
         ("v.csv", "node,x,y\n", "holds no vectors"),
         ("v.tsv", "a\nb\n", "vectors need at least one"),
@@ -181,7 +179,7 @@ def test_faulty_text(tmp_path: Path, name: str, text: str, sentence: str) -> Non
         ),
         (
             {"node": ["a", "b"], "vector": [[1.0], None]},
-            "row 2 has no list where the first row has 1",
+            "row 2: the number 0 is missing",
         ),
         ({"node": ["a", "b"], "vector": [[1.0], [None]]}, "row 2: the number 0 is missing"),
         ({"node": ["a", None], "vector": [[1.0], [1.0]]}, "row 2: the id of `node` is empty"),

@@ -63,6 +63,9 @@ class GraphFiles:
     ] = None
     label_column: Annotated[str | None, NAME, "Column, or node attribute, that holds the label."] = None
     edges_table: Annotated[str | None, NAME, "Table of a database that holds the edges."] = None
+    missing: Annotated[str, As("median|zero|error"), "What replaces missing numbers among the features."] = (
+        "median"
+    )
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""

@@ -297,6 +297,17 @@ def feature_rows(
     return compact(table.values)[rows[nodes]]
 
 
+def node_texts(pieces: Sequence[FeatureRows], numbers: Sequence[Ints], n: int) -> Any:
+    """Return the text of each of `n` nodes, given the nodes of the rows of each piece; None without texts."""
+    if all(piece.texts is None for piece in pieces):
+        return None
+    texts = np.full(n, "", dtype=object)
+    for piece, rows in zip(pieces, numbers, strict=True):
+        if piece.texts is not None:
+            texts[rows] = piece.texts
+    return texts
+
+
 def notice(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:
     """Return what was read and done, in one sentence."""
     kept = "the larger weight kept" if options.symmetrize == "max" else "their weights added"

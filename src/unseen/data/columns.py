@@ -17,7 +17,7 @@ from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.errors import InputError
-from unseen.ids import Array, Floats, Ints
+from unseen.ids import MISSING_WORDS, Floats, Ints
 
 USUAL = {
     "src": SRC,
@@ -30,6 +30,9 @@ USUAL = {
 """What columns are usually called."""
 NOT_USED = " (not used)"
 """Ends the name of a column that has the usual name where the user named another."""
+
+
+_NO_VALUE = pa.array(["", "nan", "NaN", "NAN", *MISSING_WORDS], pa.large_string())
 
 
 def id_values(table: Table, index: int, what: str) -> pa.Array:
@@ -59,6 +62,19 @@ def float_values(table: Table, index: int, what: str) -> Floats:
     raise InputError(msg)
 
 
+def without_missing_words(column: pa.Array) -> pa.Array:
+    """Return a column of text with null in place of cells that are empty or say that a value is missing.
+
+    Examples
+    --------
+    >>> without_missing_words(pa.array(["1", " ", "NA", "nan"])).to_pylist()
+    ['1', None, None, None]
+    """
+    cells = column.cast(pa.large_string())
+    empty = pc.is_in(pc.utf8_trim_whitespace(cells), value_set=_NO_VALUE)
+    return pc.if_else(empty, pa.scalar(None, pa.large_string()), cells)
+
+
 def name_values(table: Table, index: int, what: str) -> pa.Array:
     """Return a column of names as Arrow strings, none of them empty."""
     column = joined(table.columns[index])
@@ -71,26 +87,6 @@ def name_values(table: Table, index: int, what: str) -> pa.Array:
         msg = f"{table.place(empty)}: the {what} is empty; name it"
         raise InputError(msg)
     return names
-
-
-def finite_values(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
-    """Return a column of finite numbers: float32 where they came so (or `kind` says so), else float64."""
-    column = table.columns[index]
-    values: Array
-    if column.type == pa.float32() and not column.null_count:
-        values = column.to_numpy()
-    else:
-        values = float_values(table, index, what)
-    if kind is not None:
-        with np.errstate(over="ignore"):
-            values = values.astype(kind, copy=False)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        row = int(bad[0])
-        value = str(values[row]) if column[row].is_valid else "missing"
-        msg = f"{table.place(row)}: the {what} is {value}; {rule}"
-        raise InputError(msg)
-    return values
 
 
 def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:

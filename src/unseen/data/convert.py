@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import scipy.sparse as sp
 
 from unseen.data.arrays import MAT_KEYS, mat_variables
+from unseen.data.features import FeatureReader
 from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.folders import files_of
 from unseen.data.headers import has_sure_names
@@ -19,7 +20,6 @@ from unseen.data.names import LABEL, find_ends, has_id_word, id_position, is_lab
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.read import read, read_label_list
-from unseen.data.roles import FeatureReader
 from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,

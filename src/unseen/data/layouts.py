@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from unseen.data.build import Report
 from unseen.data.columns import given_names, listed, missing_column
+from unseen.data.features import FeatureReader
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column
 from unseen.data.options import Options
 from unseen.data.pieces import Piece, Reader
-from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, TextReader
+from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
 from unseen.data.sources import show_path
 from unseen.errors import logger
 from unseen.ids import IdArray

@@ -17,6 +17,8 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import id_array
+from unseen.data.leaks import INDEX
+from unseen.data.names import NODE
 from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table, as_column
@@ -191,8 +193,9 @@ def to_arrow(graph: Graph) -> pa.Table:
 def features_to_arrow(graph: Graph) -> pa.Table:
     """Return the features as an Arrow table: ``node`` and a column per feature, or ``node`` and a list.
 
-    The list stands where features have no names, or where two columns would get the same one (a feature
-    called ``node``); the names are then in the table's metadata, as JSON under ``unseen.feature_names``.
+    The list stands where features have no names, or where a column would be taken for ids, labels or another feature
+    (a feature called ``node`` or ``label``); the names are then in the table's metadata, as JSON under
+    ``unseen.feature_names``.
     The table is dense; for wide sparse features a scipy ``.npz`` is the better home.
 
     Examples
@@ -206,12 +209,18 @@ def features_to_arrow(graph: Graph) -> pa.Table:
         msg = "the graph has no features to convert"
         raise InputError(msg)
     names = graph.feature_names
-    if names is not None and len({"node", *names}) > len(names):
+    if names is not None and not reserved_names(names):
         return feature_columns(graph, names)
     dense = _dense(graph.features)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(dense.ravel()), dense.shape[1])
     metadata = None if names is None else {"unseen.feature_names": json.dumps(names)}
     return pa.table({"node": id_array(graph.node_ids), "features": lists}, metadata=metadata)
+
+
+def reserved_names(names: Sequence[str]) -> list[str]:
+    """Return the names of features that a table cannot have: those of ids and labels, and those that occur twice."""
+    taken = (*NODE, *INDEX, "label")
+    return [name for k, name in enumerate(names) if name.strip().lower() in taken or name in names[:k]]
 
 
 def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
@@ -264,11 +273,11 @@ def arrow_table(value: Any, role: Role) -> pa.Table:
 def feature_table(graph: Any, path: Path) -> pa.Table:
     """Return features with a column each: text has no lists."""
     names = graph.feature_names or tuple(f"feature_{k}" for k in range(graph.features.shape[1]))
-    if len({"node", *names}) <= len(names):
-        clash = next(name for name in names if name == "node" or names.count(name) > 1)
+    clashes = reserved_names(names)
+    if clashes:
         msg = (
-            f"{path}: text cannot have a feature called {clash!r}, which is the name of the ids or of another "
-            "feature; write the features as .parquet or .npz instead"
+            f"{path}: text cannot have a feature called {clashes[0]!r}, which is the name of the ids, of the labels or "
+            "of another feature; write the features as .parquet or .npz instead"
         )
         raise UnsupportedError(msg)
     return feature_columns(graph, names)

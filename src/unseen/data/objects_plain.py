@@ -1,23 +1,27 @@
-"""Python's own containers, numpy arrays and pandas series where edges or labels are; networkx graphs too.
+"""Python's own containers, numpy arrays and pandas objects as edges, features or labels; networkx graphs too.
 
 - Edges: a list of ``(u, v)``, ``(u, v, weight)`` (networkx's ``(u, v, {"weight": 2})`` too), an array of such rows, or
   as PyTorch Geometric has it, of two rows, a dict of columns (``src``, ``dst``) or from nodes to their neighbours.
+- Features: a dict of columns (``node`` and others), a dict or pandas series from node ids to a number, a vector, a
+  category or a dict of attributes.
 - Labels: a dict or a pandas series from node ids to a label or a list of them, a list of ``(node, label)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from numbers import Number
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from unseen.data.ids import id_column
-from unseen.data.names import DST, SRC
+from unseen.data.names import DST, NODE, SRC
 from unseen.data.objects import is_networkx, network_table
-from unseen.data.sources import Role
-from unseen.data.tables import Table, as_column
+from unseen.data.options import Options
+from unseen.data.sources import Role, is_pyg
+from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
@@ -39,7 +43,7 @@ def as_graph(source: Any) -> Graph:
         return source
     if is_networkx(source):
         return Graph.from_networkx(source)
-    if hasattr(source, "edge_index"):
+    if is_pyg(source) or hasattr(source, "edge_index"):
         return Graph.from_pyg(source)
     edges = collected(source)
     if not isinstance(edges, (Mapping, np.ndarray, *_CONTAINERS)) and not _is_table(edges):
@@ -86,12 +90,18 @@ def as_labels(source: Any, graph: Graph) -> Labels:
     return Labels.from_values(one_a_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
 
 
-def read_plain(source: Any, role: Role) -> Table | None:
+def read_plain(source: Any, role: Role, options: Options) -> Table | Matrix | None:
     """Return the batch of such an object, or None where it is something else."""
     if is_networkx(source):
-        return network_table(source, role, f"`{role}`")
+        return network_table(source, role, f"`{role}`", weight=options.weight)
+    if is_pyg(source):
+        from unseen.data.objects_pyg import read_pyg
+
+        return read_pyg(source, role, options)
     if role == "edges":
         return _edges(source)
+    if role == "features":
+        return _features(source)
     if role != "labels":
         return None
     if isinstance(source, Mapping) and _has_columns(source, ("node",), ("label",)):
@@ -108,6 +118,52 @@ def read_plain(source: Any, role: Role) -> Table | None:
         pa.array(list(names.classes), pa.large_string()).take(pa.array(names.indicator.indices)),
     )
     return Table.of("`labels`", {"node": id_column(nodes, "ids of `labels`"), "label": lists})
+
+
+def _features(source: Any) -> Table | None:
+    """Return the features of a dict of columns, or of a dict or series from nodes to values."""
+    if isinstance(source, Mapping) and _has_columns(source, NODE):
+        return Table.of("`features`", source)
+    if _is_series(source):
+        name, values = source.name, dict(zip(source.index.tolist(), source.tolist(), strict=True))
+    elif isinstance(source, Mapping):
+        name, values = None, dict(source)
+    else:
+        return None
+    ids, rows = id_column(list(values), "ids of `features`"), list(values.values())
+    if any(isinstance(row, Mapping) for row in rows):
+        keys = dict.fromkeys(key for row in rows for key in row if key not in NODE)
+        columns = {str(key): as_column([row.get(key) for row in rows]) for key in keys}
+    else:
+        columns = {"feature" if name is None else str(name): as_column(rows)}
+    return Table.of("`features`", {"node": ids, **columns})
+
+
+def has_node_keys(features: Mapping[Any, Any]) -> bool:
+    """Return whether a dict of features has columns, or nodes as keys; else its keys are types of nodes."""
+    values = [value for value in features.values() if value is not None]
+    return _has_columns(features, NODE) or all(
+        isinstance(value, (Mapping, Number, list, tuple)) or getattr(value, "ndim", 2) == 1
+        for value in values
+    )
+
+
+def with_index(source: Any) -> Any:
+    """Return a pandas frame with its named index as the column ``node``, unless another column is called like ids.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> list(with_index(pd.DataFrame({"product": ["a"], "price": [1]}).set_index("product")))
+    ['node', 'price']
+    """
+    if not all(hasattr(source, name) for name in ("index", "columns", "reset_index")):
+        return source
+    if source.index.name is None:
+        return source
+    if {str(column).lower() for column in source.columns} & set(NODE):
+        return source.reset_index(drop=True)
+    return source.rename_axis("node").reset_index()
 
 
 def _edges(source: Any) -> Table | None:

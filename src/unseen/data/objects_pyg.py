@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from unseen.data.build import Report
+from unseen.data.columns import listed
+from unseen.data.options import Options
+from unseen.data.sources import Role
+from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, checked_weights, default_ids, merged
 from unseen.labels import Labels
 from unseen.relation_graph import RelationGraph
 from unseen.relations import Relation, settled
+
+if TYPE_CHECKING:
+    from unseen.data.read import Data as ReadData
 
 ONE_TYPE = "node"
 """What a ``HeteroData`` calls the nodes of a graph without types."""
@@ -72,14 +80,16 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     return RelationGraph([*stated, *settled(others)], ids, None if untyped else types, features, names)
 
 
-def labels_from_pyg(data: Any, **removed: object) -> Labels:
-    """Make labels from the ``y`` of a PyTorch Geometric ``Data``, or of the types of a ``HeteroData`` that have one.
+def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
+    """Make labels from an attribute of a PyTorch Geometric ``Data``, or of the types of a ``HeteroData`` that have it.
 
     Parameters
     ----------
     data : torch_geometric.data.Data or HeteroData
         With ``y``: a class number per node (-1 or NaN: unlabelled), or a nodes x classes matrix of 0 and 1.
         Classes are called as ``class_names`` says, if there is such a list, else by their numbers.
+    attribute : str
+        The attribute that holds the labels, numbers like those of ``y`` or a list of names.
 
     Examples
     --------
@@ -88,18 +98,16 @@ def labels_from_pyg(data: Any, **removed: object) -> Labels:
     >>> labels_from_pyg(Data(y=torch.tensor([1, -1, 0]), num_nodes=3))
     Labels(3 nodes, 2 labelled, 2 classes, single-label)
     """
-    if removed:
-        msg = (
-            f"labels_from_pyg has no parameter {next(iter(removed))!r}: set `y` to -1 where a node is to have "
-            "no label, and data.class_names to the names of the classes"
-        )
-        raise InputError(msg)
     nodes, _ = _stores(data)
-    parts = {key: _class_entries(store) for key, store in nodes.items() if store.get("y") is not None}
-    if not parts:
-        msg = "the data has no `y` to take labels from"
+    stores = {key: store for key, store in nodes.items() if store.get(attribute) is not None}
+    if not stores:
+        known = dict.fromkeys(name for store in nodes.values() for name in store.to_dict())
+        msg = f"the data has no `{attribute}` to take labels from; it has {listed(list(known))}"
         raise InputError(msg)
-    counts = {key: len(store.y) if key is None else _n_nodes(key, store) for key, store in nodes.items()}
+    parts = {key: _class_entries(store, attribute) for key, store in stores.items()}
+    counts = {
+        key: len(store[attribute]) if key is None else _n_nodes(key, store) for key, store in nodes.items()
+    }
     ids, types = _ids(nodes, counts)
     classes = list(dict.fromkeys(name for _, _, names in parts.values() for name in names))
     starts = {key: types.index(key) for key in dict.fromkeys(types)}
@@ -107,6 +115,79 @@ def labels_from_pyg(data: Any, **removed: object) -> Labels:
     columns = [classes.index(names[k]) for _, numbers, names in parts.values() for k in numbers.tolist()]
     entries = (np.ones(len(columns), dtype=bool), (rows, columns))
     return Labels(sp.csr_array(entries, shape=(len(ids), len(classes))), tuple(classes), ids)
+
+
+def usual_parts(data: Any, features: Any, labels: Any, options: Options) -> tuple[Any, Any]:
+    """Return the features and labels to read with a ``Data``: its ``x`` and ``y`` where nothing else was given."""
+    if features is None and data.get("x") is not None:
+        features = Matrix("`x`", _matrix(data.x, "x"), _own_ids(data), _own_names(data))
+    if labels is None and (options.label_column or data.get("y") is not None):
+        labels = data
+    return features, labels
+
+
+def read_hetero(data: Any, nodes: Any, features: Any, labels: Any, text: Any, options: Options) -> ReadData:
+    """Return what :func:`unseen.read` returns of a ``HeteroData``, which has its own nodes and features."""
+    from unseen.data.read import Data, read_labels
+
+    if nodes is not None or text is not None or features not in (None, data):
+        msg = "a HeteroData has its own nodes and features; leave out `nodes`, `features` and `text`"
+        raise InputError(msg)
+    graph = graph_from_pyg(data, symmetrize=options.symmetrize)
+    attribute = options.label_column or "y"
+    if labels is not None and labels is not data:
+        return Data(graph, read_labels(labels, graph, label_column=options.label_column), Report())
+    has_labels = options.label_column or any(store.get("y") is not None for store in data.node_stores)
+    return Data(graph, labels_from_pyg(data, attribute) if has_labels else None, Report())
+
+
+def read_pyg(data: Any, role: Role, options: Options) -> Table | Matrix:
+    """Return the edges of a ``Data``, or its nodes with a column for each attribute of nodes."""
+    ids, source = _own_ids(data), f"`{role}`"
+    if role == "edges":
+        ends = _edge_index(data)
+        for column in ends:
+            _require_nodes(column, len(ids), "", "the data")
+        weights = _weights(data, len(ends[0]))
+        return Matrix(source, _adjacency(*ends, weights, len(ids), options.symmetrize), ids)
+    columns: dict[str, Any] = {"node": ids}
+    has_x = role == "features" and data.get("x") is not None
+    if has_x:
+        x = _matrix(data.x, "x")
+        others = [name for name in _attributes(data) if name != options.label_column]
+        if not others or not isinstance(x, np.ndarray):
+            if others:
+                logger.info("`x` is sparse and the only features; not used: %s", listed(others))
+            return Matrix(source, x, ids, _own_names(data))
+        names = _own_names(data) or tuple(f"x {k}" for k in range(x.shape[1]))
+        columns |= {name: x[:, k] for k, name in enumerate(names)}
+    attribute = options.label_column or "y"
+    if role != "nodes" and (role == "labels" or data.get(attribute) is not None):
+        labels = labels_from_pyg(data, attribute)
+        columns[options.label_column or "label"] = [
+            [labels.classes[k] for k in row.indices] for row in labels.indicator
+        ]
+    for name in _attributes(data):
+        value = data[name]
+        values = value if isinstance(value, (list, tuple)) else _array(value, name).tolist()
+        columns.setdefault(name, as_column(values))
+    return Table.of(source, columns)
+
+
+def _own_ids(data: Any) -> IdArray:
+    ends = None if data.get("edge_index") is None else _edge_index(data)
+    return _ids({None: data}, {None: _n_nodes(None, data, ends)})[0]
+
+
+def _own_names(data: Any) -> tuple[str, ...] | None:
+    names = data.get("feature_names")
+    return None if names is None else tuple(map(str, names))
+
+
+def _attributes(data: Any) -> list[str]:
+    """Return the attributes of nodes other than ``x``, ``y``, ids and masks."""
+    others = ("x", "y", "node_ids", "feature_names", "class_names", "batch")
+    return [name for name in data.node_attrs() if name not in others and not name.endswith("_mask")]
 
 
 def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
@@ -224,16 +305,19 @@ def _ids(nodes: Stores, counts: Mapping[Any, int]) -> tuple[IdArray, list[Any]]:
     return as_ids(listed), types
 
 
-def _class_entries(store: Any) -> tuple[Ints, Ints, list[str]]:
+def _class_entries(store: Any, attribute: str) -> tuple[Ints, Ints, list[str]]:
     """Return the row and the class of each label, and the names of the classes."""
-    y = _array(store.y, "y")
+    if isinstance(store[attribute], (list, tuple)):
+        own = Labels.from_values(store[attribute])
+        return *own.indicator.nonzero(), list(own.classes)
+    y = _array(store[attribute], attribute)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim not in (1, 2):
-        msg = f"`y` has shape {y.shape}; expected a class number per node, or a nodes x classes matrix"
+        msg = f"`{attribute}` has shape {y.shape}; expected a class number per node, or a nodes x classes matrix"
         raise InputError(msg)
     rows, columns = _class_numbers(y) if y.ndim == 1 else np.nonzero(np.nan_to_num(y) > 0)
-    names = store.get("class_names")
+    names = store.get("class_names") if attribute == "y" else None
     width = y.shape[1] if y.ndim == 2 else int(columns.max(initial=-1)) + 1
     if names is None:
         numbers = np.arange(width) if y.ndim == 2 else np.unique(columns)

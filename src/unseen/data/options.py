@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
     from unseen.ids import Negative, Symmetrize
+
+
+Missing = Literal["median", "zero", "error"]
+"""What to put in place of missing numbers among the features."""
 
 
 class OptionNames(TypedDict, total=False):
@@ -27,6 +31,7 @@ class OptionNames(TypedDict, total=False):
     node_column: str | None
     label_column: str | None
     edges_table: str | None
+    missing: Missing
 
 
 @dataclass(frozen=True)
@@ -46,16 +51,25 @@ class Options:
     node_column: str | None = None
     label_column: str | None = None
     edges_table: str | None = None
+    missing: Missing = "median"
 
     @property
     def negative(self) -> Negative:
         """What becomes of negative weights."""
         return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
 
+    @property
+    def label_names(self) -> set[str]:
+        """The names of columns that hold labels in any table, in lower case."""
+        return {"label", *([self.label_column.strip().lower()] if self.label_column else [])}
+
     def __post_init__(self) -> None:
         from unseen.ids import check_symmetrize
 
         check_symmetrize(self.symmetrize)
+        if self.missing not in get_args(Missing):
+            msg = f"`missing` (--missing) must be 'median', 'zero' or 'error', got {self.missing!r}"
+            raise InputError(msg)
         if self.drop_negative and self.absolute:
             msg = "`drop_negative` (--drop-negative) and `absolute` (--absolute) do not go together; give one"
             raise InputError(msg)

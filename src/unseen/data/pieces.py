@@ -73,12 +73,13 @@ class NodeList(NodeRows):
 
 @dataclass(frozen=True)
 class FeatureRows(NodeRows):
-    """Rows of features, or of vectors; without `ids` row i is node number i."""
+    """Rows of features, or of vectors; without `ids` row i is node number i. `texts` are those of one text column."""
 
     values: Features
     names: tuple[str, ...] | None
     source: str
     place: Callable[[int], str] = "row {}".format
+    texts: Sequence[str] | None = None
 
 
 def several_rows(source: str, node: object) -> InputError:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from unseen.data.build import (
     feature_rows,
     labels_of,
     no_common_id,
+    node_texts,
     notice,
     refuse_apart,
     refuse_unknown,
@@ -27,13 +28,15 @@ from unseen.data.layouts import inspect_file as inspect_file
 from unseen.data.layouts import load_alone, require_columns, tell_ignored
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Reader
-from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, TextReader
-from unseen.data.sources import is_path
-from unseen.data.words import with_text
+from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
+from unseen.data.sources import attribute_source, is_path, is_pyg
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
+
+if TYPE_CHECKING:
+    from unseen.data.features import FeatureReader
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,8 @@ def read(
         or else by their order, and a notice says which were taken.
     edges_table : str, optional
         The table of a database that holds the edges.
+    missing : {"median", "zero", "error"}
+        What replaces missing numbers among the features: the median of their column, 0, or an error.
     text : path or table, optional
         ``node, text``: words that several nodes share become features, weighted by scikit-learn's `TfidfVectorizer`.
     encoder : object, optional
@@ -146,9 +151,21 @@ def read(
         from unseen.data.hgb import read_hgb
 
         return read_hgb(Path(edges), nodes, features, labels)
+    if is_pyg(edges):
+        from unseen.data.objects_pyg import read_hetero, usual_parts
+
+        if hasattr(edges, "node_types"):
+            return read_hetero(edges, nodes, features, labels, text, reading)
+        features, labels = usual_parts(edges, features, labels, reading)
+    if labels is None and reading.label_column:
+        labels = attribute_source(edges, features, text)
     intake = Intake(edges, nodes, features, several(labels), reading, text)
     data = intake.data()
-    return data if intake.text is None else replace(data, graph=with_text(data.graph, intake.text, encoder))
+    if intake.text is None:
+        return data
+    from unseen.data.words import with_text
+
+    return replace(data, graph=with_text(data.graph, intake.text, encoder))
 
 
 def read_graph(
@@ -185,6 +202,7 @@ def read_labels(
     *,
     header: bool | None = None,
     delimiter: str | None = None,
+    label_column: str | None = None,
     where: str = "the graph",
 ) -> Labels:
     """Read labels for the nodes of `graph`; an id that it does not have is an error.
@@ -200,6 +218,8 @@ def read_labels(
         The graph whose nodes are labelled; nodes without a row are unlabelled.
     header, delimiter : optional
         For text, as in :func:`unseen.read`.
+    label_column : str, optional
+        The column, or node attribute, of the labels.
     where : str
         What a message says an unknown id is missing from.
 
@@ -210,7 +230,7 @@ def read_labels(
     >>> unseen.read_labels(pa.table({"node": ["a", "c"], "label": ["red", "red|blue"]}), graph)
     Labels(3 nodes, 2 labelled, 2 classes, multi-label)
     """
-    options, report = Options(header, delimiter), Report()
+    options, report = Options(header, delimiter, label_column=label_column), Report()
     own = id_column(graph.node_ids, "node_ids")
     readers = [LabelReader(one, options, report) for one in several(source)]
     rows = [load_alone(reader, [own]) for reader in readers]
@@ -218,7 +238,12 @@ def read_labels(
     for piece, row_of in zip(rows, numbers, strict=True):
         refuse_unknown(piece, row_of, where, graph.node_ids)
     tell_missing_words(report.missing_words)
-    return labels_of(rows, numbers, graph.node_ids)
+    labels = labels_of(rows, numbers, graph.node_ids)
+    if graph.stored_features:
+        from unseen.data.leaks import warn_of_predictors
+
+        warn_of_predictors(graph, labels)
+    return labels
 
 
 def read_label_list(source: Any, options: Options | None = None) -> Labels:
@@ -241,9 +266,12 @@ class Intake:
         # Every source is opened before the first is read: a wrong path costs no time.
         self.edges = EdgeReader(edges, *given)
         self.nodes = None if nodes is None else NodeReader(nodes, *given)
-        by_type = features if isinstance(features, Mapping) else {}
-        self.features_by_type = {key: FeatureReader(source, *given) for key, source in by_type.items()}
-        self.features = None if features is None or by_type else FeatureReader(features, *given)
+        self.features_by_type: dict[Any, FeatureReader] = {}
+        if features is not None:
+            from unseen.data.features import open_features  # a graph without features does without it
+
+            self.features_by_type = open_features(features, labels, *given)
+        self.features = self.features_by_type.pop(None, None)
         self.labels = [LabelReader(source, *given) for source in labels]
         self.text = None if text is None else TextReader(text, *given)
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
@@ -256,6 +284,10 @@ class Intake:
         for reader in readers:
             reader.load()
         require_columns(readers, self.options)
+        found = {name for labels in self.labels if (name := labels.label_name())}
+        for each in (self.features, *self.features_by_type.values(), self.text):
+            if each is not None:
+                each.label_names |= found
         edges = self.edges.whole()
         listed_nodes = [] if edges.nodes is None else [edges.nodes]
         if self.edges.source.beside is not None:  # isolated nodes are only in that file
@@ -271,7 +303,7 @@ class Intake:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
             feature_ids = [id_column(ids, "features")]
         rows = [reader.whole([*known, *feature_ids]) for reader in self.labels]
-        tell_ignored(self.readers)
+        tell_ignored(readers)
         after = [*feature_ids, *(piece.ids for piece in rows)]
         numbering = number_ids([edges.src, edges.dst], before=before, after=after)
         self.require_nodes(len(numbering.ids))
@@ -285,20 +317,28 @@ class Intake:
             refuse_apart(self.edges.name, table, numbering)
             raise
         names = None if table is None else table.names
+        with_ids = [table] if table is not None else [p for p in by_type.values() if p.ids is not None]
+        texts = node_texts(with_ids, numbering.after[: len(with_ids)], len(numbering.ids))
         typed = edges.types is not None or (nodes is not None and nodes.types is not None)
         stated = edges.points is not None and edges.points.any() and self.options.symmetrize == "max"
         if by_type or typed or stated or self.options.directed or len(edges.negative):
             from unseen.data.relate import graph_of_relations  # plain graphs need none of it
 
             features = by_type if values is None else (values, names)
-            graph = graph_of_relations(edges, nodes, features, numbering, self.options, self.report, settle)
+            graph = graph_of_relations(
+                edges, nodes, features, numbering, self.options, self.report, settle, texts
+            )
         else:
             first, second = numbering.columns
             symmetrize = self.options.symmetrize
             adjacency = combined(first, second, edges.weight, numbering.ids, symmetrize, self.report)
-            graph = Graph(adjacency, values, numbering.ids, names)
+            graph = Graph(adjacency, values, numbering.ids, names, texts)
         labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
         tell_missing_words(self.report.missing_words)
+        if labels is not None and graph.stored_features:
+            from unseen.data.leaks import warn_of_predictors
+
+            warn_of_predictors(graph, labels)
         logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
         return Data(graph, labels, self.report)
 

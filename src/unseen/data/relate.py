@@ -27,6 +27,7 @@ def graph_of_relations(
     options: Options,
     report: Report,
     settle: bool = False,
+    texts: Any = None,
 ) -> Graph:
     """Return the graph; `features` are rows by type, or those of all nodes with the names of their columns."""
     by_type = features if isinstance(features, Mapping) else {}
@@ -56,6 +57,7 @@ def graph_of_relations(
         None if types == (None,) else np.array(types, dtype=object)[codes],
         {key: matrix for key, (matrix, _) in stored.items()},
         {key: own for key, (_, own) in stored.items() if own is not None},
+        texts,
     )
 
 

@@ -5,7 +5,6 @@ A weight of 0 is no edge: the ids are nodes all the same, and the report counts 
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -18,16 +17,14 @@ import scipy.sparse as sp
 from unseen.data.build import Report
 from unseen.data.columns import (
     filled_cells,
-    finite_values,
     float_values,
     id_values,
     label_values,
     listed,
     name_values,
-    require_single_rows,
 )
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import id_column, is_list
+from unseen.data.ids import id_column
 from unseen.data.names import (
     ANSWER,
     LABEL,
@@ -37,30 +34,27 @@ from unseen.data.names import (
     find_name,
     id_position,
     label_columns,
+    lower,
     neo4j_names,
 )
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
-from unseen.data.words import Block, block_of, stacked_blocks
 from unseen.errors import InputError, counted
 from unseen.ids import (
     MISSING_WORDS,
     UNLABELLED,
-    Array,
-    Features,
     Floats,
     Ints,
     checked_weights,
     default_ids,
-    is_finite,
     symmetric,
 )
 from unseen.labels import ANSWERS, CHECKED, doubted_label
 
 
-def _lack(table: Table, need: str) -> InputError:
+def lack_of_columns(table: Table, need: str) -> InputError:
     """Return the error for a table without the columns that its role needs; of bare text it names the first line."""
     where, have = table.source, counted(len(table.columns), "column")
     if table.names is not None:
@@ -70,7 +64,8 @@ def _lack(table: Table, need: str) -> InputError:
     return InputError(f"{where} has {have}; {need}")
 
 
-def _require_numbers(matrix: Matrix) -> None:
+def require_numbers(matrix: Matrix) -> None:
+    """Raise an `InputError` unless a matrix holds real numbers."""
     if matrix.values.dtype.kind not in "fiub":
         msg = f"{matrix.source} holds values of type {matrix.values.dtype}; real numbers are needed"
         raise InputError(msg)
@@ -135,13 +130,13 @@ class EdgeReader(Reader[Edges]):
         if table.names is None:
             if width not in (2, 3):
                 need = "without a header, edges are src, dst and perhaps weight"
-                raise _lack(table, f"{need}; if this line is a header, say header=True (--header)")
+                raise lack_of_columns(table, f"{need}; if this line is a header, say header=True (--header)")
             return dict(zip(("src", "dst", "weight"), range(width), strict=False))
         # of the attributes of a network only `weight` is one
         is_numeric = table.is_numeric if table.nodes is None else [False] * width
         positions = edge_columns(table.names, is_numeric)
         if "src" not in positions or "dst" not in positions:
-            raise _lack(table, "edges need two columns of ids; --src and --dst name them")
+            raise lack_of_columns(table, "edges need two columns of ids; --src and --dst name them")
         if "type" in positions and not _names_types(table.columns[positions["type"]]):
             del positions["type"]
         directed = table.find(("directed",))
@@ -154,7 +149,7 @@ class EdgeReader(Reader[Edges]):
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
             msg = f"{name} has shape {values.shape}; an adjacency matrix must be square"
             raise InputError(msg)
-        _require_numbers(matrix)
+        require_numbers(matrix)
         csr = sp.csr_array(values, dtype=np.float64)
         if not csr.has_canonical_format:
             csr = csr.copy()
@@ -183,7 +178,7 @@ class NodeReader(Reader[NodeList]):
     def _positions(self, table: Table) -> dict[str, int]:
         if not table.columns or (table.names is None and len(table.columns) > 1):
             need = "a node list has one column, or a header that names the column `node`, and perhaps `type`"
-            raise _lack(table, need)
+            raise lack_of_columns(table, need)
         names = neo4j_names(table.names or (), self.role)
         kind = find_name(names, NODE_TYPE)
         node = id_position(names)
@@ -199,123 +194,15 @@ class NodeReader(Reader[NodeList]):
         return NodeList(ids[0], types, batch.place)
 
 
-class FeatureReader(Reader[FeatureRows]):
-    """Features: ``node`` and columns of numbers, ``node`` and a column of lists, or a matrix.
-
-    Attributes
-    ----------
-    noun, rule : str
-        What messages call one of the numbers, and what they ask of it.
-    kind : type or None
-        The type that numbers get; None: float32 where they came so, else float64.
-    """
-
-    role: Role = "features"
-    takes_all_columns = True
-    noun = "feature"
-    rule = "features must be finite numbers"
-    kind: type[np.floating[Any]] | None = None
-
-    def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
-        if isinstance(batch, Matrix):
-            return [] if batch.ids is None else [id_column(batch.ids, f"ids of {batch.source}")]
-        node, _ = self._columns(batch)
-        if node is None:
-            return []
-        ids = id_values(batch, node, "node")
-        require_single_rows(ids, batch, self.role)
-        return [ids]
-
-    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
-        own_ids = ids[0] if ids else None
-        if isinstance(batch, Matrix):
-            return FeatureRows(own_ids, self._finite_matrix(batch), batch.names, batch.source)
-        _, values = self._columns(batch)
-        if len(values) == 1 and is_list(batch.columns[values[0]].type):
-            names = batch.metadata.get("feature_names")
-            own = None if names is None else tuple(json.loads(names))
-            return FeatureRows(own_ids, self._list_matrix(batch, values[0]), own, batch.source, batch.place)
-        numbers, words = dict[int, Array](), list[Block]()
-        for k in values:
-            try:
-                numbers[k] = finite_values(batch, k, self._name(batch, k), self.rule, self.kind)
-            except InputError as error:
-                words.append(self._words(batch, k, error))
-        own = None if batch.names is None else tuple(batch.names[k] for k in numbers)
-        matrix: Any = np.empty((batch.n_rows, len(numbers)), np.result_type(*numbers.values(), np.int8))
-        for k, column in enumerate(numbers.values()):
-            matrix[:, k] = column
-        if words:
-            matrix, own = stacked_blocks([(matrix, own or ()), *words] if numbers else words)
-        return FeatureRows(own_ids, matrix, own, batch.source, batch.place)
-
-    def _words(self, batch: Table, index: int, error: InputError) -> Block:
-        """Return the words or categories of a column that is no numbers, or raise the error about its first number."""
-        names = batch.names or ()
-        block = block_of(batch, index, names[index]) if names and self.role == "features" else None
-        if block is None:
-            raise error
-        if self.in_pieces:
-            msg = f"{batch.source}: the column {names[index]!r} is no number; a graph in parts takes numbers only"
-            raise InputError(msg)
-        return block
-
-    def _positions(self, table: Table) -> dict[str, int]:
-        node = self._columns(table)[0]
-        return {} if node is None else {"node": node}
-
-    def _columns(self, table: Table) -> tuple[int | None, list[int]]:
-        """Return the column of ids and those of numbers."""
-        node = id_position(table.names or ())
-        if node is None and not table.text:
-            raise _lack(table, "features need a column `node`")
-        values = [k for k in range(len(table.columns)) if k != (node or 0)]
-        if not values:
-            msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
-            raise InputError(msg)
-        return node or 0, values
-
-    def _name(self, table: Table, index: int) -> str:
-        return f"{self.noun} {index}" if table.names is None else f"{self.noun} {table.names[index]!r}"
-
-    def _list_matrix(self, table: Table, index: int) -> Features:
-        column = table.columns[index]
-        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
-        width = 0 if not len(lengths) or np.isnan(lengths[0]) else int(lengths[0])
-        odd = np.flatnonzero(lengths != width)
-        if len(odd):
-            row = int(odd[0])
-            size = "no list" if np.isnan(lengths[row]) else f"{int(lengths[row])} numbers"
-            msg = f"{table.place(row)} has {size} where the first row has {width}; all lists must be equally long"
-            raise InputError(msg)
-        flat = Table(
-            table.source, (pc.list_flatten(column),), None, lambda k: table.place(k // max(width, 1))
-        )
-        values = finite_values(flat, 0, f"{self.noun} 0", self.rule, self.kind)
-        return values.reshape(len(lengths), width)
-
-    def _finite_matrix(self, matrix: Matrix) -> Features:
-        source, values = matrix.source, matrix.values
-        if values.ndim != 2:
-            msg = f"{source} has shape {values.shape}; {self.role} need two dimensions, nodes and columns"
-            raise InputError(msg)
-        _require_numbers(matrix)
-        if self.kind is not None:
-            with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
-                values = values.astype(self.kind, copy=False)
-        if not is_finite(values):
-            coo = sp.coo_array(values)
-            odd = int(np.argmin(np.isfinite(coo.data)))
-            node = "" if matrix.ids is None else f" (node {matrix.ids[coo.row[odd]]!r})"
-            msg = f"{source}: row {coo.row[odd]}{node}, column {coo.col[odd]} is {coo.data[odd]}; {self.rule}"
-            raise InputError(msg)
-        return values if isinstance(values, np.ndarray) else sp.csr_array(values)
-
-
 class LabelReader(Reader[LabelRows]):
     """Labels: ``node, label``, lists of labels, class numbers, or a matrix of nodes and classes."""
 
     role: Role = "labels"
+
+    def label_name(self) -> str:
+        """Return the name of the column of labels, in lower case, once it was read; empty without a header."""
+        names = self._loaded.names
+        return "" if names is None else lower(names)[self._positions(self._loaded)["label"]]
 
     def _ids(self, table: Table) -> list[pa.Array]:
         return [id_values(table, self._positions_in(table)["node"], "node")]
@@ -358,7 +245,7 @@ class LabelReader(Reader[LabelRows]):
         unnamed = names is None or not (table.text or find_name(names, LABEL) is not None)
         if width < 2 or (unnamed and width > 2):
             need = "labels are `node, label`: write several labels of a node with | between them or in several rows"
-            raise _lack(
+            raise lack_of_columns(
                 table, f"{need}, or say which column holds them with label_column=... (--label-column)"
             )
         positions = {"node": 0, "label": 1} if names is None else label_columns(names, table.is_numeric)
@@ -386,20 +273,25 @@ class LabelReader(Reader[LabelRows]):
 
 
 class TextReader(LabelReader):
-    """Texts: ``node, text``, read as labels are; several columns of text are one."""
+    """Texts: ``node, text``, read as labels are; several columns of text are one, columns of labels are left out."""
 
     takes_all_columns = True
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         super().__init__(source, replace(options or Options(), label_column=None), report)
+        self.label_names = (options or Options()).label_names
 
     def _piece(self, table: Table, ids: list[pa.Array]) -> Any:
+        from unseen.data.leaks import feature_positions
+
         node = self._positions_in(table)["node"]
-        texts = [table.columns[k].to_pylist() for k in range(len(table.columns)) if k != node]
+        columns = [k for k in range(len(table.columns)) if k != node]
+        columns = feature_positions(table, columns, ids[0], self.label_names)
+        texts = [table.columns[k].to_pylist() for k in columns]
         cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]
         return FeatureRows(ids[0], np.array(cells, dtype=object)[:, None], None, table.source)
 
     def _positions(self, table: Table) -> dict[str, int]:
         if len(table.columns) < 2:
-            raise _lack(table, "texts are `node, text`")
+            raise lack_of_columns(table, "texts are `node, text`")
         return {"node": id_position(table.names or ()) or 0}

@@ -251,6 +251,32 @@ def existing(source: str | os.PathLike[str], what: str) -> Path:
     return path
 
 
+def is_pyg(source: Any) -> bool:
+    """Return whether an object is a ``Data`` or ``HeteroData`` of PyTorch Geometric, without importing it."""
+    return any(base.__module__.startswith("torch_geometric.data") for base in type(source).__mro__)
+
+
+def attribute_source(edges: Any, features: Any, text: Any) -> Any:
+    """Return the first source that may hold labels beside other attributes of nodes, or None."""
+    from unseen.data.objects import is_networkx
+
+    for source in (edges, features, text):
+        if is_path(source):
+            form = find_format(as_path(source), "labels")
+            if form is not None and (form.graph or source is not edges):
+                return source
+        elif is_networkx(source) or (source is not edges and hasattr(source, "columns")):
+            return source
+    return None
+
+
+def is_same_source(one: Any, other: Any) -> bool:
+    """Return whether two sources are one file, or one object."""
+    if is_path(one) and is_path(other):
+        return os.path.realpath(as_path(one)) == os.path.realpath(as_path(other))
+    return one is other
+
+
 def missing_file(path: Path, remedy: str) -> InputError:
     """Return the error for a file that does not exist, with the nearest name in its folder."""
     if not os.path.isdir(path.parent):  # noqa: PTH112  # False, too, of a name no file system takes
@@ -299,7 +325,7 @@ class Source:
         if not self.files:
             from unseen.data.tables import read_object
 
-            yield from read_object(self._object, self._role)
+            yield from read_object(self._object, self._role, self._options)
             return
         files = [format_.read(file, self._role, self._options, n_bytes) for file, format_ in self._inputs]
         if len(files) > 1:

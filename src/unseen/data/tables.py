@@ -261,15 +261,15 @@ def _batch_rows(parquet: Any, n_bytes: int) -> int:
     return int(max(1, min(2**20, n_bytes // wide)))
 
 
-def read_object(source: Any, role: Role) -> Iterator[Table | Matrix]:
+def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | Matrix]:
     """Yield the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
     if isinstance(source, (Table, Matrix)):
         yield source
         return
-    from unseen.data.objects_plain import collected, read_plain
+    from unseen.data.objects_plain import collected, read_plain, with_index
 
-    source = collected(source)
-    plain = read_plain(source, role)
+    source = collected(source) if role == "edges" else with_index(collected(source))
+    plain = read_plain(source, role, options)
     tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
     if plain is not None:
         yield plain

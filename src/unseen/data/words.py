@@ -12,6 +12,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.build import no_common_id
+from unseen.data.columns import without_missing_words
 from unseen.data.ids import id_column, is_string, joined
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
@@ -30,28 +31,34 @@ _TEXT_WORDS = 2.5
 """With more words in the mean cell a column is text, with fewer it is a category."""
 
 
-def block_of(table: Table, index: int, name: str) -> Block | None:
-    """Return the words or the categories of a column; None where it is a column of numbers, with a mistake in it."""
+def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | None] | None:
+    """Return the words of a column and its texts, or its categories; None for a column of numbers with a mistake."""
     column = joined(table.columns[index])
     if pa.types.is_temporal(column.type):
         raise _dates(table, name, column[0])
     if not is_string(column.type):
         return None
     cells = [(cell or "").strip() for cell in column.to_pylist()]
-    filled = [cell for cell in cells if cell]
+    known = [(cell or "").strip() for cell in without_missing_words(column).to_pylist()]
+    filled = [cell for cell in known if cell]
     if filled and all(_DATE.fullmatch(cell) for cell in filled):
         raise _dates(table, name, filled[0])
     if 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
         return None
     words = sum(len(cell.split()) for cell in filled) / len(filled)
     if words > _TEXT_WORDS or len(set(filled)) > max(_FEW_VALUES, len(cells) // 2):
+        try:
+            block = words_of(cells, f"{table.source}: the column {name!r}")
+        except InputError:
+            logger.info("%s: no two nodes share a word of the column %r; it is not used", table.source, name)
+            return (sp.csr_array((len(cells), 0), dtype=np.float32), ()), None
         logger.info("%s: the column %r is text; its words are features", table.source, name)
-        return words_of(cells, f"{table.source}: the column {name!r}")
-    values, numbers = np.unique(cells, return_inverse=True)
+        return block, cells
+    values, numbers = np.unique(known, return_inverse=True)
     named = np.flatnonzero(values != "")  # an empty cell is no category
     logger.info("%s: the column %r has %d categories; each is a feature", table.source, name, len(named))
     rows = sp.csr_array((np.ones(len(cells), np.float32), (np.arange(len(cells)), numbers)))
-    return sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)
+    return (sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)), None
 
 
 def words_of(texts: Sequence[str], source: str) -> Block:

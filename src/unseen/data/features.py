@@ -1,0 +1,294 @@
+"""Features of nodes: numbers, lists, texts and categories from the columns of a table, or a matrix of numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+
+from unseen.data.build import Report
+from unseen.data.columns import float_values, id_values, require_single_rows, without_missing_words
+from unseen.data.ids import id_column, is_list, is_string, joined
+from unseen.data.leaks import feature_positions
+from unseen.data.names import id_position
+from unseen.data.objects_plain import has_node_keys
+from unseen.data.options import Missing, Options
+from unseen.data.pieces import FeatureRows, Reader
+from unseen.data.roles import lack_of_columns, require_numbers
+from unseen.data.sources import Role, is_same_source
+from unseen.data.tables import Matrix, Table
+from unseen.data.words import Block, block_of, stacked_blocks
+from unseen.errors import InputError, counted, logger
+from unseen.ids import Array, Features, Ints, numbers_of
+
+_MOST_NAMES = 8
+
+
+def open_features(
+    features: Any, labels: Sequence[Any], options: Options, report: Report
+) -> dict[Any, FeatureReader]:
+    """Return the readers of features by the type of their nodes; that of all nodes has the key None."""
+    by_type = isinstance(features, Mapping) and not has_node_keys(features)
+    readers: dict[str | None, FeatureReader] = {}
+    for key, source in features.items() if by_type else [(None, features)]:
+        readers[key] = FeatureReader(source, options, report)
+        readers[key].labels_too = any(is_same_source(source, other) for other in labels)
+    return readers
+
+
+class FeatureReader(Reader[FeatureRows]):
+    """Features: ``node`` and columns of numbers, lists, texts or categories, or a matrix.
+
+    Attributes
+    ----------
+    noun, rule : str
+        What messages call one of the numbers, and what they ask of it.
+    kind : type or None
+        The type that numbers get; None: float32 where they came so, else float64.
+    label_names : set of str
+        Names of label columns in lower case; such columns are not features.
+    labels_too : bool
+        Whether labels are read from the same source.
+    """
+
+    role: Role = "features"
+    takes_all_columns = True
+    noun = "feature"
+    rule = "features must be finite numbers"
+    kind: type[np.floating[Any]] | None = None
+
+    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        super().__init__(source, options, report)
+        self.label_names, self.labels_too = self.options.label_names, False
+
+    def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
+        if isinstance(batch, Matrix):
+            return [] if batch.ids is None else [id_column(batch.ids, f"ids of {batch.source}")]
+        node, _ = self._columns(batch)
+        if node is None:
+            return []
+        ids = id_values(batch, node, "node")
+        require_single_rows(ids, batch, self.role)
+        return [ids]
+
+    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
+        own_ids = ids[0] if ids else None
+        if isinstance(batch, Matrix):
+            values, names = self._filled(self._real_matrix(batch), batch.names, batch)
+            return FeatureRows(own_ids, values, names, batch.source)
+        _, columns = self._columns(batch)
+        if self.role == "features":
+            whole = None if self.in_pieces else own_ids
+            columns = feature_positions(batch, columns, whole, self.label_names, labels_too=self.labels_too)
+        values, names, texts = self._blocks(batch, columns)
+        if not values.shape[1] and batch.n_rows:
+            msg = f"{batch.source} has no column beside ids and labels that can be a feature"
+            raise InputError(msg)
+        return FeatureRows(own_ids, values, names, batch.source, batch.place, texts)
+
+    def _blocks(self, batch: Table, columns: list[int]) -> tuple[Any, Any, list[str] | None]:
+        """Return the features of columns, their names, and the texts where one column holds some."""
+        numbers, words, texts = list[Block](), list[Block](), list[list[str]]()
+        names: Any = batch.names
+        for k in columns:
+            what = f"{self.noun} {k}" if names is None else f"{self.noun} {names[k]!r}"
+            if is_list(batch.columns[k].type):
+                lists = list_rows(batch, k, f"{self.noun} 0", self.rule, self.kind)
+                numbers.append((lists, tuple(f"{names[k]} {j}" for j in range(lists.shape[1]))))
+                continue
+            if self.role == "features" and pa.types.is_nested(batch.columns[k].type):
+                logger.info(
+                    "%s: the column %r holds several values a node and is not used", batch.source, names[k]
+                )
+                continue
+            try:
+                column = number_column(batch, k, what, self.rule, self.kind)
+                numbers.append((column[:, None], () if names is None else (names[k],)))
+            except InputError as error:
+                block, cells = self._words(batch, k, error)
+                words.append(block)
+                texts += [] if cells is None else [cells]
+        matrix: Any = np.hstack([np.empty((batch.n_rows, 0), np.int8), *(part for part, _ in numbers)])
+        own: Any = tuple(name for _, part in numbers for name in part)
+        if len(columns) == 1 and numbers and is_list(batch.columns[columns[0]].type):
+            stored = batch.metadata.get("feature_names")
+            own = None if stored is None else tuple(json.loads(stored))
+        matrix, own = self._filled(matrix, None if names is None else own, batch)
+        if words:
+            matrix, own = stacked_blocks([(matrix, own or ()), *words] if matrix.shape[1] else words)
+        return matrix, own, texts[0] if len(texts) == 1 else None
+
+    def _filled(self, values: Any, names: Any, batch: Table | Matrix) -> tuple[Any, Any]:
+        """Return numbers without missing ones, and the names of the columns that have numbers."""
+
+        def name(k: int) -> str:
+            return str(k) if names is None else repr(names[k])
+
+        def error(row: int, column: int) -> InputError:
+            place = batch.place(row) if isinstance(batch, Table) else f"{batch.source}: row {row}"
+            if isinstance(batch, Matrix) and batch.ids is not None:
+                place += f" (node {batch.ids[row]!r})"
+            return InputError(f"{place}: the {self.noun} {name(column)} is missing; {self.rule}{way}")
+
+        how, way = self.options.missing, ""
+        if self.role == "features":
+            way = "; to fill in missing values, say missing='median' or 'zero' (--missing)"
+        if self.in_pieces:
+            way = "; a graph in parts can have 0 there: say missing='zero' (--missing zero)"
+        if self.role == "vectors" or (self.in_pieces and how == "median"):
+            how = "error"
+        every = self.in_pieces or self.role == "vectors"
+        values, kept = fill_missing(values, how, batch.source, name, error, every=every)
+        return values, None if names is None else tuple(names[k] for k in kept)
+
+    def _words(self, batch: Table, index: int, error: InputError) -> tuple[Block, list[str] | None]:
+        """Return the words or categories of a column that is no numbers, or raise the error about its first number."""
+        names = batch.names or ()
+        block = block_of(batch, index, names[index]) if names and self.role == "features" else None
+        if block is None:
+            raise error
+        if self.in_pieces:
+            msg = f"{batch.source}: the column {names[index]!r} is no number; a graph in parts takes numbers only"
+            raise InputError(msg)
+        return block
+
+    def _positions(self, table: Table) -> dict[str, int]:
+        node = self._columns(table)[0]
+        return {} if node is None else {"node": node}
+
+    def _columns(self, table: Table) -> tuple[int | None, list[int]]:
+        """Return the column of ids and those of numbers."""
+        node = id_position(table.names or ())
+        if node is None and not table.text:
+            raise lack_of_columns(table, "features need a column `node`")
+        values = [k for k in range(len(table.columns)) if k != (node or 0)]
+        if not values:
+            msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
+            raise InputError(msg)
+        return node or 0, values
+
+    def _real_matrix(self, matrix: Matrix) -> Features:
+        """Return a matrix of numbers, none of them infinite."""
+        source, values = matrix.source, matrix.values
+        if values.ndim != 2:
+            msg = f"{source} has shape {values.shape}; {self.role} need two dimensions, nodes and columns"
+            raise InputError(msg)
+        require_numbers(matrix)
+        if self.kind is not None:
+            with np.errstate(over="ignore"):  # what does not fit is infinite, and refused as such
+                values = values.astype(self.kind, copy=False)
+        if np.isinf(numbers_of(values)).any():
+            coo = sp.coo_array(values)
+            odd = int(np.argmax(np.isinf(coo.data)))
+            node = "" if matrix.ids is None else f" (node {matrix.ids[coo.row[odd]]!r})"
+            msg = f"{source}: row {coo.row[odd]}{node}, column {coo.col[odd]} is {coo.data[odd]}; {self.rule}"
+            raise InputError(msg)
+        return values if isinstance(values, np.ndarray) else sp.csr_array(values)
+
+
+def number_column(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
+    """Return a column of numbers with NaN where one is missing.
+
+    The type is float32 where the column has it, `kind` where that is given, and else float64. Raises an error
+    with the place of the first cell that is infinite or not a number.
+    """
+    column = joined(table.columns[index])
+    if is_string(column.type):
+        column = without_missing_words(column)
+    values: Array
+    if column.type == pa.float32() and not column.null_count:
+        values = column.to_numpy(zero_copy_only=False)
+    else:
+        only = Table(table.source, (pa.chunked_array([column]),), table.names, table.place, table.text)
+        values = float_values(only, 0, what)
+    if kind is not None:
+        with np.errstate(over="ignore"):
+            values = values.astype(kind, copy=False)
+    bad = np.flatnonzero(np.isinf(values))
+    if len(bad):
+        msg = f"{table.place(int(bad[0]))}: the {what} is {values[bad[0]]}; {rule}"
+        raise InputError(msg)
+    return values
+
+
+def list_rows(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
+    """Return a column of lists of numbers as a matrix; a list that is missing is a row of NaN."""
+    column = joined(table.columns[index])
+    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(~np.isnan(lengths))
+    width = int(lengths[rows[0]]) if len(rows) else 0
+    odd = rows[lengths[rows] != width]
+    if len(odd):
+        msg = (
+            f"{table.place(int(odd[0]))} has {int(lengths[odd[0]])} numbers where the first row has {width}; "
+            "all lists must be equally long"
+        )
+        raise InputError(msg)
+    flat = pa.chunked_array([pc.list_flatten(column)])
+    place = lambda k: table.place(int(rows[k // max(width, 1)]))  # noqa: E731
+    values = number_column(Table(table.source, (flat,), None, place), 0, what, rule, kind)
+    matrix = np.full((len(lengths), width), np.nan, values.dtype)
+    matrix[rows] = values.reshape(len(rows), width)
+    return matrix
+
+
+def fill_missing(
+    values: Features,
+    how: Missing,
+    source: str,
+    name: Callable[[int], str],
+    error: Callable[[int, int], InputError],
+    *,
+    every: bool = False,
+) -> tuple[Features, Ints]:
+    """Return numbers without NaN, and the columns that have a value at all; a notice counts what was filled.
+
+    Parameters
+    ----------
+    values : matrix
+        Numbers, and NaN where one is missing.
+    how : {"median", "zero", "error"}
+        What to put there; the median is that of the column.
+    source : str
+        What the notice calls the data.
+    name : callable
+        From the number of a column to its name.
+    error : callable
+        From the row and column of a missing number to the error about it.
+    every : bool
+        Keep columns without any value, too: other pieces of the table may have some.
+    """
+    n, width = values.shape
+    if isinstance(values, np.ndarray):
+        row, column = np.nonzero(np.isnan(values))
+    else:
+        coo = sp.coo_array(values)
+        row, column = (ends[np.isnan(coo.data)] for ends in coo.coords)
+    if not len(row):
+        return values, np.arange(width)
+    counts = np.bincount(column, minlength=width)
+    kept = np.flatnonzero((counts < n) | every)
+    partly = kept[counts[kept] > 0]
+    if how == "error" and len(partly):
+        first = int(np.argmax(np.isin(column, partly)))
+        raise error(int(row[first]), int(column[first]))
+    fills = np.zeros(width)
+    if how == "median":
+        part = values[:, partly]
+        fills[partly] = np.nanmedian(part if isinstance(part, np.ndarray) else part.toarray(), axis=0)
+    values = values.copy()
+    values[row, column] = fills[column]
+    for k in np.setdiff1d(np.arange(width), kept):
+        logger.info("%s: the column %s has no values and is not used", source, name(int(k)))
+    if len(partly):
+        shown = ", ".join(f"{name(int(k))} ({counts[k]})" for k in partly[:_MOST_NAMES])
+        more = f" and {len(partly) - _MOST_NAMES} more" if len(partly) > _MOST_NAMES else ""
+        by = "the median of the column" if how == "median" else "0"
+        total = counted(int(counts[partly].sum()), "missing number")
+        logger.info("%s: %s replaced by %s: %s%s", source, total, by, shown, more)
+    return values[:, kept], kept
