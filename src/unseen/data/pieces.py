@@ -95,8 +95,8 @@ def several_rows(source: str, node: object) -> InputError:
 class LabelRows(NodeRows):
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
-    `answers` are rows that were answered otherwise than by a label, ``skip`` or ``unknown``, and labels that somebody
-    has looked at, ``checked``. `instead` are rows whose label replaces another, which it names.
+    `answers` has the status of rows: ``skipped``, ``unknown`` or ``confirmed``. `replaces` has the label that the label
+    of a row corrects.
     `hint` goes with messages on the first row where that may be a header nobody announced.
     """
 
@@ -107,7 +107,7 @@ class LabelRows(NodeRows):
     place: Callable[[int], str]
     hint: str = ""
     answers: Mapping[int, str] = field(default_factory=dict)
-    instead: Mapping[int, str] = field(default_factory=dict)
+    replaces: Mapping[int, str] = field(default_factory=dict)
 
 
 Piece = TypeVar("Piece", Edges, NodeList, FeatureRows, LabelRows)

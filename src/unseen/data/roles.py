@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.columns import (
-    filled_cells,
     finite_values,
     float_values,
     id_values,
@@ -25,18 +24,17 @@ from unseen.data.columns import (
     require_single_rows,
 )
 from unseen.data.headers import (
-    ANSWER,
     EDGE_COLUMNS,
     HEADER_HINT,
     LABEL,
     NODE_TYPE,
-    REASON,
     edge_pair,
     id_position,
     lower,
     neo4j_names,
 )
 from unseen.data.ids import id_column, is_list
+from unseen.data.labels_file import QUESTION_COLUMNS, read_answers
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
@@ -54,7 +52,6 @@ from unseen.ids import (
     is_finite,
     symmetric,
 )
-from unseen.labels import ANSWERS, CHECKED, doubted_label
 
 
 def _lack(table: Table, need: str) -> InputError:
@@ -316,28 +313,8 @@ class LabelReader(Reader[LabelRows]):
         rows, names = label_values(table.columns[self._positions(table)[1]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
-        answers, asked = self._answers(table, piece.rows), table.find(REASON)
-        if asked is None or table.find(ANSWER) is None:
-            return replace(piece, answers=answers)
-        # a table of questions: what it answers is settled, and a label in doubt is replaced
-        reasons = filled_cells(table.columns[asked])
-        instead = {row: label for row, reason in reasons.items() if (label := doubted_label(reason))}
-        answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead)], CHECKED)
-        return replace(piece, answers=answers, instead=instead)
-
-    def _answers(self, table: Table, labelled: Ints) -> dict[int, str]:
-        """Return the rows without a label whose column ``answer`` says ``skip``, ``unknown`` or ``checked``."""
-        column = table.find(ANSWER)
-        if column is None or table.find(LABEL) is None:
-            return {}
-        cells, has_label = filled_cells(table.columns[column]), set(labelled.tolist())
-        answers = {row: cell.lower() for row, cell in cells.items() if row not in has_label}
-        for row, answer in answers.items():
-            if answer not in (*ANSWERS, CHECKED):
-                where = f"{table.place(row)}: the answer is {answer!r}"
-                msg = f"{where}; it may be skip or unknown, and a class belongs in the column `label`"
-                raise InputError(msg)
-        return answers
+        answers, replaces = read_answers(table, piece.rows)
+        return replace(piece, answers=answers, replaces=replaces)
 
     def _positions(self, table: Table) -> tuple[int, int]:
         node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
@@ -348,7 +325,8 @@ class LabelReader(Reader[LabelRows]):
             )
             raise InputError(msg)
         if node is not None and label is not None:
-            self._say_unused(table, (node, label, table.find(ANSWER), table.find(REASON)))
+            known = [k for k, name in enumerate(lower(table.names or ())) if name in QUESTION_COLUMNS]
+            self._say_unused(table, (node, label, *known))
             return node, label
         if not table.text:
             need = "labels need `node` and `label`; say which they are with --node-column and --label-column"

@@ -24,8 +24,8 @@ from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import id_order, match_ids
-from unseen.labels import Labels, measure_homophily
+from unseen.ids import as_ids, id_order, match_ids
+from unseen.labels import CONFIRMED, Labels, measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def audit(
     pyarrow.Table
         ``node``, ``label`` (as given), ``likely_class`` (what the other labels say) and ``probability`` (that the
         label is wrong, above 0.5). A node with several labels has a row for each that is doubtful. The label of a class
-        that has no other is not judged.
+        that has no other is not judged, and labels that somebody confirmed (`Labels.answers`) are not listed.
 
     Examples
     --------
@@ -120,7 +120,9 @@ def _judged(
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
     node, given, likely, wrong = _doubts(*_predict(scores, around, indicator[rows]), indicator[rows])
     alone = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
-    doubtful = np.flatnonzero((wrong > DOUBTFUL) & ~alone[given])
+    confirmed = [node for node, answer in labels.answers.items() if answer == CONFIRMED]
+    checked = np.isin(rows, match_ids(as_ids(confirmed), graph.node_ids))
+    doubtful = np.flatnonzero((wrong > DOUBTFUL) & ~alone[given] & ~checked[node])
     doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
     names = [labels.classes[k] for k in columns]
     doubts = pa.table(
