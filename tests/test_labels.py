@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
-import copy
 import dataclasses
 import pickle
 from pathlib import Path
@@ -254,7 +252,8 @@ def test_answers_follow_the_nodes() -> None:
     assert labels.of_nodes(np.array(["c", "d"], dtype=object)).answers == {"c": "unknown"}
     assert labels.keep(np.array([0])).answers == labels.answers
     with pytest.raises(
-        unseen.InputError, match="the answer about node 'a' is 'x'; it must be one of skipped, unknown, confirmed"
+        unseen.InputError,
+        match="the answer about node 'a' is 'x'; it must be one of skipped, unknown, confirmed",
     ):
         Labels(sp.csr_array((1, 0), dtype=bool), (), ["a"], {"a": "x"})
 
@@ -274,7 +273,11 @@ def test_answers_about_hidden_labels_are_not_handed_on() -> None:
     labels = Labels.from_values(["x", "y", ["x", "y"], "x", None], list("abcde"))
     answers = {**dict.fromkeys("abcd", "confirmed"), "e": "unknown"}
     labels = Labels(labels.indicator, labels.classes, labels.node_ids, answers)
-    assert labels.keep(np.arange(5), without=["y"]).answers == {"a": "confirmed", "d": "confirmed", "e": "unknown"}
+    assert labels.keep(np.arange(5), without=["y"]).answers == {
+        "a": "confirmed",
+        "d": "confirmed",
+        "e": "unknown",
+    }
     assert labels.keep(np.array([0])).answers == {"a": "confirmed", "e": "unknown"}
     split = unseen.completely_imbalanced_split(
         Labels(*(Labels.from_values([*"xxxyyy"]).indicator, ("x", "y"), list(range(6)), {3: "confirmed"})),

@@ -1,4 +1,4 @@
-"""The codec of label files: changing the labels of some nodes changes no other byte, and what is written is read back."""
+"""The codec of label files: setting some labels changes no other byte, and what is written is read back."""
 
 from __future__ import annotations
 
@@ -15,18 +15,25 @@ from unseen.data.labels_text import LabelText
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
 
-ODD_IDS = ["a", "007", "=1+1", "@x", "-1", "#5", "# x", "ü ö", "a,b", "a;b", 'say "hi"', "a|b", "two\nlines", "tab\tbed", " x ", "'", "NA", "skipped", "node"]  # fmt: skip
+ODD_IDS = ["a", "007", "=1+1", "@x", "-1", "#5", "# x", "ü ö", "a,b", "a;b", 'say "hi"', "a|b", "two\nlines"]
+ODD_IDS += ["tab\tbed", " x ", "'", "NA", "skipped", "node"]
 CLASSES = ["red", "a b", "x,y", "x;y", 'q"q', "ü", "confirmed", "#1", "-2", "+3"]
-OTHER = st.sampled_from(["", "7", "=1+1", '"quoted, ""twice"""', '" blanks "', "a b", '"two\r\nlines"', "it's", '5" pipe'])
-COMMENTS = st.sampled_from(["# a comment", "#", "", "   ", "# with, \"a quote", "# x;y\tz"])
+OTHER = st.sampled_from(
+    ["", "7", "=1+1", '"quoted, ""twice"""', '" blanks "', "a b", '"two\r\nlines"', "it's", '5" pipe']
+)
+COMMENTS = st.sampled_from(["# a comment", "#", "", "   ", '# with, "a quote', "# x;y\tz"])
 
 
 @st.composite
 def label_files(draw: st.DrawFn) -> tuple[bytes, str, dict[str, set[str]], list[str]]:
-    """Return a label file, its delimiter, its labels, and the nodes it has rows of; comments, quotes, blanks and all."""
+    """Return a label file with comments, quotes and blanks, its delimiter, its labels, and its columns."""
     delimiter = draw(st.sampled_from([",", ";", "\t"]))
     end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
-    names = ["node", "label", *draw(st.lists(st.sampled_from(["age", "note", "x y"]), unique=True, max_size=2))]
+    names = [
+        "node",
+        "label",
+        *draw(st.lists(st.sampled_from(["age", "note", "x y"]), unique=True, max_size=2)),
+    ]
     order = draw(st.permutations(names))
     ids = draw(st.lists(st.sampled_from(ODD_IDS), min_size=1, max_size=6))
     blank = st.sampled_from(["", "", " ", "  "])
@@ -63,7 +70,9 @@ def test_labels_change_and_nothing_else(tmp_path_factory: pytest.TempPathFactory
     before, delimiter, labels, order = drawn
     folder = tmp_path_factory.mktemp("codec")
     known = labels_in(before, folder, delimiter)
-    assert {node: set(answer.labels) for node, answer in known.items()} == {k: v for k, v in labels.items() if v}
+    assert {node: set(answer.labels) for node, answer in known.items()} == {
+        k: v for k, v in labels.items() if v
+    }
     text = read_text(folder / "labels.csv", Options(delimiter=delimiter))
     assert text.data() == before
     assert text.columns["node"] == order.index("node")
@@ -82,7 +91,9 @@ def test_labels_change_and_nothing_else(tmp_path_factory: pytest.TempPathFactory
         assert_only_labels_differ(before, after, delimiter, set(nodes), order)
 
 
-def assert_only_labels_differ(before: bytes, after: bytes, delimiter: str, nodes: set[str], order: list[str]) -> None:
+def assert_only_labels_differ(
+    before: bytes, after: bytes, delimiter: str, nodes: set[str], order: list[str]
+) -> None:
     """Compare two files without the label cells of `nodes`, and without the new rows at the end."""
     place = {"header": True, "node": order.index("node"), "label": order.index("label")}
     old, new = (LabelText(each, delimiter, **place) for each in (before, after))
@@ -179,7 +190,10 @@ def test_columns_of_every_type_take_new_labels(labels: list[object], kind: pa.Da
     table = pa.table({"node": ["a", "b", "c"], "label": pa.array(labels, kind), "age": [7, 8, 9]})
     numbers = edit_table(table, 0, 1, {"c": Answer(("3",)), "d": Answer(("1",))})
     assert numbers.column("label").type == kind
-    for answers in ({"c": Answer(("3",)), "d": Answer(("1",))}, {"c": Answer(("new",)), "a": Answer(("3", "new"))}):
+    for answers in (
+        {"c": Answer(("3",)), "d": Answer(("1",))},
+        {"c": Answer(("new",)), "a": Answer(("3", "new"))},
+    ):
         before = answers_of(read_label_list(table))
         edited = edit_table(table, 0, 1, answers)
         assert answers_of(read_label_list(edited)) == before | answers

@@ -16,9 +16,9 @@ from hypothesis import given
 
 import unseen
 from unseen.data.objects import (
+    answer_table,
     features_to_arrow,
     graph_from_networkx,
-    answer_table,
     to_arrow,
     to_networkx,
 )

@@ -151,7 +151,9 @@ def test_a_status_is_kept_apart_from_labels(tmp_path: Path) -> None:
 def test_a_label_confirmed_by_hand_is_confirmed(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("node,label,status\na,red,confirmed\nb,red,skipped\nc,,confirmed\n")
     labels = unseen.read_labels(tmp_path / "l.csv", GRAPH)
-    assert labels.answers == {"a": "confirmed"}  # a label outweighs a skip, and nothing is there to confirm for c
+    assert labels.answers == {
+        "a": "confirmed"
+    }  # a label outweighs a skip, and nothing is there to confirm for c
     assert as_sets(labels) == {"a": {"red"}, "b": {"red"}}
 
 
@@ -161,7 +163,9 @@ def test_a_misspelt_status_is_refused_and_a_column_of_the_user_is_left_alone(tmp
         unseen.read_labels(tmp_path / "ask.csv", GRAPH)
     (tmp_path / "own.csv").write_text("node,label,status\na,x,active\nb,,closed\n")
     assert as_sets(unseen.read_labels(tmp_path / "own.csv", GRAPH)) == {"a": {"x"}}
-    (tmp_path / "both.csv").write_text("node,label,status,unseen_status\na,x,active,confirmed\nb,,closed,skipped\n")
+    (tmp_path / "both.csv").write_text(
+        "node,label,status,unseen_status\na,x,active,confirmed\nb,,closed,skipped\n"
+    )
     assert unseen.read_labels(tmp_path / "both.csv", GRAPH).answers == {"a": "confirmed", "b": "skipped"}
 
 
@@ -198,7 +202,10 @@ def test_answers_are_read_back(tmp_path: Path, name: str) -> None:
     labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {8: "skipped", 10: "confirmed"})
     write_part(labels, "labels", tmp_path / name)
     again = read_label_list(tmp_path / name)
-    assert {str(node): answer for node, answer in again.answers.items()} == {"8": "skipped", "10": "confirmed"}
+    assert {str(node): answer for node, answer in again.answers.items()} == {
+        "8": "skipped",
+        "10": "confirmed",
+    }
     assert again.counts.tolist() == [2, 1]
 
 

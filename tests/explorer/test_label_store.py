@@ -244,7 +244,9 @@ def test_a_file_changed_after_a_crash_is_asked_about(path):
     assert path.read_text() == "node,label\nn9,z\nn4,a\n"
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\0garbage", b'node,label\nn1,"red\n', b"", b"node,label,status\nn1\n"])
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe\0garbage", b'node,label\nn1,"red\n', b"", b"node,label,status\nn1\n"]
+)
 def test_a_file_broken_from_outside_does_not_block_keeping_the_answers(path, content):
     store = Store(path, NODES)
     store.answer(["n4"], "a")
@@ -357,7 +359,9 @@ def test_everything_but_labels_stays_byte_for_byte(tmp_path, suffix, delimiter):
     path = tmp_path / f"labels{suffix}"
 
     def text(*lines: str) -> bytes:
-        return b"\xef\xbb\xbf" + "".join(line.replace("; ", delimiter) + "\r\n" for line in lines).encode()[:-2]
+        return (
+            b"\xef\xbb\xbf" + "".join(line.replace("; ", delimiter) + "\r\n" for line in lines).encode()[:-2]
+        )
 
     path.write_bytes(
         text(

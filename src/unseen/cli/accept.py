@@ -16,10 +16,12 @@ def accept(
     labels: Annotated[Path, "Label file: node, label."],
     nodes: Annotated[Path, "The file that `unseen discover -o nodes.parquet` wrote."],
     groups: Annotated[
-        list[str], options.As("GROUP=CLASS..."), "A candidate class and its name; without a name it is left out."
+        list[str],
+        options.As("GROUP=CLASS..."),
+        "A candidate class and its name; without a name it is left out.",
     ],
     *,
-    at_least: Annotated[float, Limits(0, 1), "Only nodes that belong to a missing class with at least this probability."] = 0.0,
+    at_least: Annotated[float, Limits(0, 1), "Least probability of belonging to a missing class."] = 0.0,
     output: Annotated[Path | None, "Write the changed labels here: .csv, .tsv or .parquet."] = None,
     in_place: Annotated[bool, "Change the label file itself; .bak keeps the first version."] = False,
     header: options.Header = None,
@@ -46,7 +48,9 @@ def accept(
     target = labels if output is None else output
     refuse_overwriting(target, [nodes] if in_place else [labels, nodes])
     require_writable(target)
-    reading = Options(header, options.character(delimiter), node_column=node_column, label_column=label_column)
+    reading = Options(
+        header, options.character(delimiter), node_column=node_column, label_column=label_column
+    )
     known = read_label_list(labels, reading)
     all_labels = add(known, read_nodes(nodes), _names(groups), at_least=at_least)
     before, after = answers_of(known), answers_of(all_labels)

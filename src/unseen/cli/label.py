@@ -55,12 +55,16 @@ def label(
     check_file(path)
     with contextlib.closing(listen(host, port)) as sock, locked(path):
         if host not in LOOPBACK:
-            logger.warning("%s can be reached from other machines: anyone with the address can change the labels", host)
+            logger.warning(
+                "%s can be reached from other machines: anyone with the address can change the labels", host
+            )
         store, page, job = _prepare(source, path, search, new, (budget, max_nodes), attributes)
         app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         serve(app, sock, lambda: _tell(app.url, open_browser=not no_browser))
-    logger.info("the labels are in %s" if path.exists() else "no answer was given, so %s was not written", path)
+    logger.info(
+        "the labels are in %s" if path.exists() else "no answer was given, so %s was not written", path
+    )
 
 
 def _file(source: str, save: Path | None, search: Search) -> Path:

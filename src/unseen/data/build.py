@@ -7,7 +7,7 @@ Here are the sentences, too, about nodes that stand in one source and not in ano
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,8 +43,6 @@ class Report:
         Comment lines below the first line of data.
     missing_words : int
         Labels such as ``NA`` that were taken as no label.
-    headers : dict
-        For each text file whose first line had to be judged by its ids: its cells if it was a header, else None.
     """
 
     repeats: int = 0
@@ -53,7 +51,6 @@ class Report:
     dropped_zero: int = 0
     comments: int = 0
     missing_words: int = 0
-    headers: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
 
     def losses(self) -> list[str]:
         """Return what was left out, as parts of a sentence."""
@@ -229,9 +226,7 @@ def refuse_unknown(piece: LabelRows, row_of: Ints, where: str, node_ids: IdArray
         return
     first = int(strangers[0])
     if len(strangers) == len(row_of) > 1 and node_ids is not None and len(node_ids):
-        same = nothing_in_common(where, node_ids.tolist(), piece.source, piece.ids[:3].to_pylist())
-        msg = f"{same}; check that both files name the nodes in the same way"
-        raise InputError(msg)
+        raise no_common_id(where, node_ids[:3].tolist(), piece.source, piece.ids[:3].to_pylist())
     more = f", and {len(strangers)} rows in all name such nodes" if len(strangers) > 1 else ""
     remedy = ", or read the graph with labels=... to make nodes of them" if where == "the graph" else ""
     hint = "" if first else piece.hint
@@ -240,16 +235,19 @@ def refuse_unknown(piece: LabelRows, row_of: Ints, where: str, node_ids: IdArray
     raise InputError(msg)
 
 
-def nothing_in_common(one: str, ids: Sequence[Any], other: str, others: Sequence[Any]) -> str:
-    """Return the sentence about two sources that share no id, with three of each.
+def no_common_id(one: str, ids: Sequence[Any], other: str, others: Sequence[Any]) -> InputError:
+    """Return the error for two sources that share no id, with three ids of each.
 
     Examples
     --------
-    >>> nothing_in_common("'e.csv'", ["a"], "'l.csv'", [1, 2, 3, 4])
-    "'e.csv' and 'l.csv' have no id in common: 'a' there, 1, 2, 3 here"
+    >>> no_common_id("'e.csv'", ["a"], "'l.csv'", [1, 2, 3, 4]).args[0].partition(";")[0]
+    "'e.csv' and 'l.csv' have no id in common: 'e.csv' has 'a', 'l.csv' has 1, 2, 3"
     """
     shown = [", ".join(repr(each) for each in list(some[:3])) for some in (ids, others)]
-    return f"{one} and {other} have no id in common: {shown[0]} there, {shown[1]} here"
+    return InputError(
+        f"{one} and {other} have no id in common: {one} has {shown[0]}, {other} has {shown[1]}; "
+        "check that both name the nodes in the same way"
+    )
 
 
 def refuse_apart(edges: str, table: FeatureRows | None, numbering: Numbering) -> None:
@@ -258,9 +256,7 @@ def refuse_apart(edges: str, table: FeatureRows | None, numbering: Numbering) ->
     if table is None or table.ids is None or not len(named) or not len(own) or np.isin(named, own).any():
         return
     shown = [numbering.ids[np.unique(part)[:3]].tolist() for part in (named, own)]
-    same = nothing_in_common(edges, shown[0], table.source, shown[1])
-    msg = f"{same}; check that both files name the nodes in the same way"
-    raise InputError(msg)
+    raise no_common_id(edges, shown[0], table.source, shown[1])
 
 
 def missing_features(source: str, missing: int, nodes: str, first: object, numbered: int) -> InputError:

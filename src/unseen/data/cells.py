@@ -18,40 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from unseen.data.headers import BLANK, NEVER, id_position, split_line
+from unseen.data.delimiters import BLANK, NEVER, split_line
+from unseen.data.names import id_position
 from unseen.data.sources import Role
-from unseen.data.tables import First, first_line
-from unseen.errors import InputError
+from unseen.data.tables import Layout, first_line
+from unseen.errors import InputError, counted
 
 _ARROW_BLOCK = 1 << 22
 _END = b"\x1e"
 """The id of a last line of our own: where it does not come back, a quote before it is still open."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What the first lines of a file say of all of it.
-
-    Attributes
-    ----------
-    delimiter : str or None
-        None: there is one column.
-    width : int
-        Number of columns.
-    names, first
-        As in `Table`; where one of them is there, the first line is no row of the batches.
-    start : int
-        Where the first line that is no comment begins, in bytes.
-    quotes : bool
-        Whether a cell may be quoted.
-    """
-
-    delimiter: str | None
-    width: int
-    names: tuple[str, ...] | None
-    first: First | None
-    start: int
-    quotes: bool = True
 
 
 SURE_COMMENT = re.compile(rb"^[ \t]*+#(?:[ \t][^\n]*)?$", re.MULTILINE)
@@ -144,7 +119,8 @@ def tidy(data: bytes, delimiter: str | None) -> bytes:
     if delimiter == BLANK:
         between = blank + rb"++"
     else:
-        between = rb"(?<!" + blank + rb")" + blank + rb"*+" + re.escape(mark) + blank + rb"*+"
+        after = re.escape(mark) + blank + rb"*+"
+        between = rb"(?:" + after + rb"|(?<!" + blank + rb")" + blank + rb"++" + after + rb")"
     if b'"' not in data:
         return re.sub(between, mark, re.sub(edge, b"", data, flags=re.MULTILINE))
     quoted = rb"(?:(?P<start>^" + blank + rb"*+)|" + between + rb')(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'
@@ -198,10 +174,10 @@ class Text:
 
     @classmethod
     def of(cls, data: bytes, source: str, layout: Layout, before: int, *, started: bool) -> Text:
-        """Return a block ready for the parser, without the line that is no row and what stands above it."""
+        """Return a block ready for the parser, without the header and the comments above it."""
         if not started:
             start = layout.start
-            if layout.names is not None or layout.first is not None:
+            if layout.names is not None:
                 start = record_end(data, start, field_start(layout.delimiter))
             before += data.count(b"\n", 0, start)
             data = data[start:]
@@ -297,7 +273,7 @@ class Text:
         for line, cells in self.records():
             if len(cells) != width:
                 first = "the header" if self.layout.names is not None else "the first line"
-                count = f"{len(cells)} column{'s' if len(cells) != 1 else ''}"
+                count = counted(len(cells), "column")
                 hint = "; is a quote not closed there?" if any("\n" in cell for cell in cells) else ""
                 return InputError(f"{self.source}, line {line} has {count} but {first} has {width}{hint}")
         return InputError(f"{self.source} cannot be read as delimited text: {first_line(error)}")

@@ -10,16 +10,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.data.headers import DST, HEADER_HINT, LABEL, NODE, SRC, WEIGHT, id_position
+from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column, is_list, is_string, joined
+from unseen.data.names import DST, EDGE_TYPE, LABEL, NODE, NODE_TYPE, PANDAS_INDEX, SRC, WEIGHT
 from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.errors import InputError
 from unseen.ids import Array, Floats, Ints
 
-_USUAL = {"src": SRC, "dst": DST, "weight": WEIGHT, "label": LABEL, "node": NODE}
-"""What columns that the user may name are usually called."""
+USUAL = {
+    "src": SRC,
+    "dst": DST,
+    "weight": WEIGHT,
+    "type": (*EDGE_TYPE, *NODE_TYPE),
+    "node": (*NODE, PANDAS_INDEX),
+    "label": LABEL,
+}
+"""What columns are usually called."""
 NOT_USED = " (not used)"
 """Ends the name of a column that has the usual name where the user named another."""
 
@@ -45,7 +53,7 @@ def float_values(table: Table, index: int, what: str) -> Floats:
     if value == "":
         msg = f"{table.place(row)}: the {what} is empty; it must be a number"
         raise InputError(msg)
-    header = HEADER_HINT if row == 0 and table.text and table.names is None and table.first is None else ""
+    header = HEADER_HINT if row == 0 and table.text and table.names is None else ""
     comma = "; decimals need a point" if "," in str(value) else ""
     msg = f"{table.place(row)}: the {what} is {_short(value)}, which is not a number{comma}{header}"
     raise InputError(msg)
@@ -143,24 +151,20 @@ def renamed(table: Table, role: Role, options: Options) -> Table:
     Another column that has the usual name is called differently then, so that it is not taken.
     """
     names = table.names
-    given = given_names(role, options)
+    given = {usual: name for usual, name in given_names(role, options).items() if name in (names or ())}
     if names is None or not given:
         return table
     own = list(names)
     for usual, name in given.items():
-        if name not in names:
-            if usual == "node" and id_position(names) is not None:
-                continue
-            raise lacks(table.source, usual, name, names)
         for k, other in enumerate(own):
-            if other.strip().lower() in _USUAL[usual] and names[k] != name:
+            if other.strip().lower() in USUAL[usual] and names[k] != name:
                 own[k] = other + NOT_USED
         own[names.index(name)] = usual
     return replace(table, names=tuple(own))
 
 
-def lacks(source: str, usual: str, name: str, names: Sequence[str]) -> InputError:
-    """Return the error for a column that the user named and a file does not have."""
+def missing_column(usual: str, name: str, source: str, names: Sequence[str]) -> InputError:
+    """Return the error for a column that the user named and no file has; `names` are the columns of one of them."""
     option = f"{usual}_column" if usual in ("node", "label") else usual
     flag = option.replace("_", "-")
     return InputError(f"{source} has no column {name!r} ({option}=..., --{flag}); it has {listed(names)}")

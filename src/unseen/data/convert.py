@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from unseen.data.arrays import MAT_KEYS, mat_variables
 from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.folders import files_of
-from unseen.data.headers import LABEL, LABEL_TOO, id_position, lower, may_be_header
+from unseen.data.headers import has_sure_names
 from unseen.data.ids import is_list
+from unseen.data.names import LABEL, find_ends, has_id_word, id_position, is_label_name, lower
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.read import load_alone, read, read_label_list
@@ -170,20 +171,20 @@ def _named_kind(path: Path, options: Options) -> What | None:
     """Return what the names in a file say: of its columns, its arrays, or our own metadata."""
     if metadata_path(path).is_file():  # the ids of a projector pair
         return "embedding"
-    # Of labels every first line that may be a header waits, and the names are the same whatever is in the columns.
     role: Role = "features" if data_suffix(path) in (".npz", ".npy") else "labels"
     table = next(Source(path, role, options).batches(1 << 16), None)
     if isinstance(table, Matrix):
         return "embedding" if table.metadata else "features" if table.names is not None else None
     if table is None:
         return None
-    names = lower(table.names or (() if table.first is None else table.first.cells))
+    first = () if table.layout is None else table.layout.first or ()
+    names = lower(table.names or first)
     lists = [name for name, column in zip(names, table.columns, strict=False) if is_list(column.type)]
     if "method" in table.metadata or "vector" in lists:
         return "embedding"
-    if may_be_header("edges", names):
+    if has_sure_names("edges", names) or find_ends(names) is not None:
         return "graph"
-    alone = len(names) == 2 and id_position(names) == 0 and names[1] in LABEL_TOO
+    alone = len(names) == 2 and is_label_name(names[1]) and (id_position(names) == 0 or has_id_word(names[0]))
     if alone or (len(names) in (2, 3) and any(name in LABEL for name in names)):
         return "labels"
     own = id_position(names)  # `node_id node_id` names the two ends of an edge

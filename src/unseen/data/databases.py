@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from unseen.data.columns import listed
-from unseen.data.headers import DST, LABEL, SRC, edge_pair, id_position, lower
+from unseen.data.names import DST, LABEL, SRC, find_ends, id_position, lower
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
@@ -68,7 +68,7 @@ def _fits(role: Role, columns: list[str], options: Options) -> bool:
     names = set(lower(columns))
     if role == "edges":
         ends = ({*SRC, (options.src or "src").lower()}, {*DST, (options.dst or "dst").lower()})
-        return all(names & each for each in ends) or edge_pair(lower(columns)) is not None
+        return all(names & each for each in ends) or find_ends(columns) is not None
     node = options.node_column in columns or id_position(columns) is not None
     return node and (role != "labels" or bool(names & {*LABEL, (options.label_column or "label").lower()}))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from unseen.data.sources import (
     format_of,
     is_pattern,
 )
-from unseen.data.tables import First, Matrix, Table
+from unseen.data.tables import Matrix, Table
 from unseen.errors import InputError
 
 _OGB = dict(zip(("edges", "nodes", "features", "labels"), OGB_FILES, strict=True))
@@ -69,34 +69,27 @@ def _alike(files: tuple[Path, ...], source: str, role: Role) -> tuple[Path, ...]
 
 
 def with_one_header(files: Sequence[Batches]) -> Batches:
-    """Yield the batches of several files of text; a first line that all have alike is the header of each.
+    """Yield the batches of several files of text; a first row that all have alike is the header of each.
 
-    Of a single file such a line waits until all ids are known. Several settle it between them: no edge, label or
-    node stands at the beginning of every file.
+    No edge, label or node is at the beginning of every file.
     """
     starts = [next(batches) for batches in files[:2]]
-    firsts = [start.first.cells if isinstance(start, Table) and start.first else None for start in starts]
+    firsts = [_first_row(start) for start in starts]
     header = firsts[0] if firsts[0] == firsts[1] else None
     for k, batches in enumerate(files):
         start = starts[k] if k < 2 else next(batches)
-        if isinstance(start, Table) and start.first is not None:
-            yield from _settled(start, start.first, batches, header)
+        if header is None or not isinstance(start, Table) or start.names or _first_row(start) != header:
+            yield start
+            yield from batches
             continue
-        yield start
-        yield from batches
+        yield start.with_header(header, "the files begin with the same line")
+        yield from (replace(batch, names=header) for batch in batches if isinstance(batch, Table))
 
 
-def _settled(
-    start: Table, first: First, rest: Batches, header: tuple[str, ...] | None
-) -> Iterator[Table | Matrix]:
-    if first.cells == header:
-        for batch in (start, *rest):
-            yield replace(batch, names=header, first=None) if isinstance(batch, Table) else batch
-        return
-    cells = tuple(pa.chunked_array([[cell]], pa.large_string()) for cell in first.cells)
-    yield Table(start.source, cells, None, lambda _: first.place, text=True)
-    yield replace(start, first=None)
-    yield from rest
+def _first_row(start: Table | Matrix) -> tuple[str, ...] | None:
+    """Return the first row of a file, or its header, if it may be one."""
+    layout = start.layout if isinstance(start, Table) else None
+    return None if layout is None else layout.names or layout.first
 
 
 def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:

@@ -1,246 +1,45 @@
-"""How a text file begins: what separates its columns, and whether its first line is a header.
+"""Whether the first row of a text file is a header, by what the file itself holds.
 
-Names that are sure make a header; any other line waits until all ids are known.
-
-There is one rule, whether a file is read whole or in pieces: a line of data whose ids stand elsewhere too is never
-dropped, whatever was said (`header` is one word for several files, and one of them may have no header); a line that
-was taken as a header is named in a notice.
+A first row is a header if the user says so, if it has known names, or if it has text where later rows have numbers.
+A row of text above text is data: only known names make it a header, and of labels, features and texts the ids of the
+other sources (`is_only_stranger`). Each header that nobody announced is named in a notice.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.ids import stacked
-from unseen.data.sources import Role
-from unseen.data.tables import First
-from unseen.errors import InputError, logger
-
-SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
-EDGE_COLUMNS = {
-    "src": SRC,
-    "dst": DST,
-    "weight": WEIGHT,
-    "type": ("type", "edge_type", "etype", "relation", "predicate"),
-    "sign": ("sign",),
-}
-"""The columns of edges, and what they may be called."""
-NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class", "cell_type")
-REPLACES, STATUS = ("replaces",), ("unseen_status", "status")
-NODE_TYPE = ("type", "node_type", "ntype")
-PANDAS_INDEX = "__index_level_0__"
-FIRST_ONLY = ("nodeid", "ids", "vertex", "name", "key", "word", "index", "")
-"""Names of ids in a first column only, since elsewhere they may be words that were counted."""
-LABEL_TOO = ("category", "target", "y", "topic", "group", "classes")
-"""Further names of labels; alone they could be anything."""
-EDGE_PAIRS = (("from", "to"), ("u", "v"), ("node1", "node2"), ("head", "tail"), ("start", "end"))
-"""Further names of the two ends; in text they could be nodes as well."""
-HEADER_HINT = "; if this line is a header, say header=True (--header)"
-_FEW_STRANGERS = 0.01
-_FEW_EDGES = 3
-
-BLANK = " "
-"""The delimiter that stands for any run of blanks and tabs."""
-NEVER = "\x1f"
-"""A delimiter that no text has, for files of one column."""
-_BLANKS = " \t"
-_RUN = re.compile(r"[ \t]+")
-_QUOTED = re.compile(r'"[^"]*"?')
-
-
-def edge_pair(cells: Sequence[str]) -> tuple[int, int] | None:
-    """Return where these lower-case cells name the two ends by one of the less usual pairs, or None."""
-    pair = next((pair for pair in EDGE_PAIRS if set(pair) <= set(cells)), None)
-    return None if pair is None else (cells.index(pair[0]), cells.index(pair[1]))
-
-
-def is_header(role: Role, cells: Sequence[str]) -> bool:
-    """Return whether these lower-case cells are names of columns for sure."""
-    names = set(neo4j_names(cells, role))
-    if role == "edges":
-        return bool(names.intersection(SRC) and names.intersection(DST))
-    words = all(cell and not is_number(cell) for cell in cells[1:])
-    if words and len(cells) > 1 and role in ("features", "vectors"):
-        return True  # no number beside the id
-    return bool(names.intersection(NODE + LABEL if role == "labels" else NODE))
-
-
-def may_be_header(role: Role, cells: Sequence[str]) -> bool:
-    """Return whether these lower-case cells name columns, if the ids among them stand nowhere else.
-
-    Columns of numbers that are called 0, 1, 2, ... are pandas' way.
-    """
-    numbers = role in ("features", "vectors")  # whose columns may be called anything
-    if is_header("nodes" if numbers else role, cells):
-        return True
-    if role == "edges":
-        return edge_pair(cells) is not None
-    node = cells[0] in FIRST_ONLY
-    if role == "labels":
-        return node and any(cell in LABEL_TOO for cell in cells[1:])
-    return node or (numbers and len(cells) > 3 and list(cells[1:]) == [str(k) for k in range(len(cells) - 1)])
-
-
-def id_position(names: Sequence[str]) -> int | None:
-    """Return which of these column names is that of the ids, in any case, or None; pandas' index counts as one."""
-    own = lower(names)
-    first = 0 if own and own[0] in FIRST_ONLY else None
-    return next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), first)
-
-
-_NEO4J = {
-    "edges": {":start_id": "src", ":end_id": "dst", ":type": "type"},
-    "nodes": {":id": "node", ":label": "type"},
-}
-_NEO4J_NAME = re.compile(
-    r"[^:]*(:(?:id|start_id|end_id|label|type))(?:\(.*\))?|([^:]+):(?:float|double|int|long|short|byte)"
+from unseen.data.names import (
+    DST,
+    FIRST_ONLY,
+    LABEL,
+    NODE,
+    NODE_TYPE,
+    PANDAS_INDEX,
+    SRC,
+    find_ends,
+    has_id_word,
+    is_label_name,
+    is_text_name,
+    is_thing,
+    lower,
+    neo4j_names,
+    stem,
 )
+from unseen.data.sources import Role
 
-
-def neo4j_names(cells: Sequence[str], role: Role) -> list[str]:
-    """Return column names with those of Neo4j's csv (``id:ID(Person)``, ``:START_ID``, ``weight:double``) as ours.
-
-    Examples
-    --------
-    >>> neo4j_names([":START_ID(Person)", ":END_ID", "weight:double", ":TYPE"], "edges")
-    ['src', 'dst', 'weight', 'type']
-    """
-    ours, own = _NEO4J.get(role, {}), list(cells)
-    matches = [_NEO4J_NAME.fullmatch(cell.strip().lower()) for cell in own]
-    if not any(match and match[1] in ours for match in matches):
-        return own
-    return [
-        cell if match is None else ours.get(match[1], match[2] or cell)
-        for cell, match in zip(own, matches, strict=True)
-    ]
-
-
-def judge(
-    role: Role, cells: Sequence[str], header: bool | None, place: str
-) -> Literal["header", "row", "wait"]:
-    """Return what the first line of a text file is, as far as it alone can tell."""
-    if header is False:
-        return "row"
-    names = lower(cells)
-    if is_header(role, names):
-        return "header"
-    if role != "edges" or len(cells) == 2:
-        return "wait"
-    weight = len(cells) == 3 and is_number(cells[2])
-    if header and weight:
-        _say_kept(place, cells, "its third cell is a weight")
-    if weight or not (header or may_be_header(role, names)):
-        return "row"
-    _say_dropped(place, cells)  # a third cell that is no number makes it no edge
-    return "header"
-
-
-def is_row(
-    first: First,
-    role: Role,
-    n_rows: int,
-    stands: Callable[[str], bool],
-    *,
-    all_numbers: bool,
-    strangers: Callable[[], int] | None,
-) -> bool:
-    """Return whether a first line that waited is a row, not a header; what nobody told us is said.
-
-    Parameters
-    ----------
-    first, role
-        The line, and what its file is read as.
-    n_rows : int
-        Number of other lines of the file.
-    stands : callable
-        Whether an id stands in another line of the file, or in another source.
-    all_numbers : bool
-        Whether all ids in these lines are written in digits.
-    strangers : callable, optional
-        How many of these lines name a node that no other source names; None: there is no other source.
-    """
-    ends = first.cells[: 2 if role == "edges" else 1]
-    if any(map(stands, ends)):
-        if first.named_header:
-            subject = f"the node {ends[0]!r} stands" if len(ends) == 1 else "its ids stand"
-            _say_kept(first.place, first.cells, f"{subject} elsewhere too")
-        return True
-    above_numbers = role == "edges" and n_rows > 0 and all_numbers and not any(map(str.isdigit, ends))
-    if first.named_header or may_be_header(role, lower(first.cells)) or above_numbers:
-        why = "all other ids are numbers" if above_numbers and not first.named_header else ""
-        _say_dropped(first.place, first.cells, why)
-        return False
-    alone = strangers is not None and n_rows > 0 and strangers() <= _FEW_STRANGERS * n_rows
-    if alone and role in ("features", "labels"):
-        msg = (
-            f"{first.place}: the id {ends[0]!r} stands in no other source though the others do, as a header would; "
-            "if it is one, say header=True (--header), if it is a node, name it in `nodes` (--nodes)"
-        )
-        raise InputError(msg)
-    reason = {"nodes": "a node though it alone stands in no other source"} if alone else {}
-    if n_rows >= _FEW_EDGES:
-        reason["edges"] = "an edge though its ids stand in no other line"
-    if role in reason:
-        logger.warning(
-            "%s (%s) was read as %s; for a header say header=True (--header)",
-            first.place,
-            ", ".join(ends),
-            reason[role],
-        )
-    return True
-
-
-def stands_in(columns: Sequence[pa.Array]) -> Callable[[str], bool]:
-    """Return the test whether an id stands in one of these columns, by string form."""
-
-    def stands(value: str) -> bool:
-        for column in columns:
-            if pa.types.is_integer(column.type):
-                number = int(value) if value.lstrip("-").isdecimal() and str(int(value)) == value else None
-                scalar = None if number is None or abs(number) >= 2**63 else pa.scalar(number, pa.int64())
-            else:
-                scalar = pa.scalar(value, pa.large_string())
-            if scalar is not None and pc.index(column, scalar).as_py() >= 0:
-                return True
-        return False
-
-    return stands
-
-
-def strangers_among(own: list[pa.Array], others: list[pa.Array]) -> Callable[[], int] | None:
-    """Return the number of own rows whose id stands in no other source; None where there is no other."""
-    if not any(map(len, others)):
-        return None
-
-    def count() -> int:
-        elsewhere = stacked(others).cast(pa.large_string())
-        known = (pc.is_in(column.cast(pa.large_string()), elsewhere) for column in own)
-        return sum(int(pc.sum(pc.invert(each), min_count=0).as_py()) for each in known)
-
-    return count
-
-
-def _say_dropped(place: str, cells: Sequence[str], why: str = "") -> None:
-    because = f": {why}" if why else ""
-    logger.info("%s (%s) was taken as a header%s", place, ", ".join(cells), because)
-
-
-def _say_kept(place: str, cells: Sequence[str], why: str) -> None:
-    logger.warning(
-        "%s (%s) was kept as a row, though header=True (--header), because %s", place, ", ".join(cells), why
-    )
-
-
-def lower(cells: Sequence[str]) -> list[str]:
-    """Return cells as names of columns are compared; a header may begin with ``#``."""
-    names = [cell.strip().lower() for cell in cells]
-    return [names[0].removeprefix("#").lstrip(), *names[1:]] if names else names
+HEADER_HINT = "; if this line is a header, say header=True (--header)"
+_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,' ]*(?:e[-+]?\d+)?\s?[%$€£]?", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?|\d\d?:\d\d(?::\d\d)?")
+_TRUTH = {"true", "false", "yes", "no", "inf", "-inf"}
+_MISSING = {"", "na", "nan", "n/a", "<na>", "null", "none", "nil", "-", "--", "?", ".", "unknown", "missing"}
+_SHAPES = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[^\W\dA-Z_]+"), "a"), (re.compile(r"\d+"), "9"))
 
 
 def is_number(cell: str) -> bool:
@@ -252,51 +51,138 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def split_line(line: str, delimiter: str | None) -> list[str]:
-    """Return the cells of one record of text; a quoted cell may hold line breaks."""
-    if delimiter == BLANK:
-        line = line.strip(_BLANKS).replace("\t", BLANK)
-    pieces = [piece + "\n" for piece in line.split("\n")]  # only a line feed ends a line
-    try:
-        cells = next(csv.reader(pieces, delimiter=delimiter or NEVER, skipinitialspace=True), [])
-    except csv.Error:  # a cell beyond the csv module's limit: no header, and nothing quoted we could use
-        cells = line.split(delimiter)
-    return [cell.strip(_BLANKS) for cell in cells]
+def is_value(cell: str) -> bool:
+    """Return whether a cell holds a number, a date or a truth value, none of which is the name of a column."""
+    cell = cell.strip()
+    return (
+        is_number(cell)
+        or cell.lower() in _TRUTH
+        or bool(_NUMBER.fullmatch(cell))
+        or bool(_DATE.fullmatch(cell))
+    )
 
 
-def sniff_delimiter(lines: Sequence[str], role: Role, suffix: str, source: str) -> str | None:
-    """Return the delimiter of the first `lines` of a file, or None where they have one column.
+def _is_missing(cell: str) -> bool:
+    return cell.strip().lower() in _MISSING
 
-    A delimiter under which the first line is a known header wins; then one that cuts every line
-    into the same number of cells; then the one most lines have, so that the odd line can be named.
-    Blanks separate no columns in a list of nodes, whose ids they belong to, nor in a table of vectors.
+
+def holds_only(test: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Return whether all cells of a column pass a test, missing ones aside."""
+    cells = [row[column] for row in rows if column < len(row) and not _is_missing(row[column])]
+    return bool(cells) and all(map(test, cells))
+
+
+def has_sure_names(role: Role, cells: Sequence[str]) -> bool:
+    """Return whether these are the names that documentation asks for: ``src, dst``; ``node, label``."""
+    names = set(neo4j_names(lower(cells), role))
+    if role == "edges":
+        return bool(names.intersection(SRC) and names.intersection(DST))
+    if role == "labels":
+        return bool(names.intersection(NODE) and names.intersection(LABEL))
+    return bool(names.intersection(NODE)) and not any(map(is_value, cells))
+
+
+def has_known_names(role: Role, cells: Sequence[str]) -> bool:
+    """Return whether these cells are names of columns, if the rows below do not say otherwise."""
+    names = lower(cells)
+    if has_sure_names(role, cells):
+        return True
+    if role == "edges":
+        if any(map(is_value, cells)) or len(cells) < 2:
+            return False
+        ends = [cell for cell, name in zip(cells, names, strict=True) if name not in ("", "unnamed: 0")]
+        return find_ends(ends) is not None or (len(ends) > 1 and is_thing(ends[0]) and is_thing(ends[1]))
+    first = names[0] in (*NODE, PANDAS_INDEX, *FIRST_ONLY)
+    if role == "nodes":
+        typed = len(cells) > 1 and any(name in NODE_TYPE for name in names[1:])
+        return (first and names[0] != "") or has_id_word(cells[0]) or (typed and is_thing(cells[0]))
+    if role in ("features", "vectors"):
+        numbers = [cell for cell in cells[1:] if is_value(cell)]
+        counted = not numbers or (len(numbers) == len(cells) - 1 and _is_count(numbers, role))
+        many = role == "vectors" and len(numbers) > 2 and not is_value(cells[0])
+        return counted and (first or is_thing(cells[0]) or any(n in NODE for n in names) or many)
+    if any(map(is_value, cells)):
+        return False
+    labelled = any(is_label_name(cell) or is_text_name(cell) for cell in cells[1:])
+    strict = any(name in NODE for name in names) or any(name in LABEL for name in names)
+    return strict or (labelled and (first or is_thing(cells[0]))) or _names_label_first(cells)
+
+
+def _names_label_first(cells: Sequence[str]) -> bool:
+    return len(cells) > 1 and is_label_name(cells[0]) and has_id_word(cells[1])
+
+
+def _is_count(cells: Sequence[str], role: Role) -> bool:
+    """Return whether names of columns count on by one, as pandas' do, or as years."""
+    if not all(cell.strip().isdigit() for cell in cells):
+        return False
+    numbers = [int(cell) for cell in cells]
+    steps = all(b - a == 1 for a, b in pairwise(numbers))
+    return steps and (numbers[0] in (0, 1) or (1900 <= numbers[0] <= 2100 and role == "features"))
+
+
+def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
+    """Return why the first row of a file is a header, or None; `rows` are those below it, or the first of many.
+
+    Examples
+    --------
+    >>> explain_header("edges", ["product_a", "product_b", "times"], [["P1", "P2", "3"]])
+    'it has text above numbers'
+    >>> explain_header("edges", ["u", "v"], [["v", "w"], ["w", "u"]]) is None
+    True
     """
-    candidates = [",", "\t", ";"] if suffix == ".csv" else ["\t", ",", ";"]
-    if role not in ("nodes", "vectors"):
-        candidates.append(BLANK)
-    for delimiter in candidates:
-        cells = lower(split_line(lines[0], delimiter))
-        if len(cells) > 1 and may_be_header(role, cells):
-            return delimiter
-    bare = [_QUOTED.sub("q", line).strip(" ") for line in lines]
-    counts = {d: [_count(line, d) for line in bare] for d in candidates}
-    even = [d for d in candidates if counts[d][0] and len(set(counts[d])) == 1]
-    if even[:1] == [","] and ";" in even:
-        msg = (
-            f"the columns of {source} may be separated by ',' or by ';'; say which with delimiter=... "
-            "or begin the file with a header line"
-        )
-        raise InputError(msg)
-    if even:
-        return even[0]
-    most = max(candidates, key=lambda d: sum(count > 0 for count in counts[d]))
-    return most if any(counts[most]) else None
+    if has_sure_names(role, cells):
+        return "it has known names"
+    n_ids = 2 if role == "edges" else 1
+    below = {row[k] for row in rows for k in range(min(n_ids, len(row)))}
+    if below.intersection(cell for cell in cells[:n_ids] if cell):
+        return None
+    others = range(n_ids, len(cells)) if role == "labels" else ()
+    if any(cells[k] == row[k] for k in others for row in rows if k < len(row)):
+        return None
+    if has_known_names(role, cells):
+        stems = {stem(cell) for cell in below}
+        if not any(stem(cell) in stems for cell in cells[:n_ids] if stem(cell)):
+            return "it has known names"
+    if role == "edges" and _is_pair_of_one_stem(cells, below):
+        return "its first two cells are one name with two endings"
+    named = [cell for cell in cells if is_value(cell)]
+    numbered = role in ("features", "vectors") and len(named) == len(cells) - 1 and _is_count(named, role)
+    if named and not numbered:
+        return None
+    texts = (k for k, cell in enumerate(cells) if not is_value(cell) and not _is_missing(cell))
+    return "it has text above numbers" if any(holds_only(is_value, rows, k) for k in texts) else None
 
 
-def cuts_all(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether each of the first `lines` has this delimiter outside quotes."""
-    return all(_count(_QUOTED.sub("q", line), delimiter) for line in lines)
+def _is_pair_of_one_stem(cells: Sequence[str], below: set[str]) -> bool:
+    """Return whether two cells are one name with two endings, and no id of the file is written in the same way."""
+    if len(cells) < 2 or find_ends(cells[:2], any_stem=True) is None:
+        return False
+    shapes, stems = {_shape(cell) for cell in below}, {stem(cell) for cell in below}
+    return bool(below) and not any(_shape(cell) in shapes or stem(cell) in stems for cell in cells[:2])
 
 
-def _count(line: str, delimiter: str) -> int:
-    return len(_RUN.findall(line.strip(_BLANKS))) if delimiter == BLANK else line.count(delimiter)
+def _shape(cell: str) -> str:
+    """Return how an id is written: ``a_9`` for ``user_17``, ``A9`` for ``TP53``."""
+    for pattern, sign in _SHAPES:
+        cell = pattern.sub(sign, cell)
+    return cell
+
+
+def occurs_in(value: str, columns: Sequence[pa.Array]) -> bool:
+    """Return whether an id is in one of these columns, by string form."""
+    for column in columns:
+        if pa.types.is_integer(column.type):
+            number = int(value) if value.lstrip("-").isdecimal() and str(int(value)) == value else None
+            scalar = None if number is None or abs(number) >= 2**63 else pa.scalar(number, pa.int64())
+        else:
+            scalar = pa.scalar(value, pa.large_string())
+        if scalar is not None and pc.index(column, scalar).as_py() >= 0:
+            return True
+    return False
+
+
+def are_all_in(ids: pa.Array, columns: Sequence[pa.Array]) -> bool:
+    """Return whether all of these ids are in one of the columns."""
+    known = stacked(columns).cast(pa.large_string())
+    return bool(pc.all(pc.is_in(ids.cast(pa.large_string()), known), min_count=0).as_py())

@@ -8,18 +8,18 @@ for byte, and new rows come last. Other formats are tables whose other columns s
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from unseen.data.columns import filled_cells, label_values
 from unseen.data.files import atomic_path
-from unseen.data.headers import REPLACES, lower
 from unseen.data.ids import id_array, is_list, is_string
 from unseen.data.labels_text import Answer, LabelText, find_status
+from unseen.data.names import REPLACES, lower
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import Source, format_of, resolve, written_format
@@ -27,6 +27,9 @@ from unseen.data.tables import Table
 from unseen.errors import InputError
 from unseen.ids import Ints, as_ids, match_ids
 from unseen.labels import CONFIRMED, STATUSES, Labels
+
+if TYPE_CHECKING:
+    from unseen.data.read import FileLayout
 
 QUESTION_COLUMNS = (
     "node",
@@ -89,9 +92,12 @@ def answer_table(labels: Labels) -> pa.Table:
             statuses[first[row]] = status
         else:
             others[row] = status
-    unlabelled = {"node": nodes.take(pa.array(list(others), pa.int64())), "label": [""] * len(others)}
-    tables = [table.append_column("status", pa.array(statuses, text)), pa.table({**unlabelled, "status": list(others.values())})]
-    return pa.concat_tables([each.cast(tables[0].schema) for each in tables])
+    labelled = table.append_column("status", pa.array(statuses, text))
+    unlabelled = pa.table(
+        [nodes.take(pa.array(list(others), pa.int64())), [""] * len(others), list(others.values())],
+        schema=labelled.schema,
+    )
+    return pa.concat_tables([labelled, unlabelled])
 
 
 def read_answers(table: Table, labelled: Ints) -> tuple[dict[int, str], dict[int, str]]:
@@ -127,54 +133,31 @@ def _texts(column: pa.ChunkedArray) -> list[str | None]:
     return texts
 
 
-def read_text(path: Path, options: Options | None = None, nodes: Collection[str] = ()) -> LabelText:
+def read_text(path: Path, options: Options | None = None, nodes: Iterable[str] | None = None) -> LabelText:
     """Return a label file that is text, ready to be changed.
 
-    `nodes` are the ids of the graph, where they are known: a first line that alone is not among them is a header.
+    `nodes` are the ids of the graph, where they are known: a first row whose id alone is not among them is a header.
     """
-    found = inspect_labels(path, options)
-    given = {"node": found.node, "label": found.label}
-    text = LabelText(File(path, "labels").read(), found.delimiter, header=found.header, **given)
-    if not found.header and nodes and len(text.rows) > 1:
-        first = next(iter(text.rows))
-        if first not in nodes and all(node in nodes for node in text.rows if node != first):
-            return LabelText(text.data(), found.delimiter, header=True, **given)
-    return text
+    layout, node, label = _inspect(path, options, nodes)
+    data = File(path, "labels").read()
+    return LabelText(data, layout.delimiter or ",", header=layout.has_header, node=node, label=label)
+
+
+def _inspect(
+    path: Path, options: Options | None, nodes: Iterable[str] | None = None
+) -> tuple[FileLayout, int, int]:
+    """Return how a label file is read, and the positions of its ids and labels."""
+    from unseen.data.read import inspect_file  # which reads labels by this module
+
+    layout = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
+    node, label = (layout.columns[name] for name in ("node", "label"))
+    return layout, *(k if isinstance(k, int) else layout.names.index(k) for k in (node, label))
 
 
 def new_text(path: Path) -> LabelText:
     """Return an empty label file of the format that the suffix of `path` names."""
     delimiter = "\t" if data_suffix(path) in (".tsv", ".tab") else ","
     return LabelText(f"node{delimiter}label\n".encode(), delimiter, header=True)
-
-
-class LabelColumns(NamedTuple):
-    """How a label file is laid out: its delimiter, whether it has a header, and the positions of two columns."""
-
-    delimiter: str
-    header: bool
-    node: int
-    label: int
-
-
-def inspect_labels(path: Path, options: Options | None = None) -> LabelColumns:
-    """Return how a label file is read."""
-    from unseen.data.read import load_alone
-    from unseen.data.roles import LabelReader
-    from unseen.data.text import _layout, plain
-
-    reader = LabelReader(path, options)
-    load_alone(reader)
-    table = reader._loaded
-    names = table.names or reader.report.headers.get(reader.name)
-    node, label = reader._positions(replace(table, names=names))
-    delimiter = ","
-    if table.text:
-        file = File(path, "labels")
-        layout = _layout(plain(file.read(), file.name), True, file, "labels", options or Options(), None)
-        assert layout is not None
-        delimiter = layout.delimiter or ","
-    return LabelColumns(delimiter, names is not None, node, label)
 
 
 def write_answers(
@@ -196,18 +179,21 @@ def write_answers(
     else:
         value: Any = labels
         if {before.name, after.name} <= set(TABLES):
-            found = inspect_labels(source, options)
+            _, node, label = _inspect(source, options)
             parts: list[Any] = list(Source(source, "labels", options).batches())
             table = Table.joined(parts)
-            names = table.names or tuple("node" if k == found.node else "label" for k in range(2))
+            names = table.names or tuple("node" if k == node else "label" for k in range(2))
             arrays = pa.Table.from_arrays(list(table.columns), list(names))
-            value = edit_table(arrays, found.node, found.label, answers)
+            value = edit_table(arrays, node, label, answers)
             if after.name == "text":  # which has no missing cells
-                cells = [column.cast(pa.large_string()).fill_null("") if column.null_count else column for column in value.columns]
-                value = pa.Table.from_arrays(cells, value.column_names)
+                value = pa.table({name: _without_nulls(value.column(name)) for name in value.column_names})
         fill = resolve(after.writers["labels"])(value, "labels", target)[target]
     with atomic_path(target) as temporary:
         fill(temporary)
+
+
+def _without_nulls(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.large_string()).fill_null("") if column.null_count else column
 
 
 def edit_table(table: pa.Table, node: int, label: int, answers: Mapping[str, Answer]) -> pa.Table:

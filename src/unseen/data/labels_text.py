@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from unseen.data.cells import SURE_COMMENT
-from unseen.data.headers import BLANK, REPLACES, STATUS, lower, split_line
+from unseen.data.delimiters import BLANK, split_line
+from unseen.data.names import REPLACES, STATUS, lower
 from unseen.errors import OutputError
 from unseen.ids import is_unlabelled
 from unseen.labels import STATUSES
@@ -182,7 +183,9 @@ class LabelText:
         if any(len(rows) > 1 for rows in self.rows.values()):
             return True
         every = (row for rows in self.rows.values() for row in rows)
-        return self.width == len(self.columns) and not any(self._bar in self._cell(row, "label") for row in every)
+        return self.width == len(self.columns) and not any(
+            self._bar in self._cell(row, "label") for row in every
+        )
 
     def _fill(self, name: str, rows: Sequence[int], texts: Sequence[str]) -> None:
         """Write the first cells of a column, of which the others are empty; add the column if need be."""
@@ -262,7 +265,7 @@ class LabelText:
         return len(self._lines) - 1
 
     def cells(self) -> dict[str, list[str]]:
-        """Return the cells of `node`, `label`, `replaces` and `status`, where there are such columns, in their order."""
+        """Return the cells of `node`, `label`, and of `replaces` and `status` where there are such columns."""
         every = sorted(row for rows in self.rows.values() for row in rows)
         cells = [self._cells(self._lines[row]) for row in every]
         return {name: [row[k] for row in cells] for name, k in self.columns.items()}
@@ -279,7 +282,9 @@ class LabelText:
                 )
                 raise OutputError(msg)
         if not self._header:
-            self._names = ["node", "label"] if self.columns["node"] < self.columns["label"] else ["label", "node"]
+            self._names = (
+                ["node", "label"] if self.columns["node"] < self.columns["label"] else ["label", "node"]
+            )
             self._header, self.has_header = self._delimiter.join(self._names) + self._line_end, True
         own = f"unseen_{name}" if name in lower(self._names) else name
         self._header = self._lengthen(self._header, own)
@@ -297,7 +302,9 @@ class LabelText:
 
     def _encode(self, text: str, *, quoted: bool = False) -> str:
         """Return a cell, between quotes where a reader could misunderstand it."""
-        is_plain = _PLAIN.fullmatch(text) and self._delimiter not in text and (text or self._delimiter != BLANK)
+        is_plain = (
+            _PLAIN.fullmatch(text) and self._delimiter not in text and (text or self._delimiter != BLANK)
+        )
         return text if is_plain and not (quoted and text) else '"' + text.replace('"', '""') + '"'
 
 

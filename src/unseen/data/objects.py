@@ -23,7 +23,7 @@ from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError, UnsupportedError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import Array, IdArray, as_ids, match_ids
+from unseen.ids import Array, IdArray, as_ids
 from unseen.labels import Labels
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.headers import DST, SRC
 from unseen.data.ids import id_column
+from unseen.data.names import DST, SRC
 from unseen.data.objects import is_networkx, network_table
 from unseen.data.sources import Role
 from unseen.data.tables import Table, as_column

@@ -1,34 +1,29 @@
 """Reading one source in one role: edges, nodes, features or labels, at once or in pieces.
 
-A reader turns the batches of its source into pieces of its role; :mod:`unseen.data.roles` has one for each. A first
-line that may be a header waits in the reader until the ids of all sources are known. In memory a source is one piece,
-and `Reader.whole` returns it with that line as a row of it, or as its header. A graph that does not fit in memory
-comes in many, by the same code, and the line as a piece of its own::
+A reader turns the batches of its source into pieces of its role; :mod:`unseen.data.roles` has one for each. In memory a
+source is one piece, `Reader.whole`; a graph that does not fit in memory comes in many, by the same code::
 
     reader = EdgeReader("edges.csv", Options(), report)
     for piece in reader.pieces(1 << 26):  # piece.src, piece.dst, piece.weight
         ...
-    piece = reader.settle(stands=is_an_id_of_any_source)  # goes before all others, or is None
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from unseen.data.build import Report
-from unseen.data.columns import NOT_USED, listed, renamed
-from unseen.data.headers import PANDAS_INDEX, is_row
-from unseen.data.ids import stacked
+from unseen.data.columns import USUAL, id_values, listed, renamed
+from unseen.data.headers import HEADER_HINT, are_all_in, occurs_in
+from unseen.data.names import PANDAS_INDEX
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
-from unseen.data.tables import First, Matrix, Table
+from unseen.data.tables import Layout, Matrix, Table
 from unseen.errors import InputError, logger
 from unseen.ids import Features, Floats, Ints, Mask, as_ids
 
@@ -118,84 +113,94 @@ class Reader(Generic[Piece]):
 
     Attributes
     ----------
-    first : First or None
-        A first line that waits to be settled, once the first batch was read.
-    n_rows : int
-        Rows so far, that line not counted.
-    columns : list of pyarrow.Array
-        The columns of ids, once everything was read at once.
+    names : tuple of str
+        The columns, as the source calls them; empty without a header.
+    positions : dict
+        Which column was taken for what (``src``, ``dst``, ``weight``; ``node``, ``label``), by its position.
+    ignored : tuple of str, or None
+        Columns that are not used; None: the role takes all of them.
+    layout : Layout or None
+        That of a text file.
+    notice : str
+        Which columns were taken, where they do not have the usual names.
     """
 
     role: Role
     in_pieces = False
+    takes_all_columns = False
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         self.options = Options() if options is None else options
         self.report = Report() if report is None else report
         self.source = Source(source, self.role, self.options)
         self.name = self.source.name
-        self.first: First | None = None
-        self.columns: list[pa.Array] = []
-        self.n_rows, self._all_numbers, self._started = 0, True, False
+        self.names: tuple[str, ...] = ()
+        self.positions: dict[str, int] = {}
+        self.ignored: tuple[str, ...] | None = None
+        self.layout: Layout | None = None
+        self.notice = ""
+        self._file, self._started = self.name, False
+        self._order: tuple[str, ...] | None = None
+
+    @property
+    def first(self) -> tuple[str, ...] | None:
+        """The first row where the file does not tell whether it is a header."""
+        return None if self.layout is None else self.layout.first
+
+    @property
+    def first_place(self) -> str:
+        """Where the first row, or the header, is."""
+        return f"{self._file}, line {self.layout.line if self.layout is not None else 1}"
 
     def pieces(self, n_bytes: int) -> Iterator[Piece]:
         """Yield the pieces in their order, about `n_bytes` each."""
         self.in_pieces = True
         for batch in self._batches(n_bytes):
-            yield self._piece(batch, self._watched(batch))
+            yield self._read(batch)
 
     def load(self, n_bytes: int | None = None) -> None:
         """Read everything; `whole` makes one piece of it."""
         tables: list[Any] = list(self._batches(n_bytes))
         self._loaded: Any = tables[0] if isinstance(tables[0], Matrix) else Table.joined(tables)
-        self.columns = self._watched(self._loaded)
 
-    def whole(self, stands: Callable[[str], bool], strangers: Callable[[], int] | None = None) -> Piece:
-        """Return what was loaded, the first line as a row of it or as its header; see `settle`."""
-        loaded = self._loaded
-        if self._is_row(stands, strangers):
-            first = self._first_row(loaded.columns)
-            self.columns = [stacked(pair) for pair in zip(self._ids(first), self.columns, strict=True)]
-            loaded = Table.joined([first, loaded])
-        elif self.first is not None:
-            loaded = replace(loaded, names=self.first.cells, first=None)
-        return self._piece(loaded, self.columns)
+    def whole(self, known: Sequence[pa.Array] = ()) -> Piece:
+        """Return what was loaded; a first row that may be a header is judged by the `known` ids of other sources."""
+        if self.first is not None and self.role != "edges":
+            ids, known = id_values(self._loaded, 0, "node"), [column for column in known if len(column)]
+            elsewhere = occurs_in(ids[0].as_py(), [ids[1:], *known])
+            only = not elsewhere and len(ids) > 1 and bool(known) and are_all_in(ids[1:], known)
+            if self.has_header(elsewhere=elsewhere, only_stranger=only, alone=not known):
+                self._loaded = renamed(self._loaded.with_header(self.names, ""), self.role, self.options)
+        return self._read(self._loaded)
 
-    def settle(
-        self, stands: Callable[[str], bool], strangers: Callable[[], int] | None = None
-    ) -> Piece | None:
-        """Return the first line as a piece if it is a row, else None; what was decided is logged.
+    def has_header(self, *, elsewhere: bool, only_stranger: bool, alone: bool) -> bool:
+        """Return whether the first row, which may be a header, is one; a warning names a row that is kept.
 
         Parameters
         ----------
-        stands : callable
-            Whether an id stands in another line, or in another source.
-        strangers : callable, optional
-            How many lines of this source name a node that no other source names; without it there is no other.
+        elsewhere : bool
+            Whether its id occurs in another row, or in another source.
+        only_stranger : bool
+            Whether other sources have the ids of all rows but this one.
+        alone : bool
+            Whether there is no other source.
         """
-        if not self._is_row(stands, strangers):
-            return None
-        table = self._first_row()
-        return self._piece(table, self._ids(table))
-
-    def _is_row(self, stands: Callable[[str], bool], strangers: Callable[[], int] | None) -> bool:
-        """Return whether there is a first line that waited, and is a row."""
-        if self.first is None:
+        cells = self.first or ()
+        line = f"{self.first_place} ({', '.join(cells)}) is read as data"
+        reason = "header=True" if self.options.header else ""
+        if self.options.header and elsewhere:
+            logger.warning("%s in spite of header=True (--header), because its id occurs elsewhere", line)
             return False
-        row = is_row(
-            self.first, self.role, self.n_rows, stands, all_numbers=self._all_numbers, strangers=strangers
-        )
-        self.report.headers[self.name] = None if row else self.first.cells
-        return row
-
-    def _first_row(self, others: Sequence[pa.ChunkedArray] = ()) -> Table:
-        """Return the first line as a table, its cells numbers where those of the `others` are, if they can be."""
-        first = cast(First, self.first)
-        columns = [pa.chunked_array([[cell]], pa.large_string()) for cell in first.cells]
-        for k, other in enumerate(others):
-            with contextlib.suppress(pa.ArrowInvalid):
-                columns[k] = columns[k].cast(other.type)
-        return Table(self.name, tuple(columns), None, lambda _: first.place, text=True)
+        if only_stranger and self.role != "nodes":
+            reason = f"{cells[0]!r} is the only id that no other file has"
+        if reason and self.layout is not None:
+            self.names, self.layout = cells, replace(self.layout, names=cells, first=None)
+            place = f"{self._file.strip(chr(39))}, line {self.layout.line}"
+            logger.info("%s (%s) was taken as a header: %s", place, ", ".join(cells), reason)
+            return True
+        if not elsewhere and not alone and (only_stranger or self.role == "features"):
+            logger.warning("%s, though its id occurs nowhere else%s", line, HEADER_HINT)
+        return False
 
     def _batches(self, n_bytes: int | None) -> Iterator[Table | Matrix]:
         names: set[str] | None = None
@@ -203,8 +208,9 @@ class Reader(Generic[Piece]):
             if isinstance(batch, Matrix):
                 yield self._as_table(batch)
                 continue
+            if names is None:
+                self.names, self.layout, self._file = batch.names or (), batch.layout, batch.source
             batch = renamed(batch, self.role, self.options)
-            self.first = batch.first or self.first
             self.report.comments += batch.comments
             own = set(batch.names or ())
             odd = sorted(own.symmetric_difference(own if names is None else names))
@@ -214,15 +220,57 @@ class Reader(Generic[Piece]):
             names = own
             yield batch
 
-    def _watched(self, batch: Table | Matrix) -> list[pa.Array]:
-        """Return the columns of ids, and remember what they say of a first line that waits."""
-        ids = self._ids(batch)
+    def _read(self, batch: Any) -> Piece:
+        """Return one batch as a piece; the first one says which columns are taken."""
+        if isinstance(batch, Table) and not self._started:
+            self.take_columns(batch)
+            if self.notice:
+                logger.info("%s", self.notice)
+        piece = self._piece(batch, self._ids(batch))
         self._started = True
-        self.n_rows += len(ids[0]) if ids else 0
-        if self.first is not None and self.role == "edges":
-            digits = (pc.all(pc.utf8_is_digit(column), min_count=0).as_py() for column in ids)
-            self._all_numbers = self._all_numbers and all(digits)
-        return ids
+        return piece
+
+    def take_columns(self, table: Table | None = None) -> None:
+        """Choose which columns of a table are read as what, by default of the beginning of the source."""
+        batch: Any = next(iter(self._batches(1 << 16))) if table is None else table
+        if not isinstance(batch, Table):
+            return
+        self.positions, self._order = self._positions(batch), batch.names
+        if not self.takes_all_columns:
+            taken = {
+                *self.positions.values(),
+                *(k for k, name in enumerate(self.names) if name == PANDAS_INDEX),
+            }
+            self.ignored = tuple(name for k, name in enumerate(self.names) if k not in taken)
+        self.notice = self._describe_columns(batch.names or ())
+
+    def _positions(self, table: Table) -> dict[str, int]:  # noqa: ARG002
+        """Return which column of a table is what."""
+        return {}
+
+    def _positions_in(self, table: Table) -> dict[str, int]:
+        """Return which column of a batch is what; files of one source may have their columns in another order."""
+        if table.names is None or self._order is None or table.names == self._order:
+            return self.positions
+        return {meaning: table.names.index(self._order[k]) for meaning, k in self.positions.items()}
+
+    def _describe_columns(self, names: Sequence[str]) -> str:
+        """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing if they have usual names."""
+        reason = "" if self.layout is None else self.layout.reason
+        usual = all(
+            names[k].strip().lower() in USUAL.get(meaning, (meaning,))
+            for meaning, k in self.positions.items()
+            if names
+        )
+        if not self.names or (usual and not reason):
+            return ""
+        columns = {meaning: self.names[k] for meaning, k in self.positions.items()}
+        parts = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
+        parts += [f"{meaning} {name}" for meaning, name in columns.items()]
+        header = (
+            f" (line {self.layout.line} was taken as a header: {reason})" if self.layout and reason else ""
+        )
+        return f"{self.name.strip(chr(39))}: {', '.join(parts)}{header}"
 
     def _as_table(self, matrix: Matrix) -> Table | Matrix:
         return matrix
@@ -232,10 +280,3 @@ class Reader(Generic[Piece]):
 
     def _piece(self, batch: Any, ids: list[pa.Array]) -> Piece:
         raise NotImplementedError
-
-    def _say_unused(self, table: Table, used: Collection[int | None]) -> None:
-        """Name the columns that are not read, once per source."""
-        left = [name for k, name in enumerate(table.names or ()) if k not in used and name != PANDAS_INDEX]
-        if left and not self._started:
-            others = [name.removesuffix(NOT_USED) for name in left]
-            logger.info("%s: columns not used: %s", table.source, listed(others))

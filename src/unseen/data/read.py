@@ -1,4 +1,4 @@
-"""The one door: sources are read, first lines settled, ids numbered, and out come a graph, its labels and a report."""
+"""Read a graph: sources are read, ids are numbered, and out come a graph, its labels and a report."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from unseen.data.build import (
     combined,
     feature_rows,
     labels_of,
-    nothing_in_common,
+    no_common_id,
     notice,
     refuse_apart,
     refuse_unknown,
 )
-from unseen.data.headers import stands_in, strangers_among
+from unseen.data.columns import given_names, listed, missing_column
+from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import Numbering, id_column, number_ids
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Piece, Reader
-from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader
+from unseen.data.roles import EdgeReader, FeatureReader, LabelReader, NodeReader, TextReader
 from unseen.data.sources import is_path
 from unseen.data.words import with_text
 from unseen.errors import InputError, logger
@@ -56,6 +57,17 @@ class Data(Value):
     graph: Graph
     labels: Labels | None
     report: Report
+
+
+_READERS: dict[str, Any] = {
+    "edges": EdgeReader,
+    "nodes": NodeReader,
+    "features": FeatureReader,
+    "labels": LabelReader,
+    "text": TextReader,
+}
+FEW_EDGES = 3
+"""With no more further edges, ids that occur once are nothing unusual."""
 
 
 def read(
@@ -96,8 +108,8 @@ def read(
         that holds it, a ``.mat`` with ``group``. Several labels of a node are repeated rows, or stand in one
         cell with ``|`` between them; several sources add up. An empty cell, NaN and -1 mean no label.
     header : bool, optional
-        Whether text files begin with column names; recognised when not given. With True, a first line whose
-        ids stand elsewhere too is kept, and a notice names those dropped.
+        Whether text files begin with column names; detected when not given. With True, a first row whose ids occur
+        elsewhere is still data, with a warning.
     delimiter : str, optional
         The character between the columns of `edges`, and of the other text files where every line has
         it; found out when not given.
@@ -112,7 +124,8 @@ def read(
     absolute : bool
         Take negative weights without their sign.
     src, dst, weight, node_column, label_column : str, optional
-        Names of columns (or attributes) where they are not the usual ones.
+        Names of columns (or attributes), for the files that have them. Without these, columns are chosen by their names
+        or else by their order, and a notice says which were taken.
     edges_table : str, optional
         The table of a database that holds the edges.
     text : path or table, optional
@@ -138,8 +151,9 @@ def read(
         from unseen.data.hgb import read_hgb
 
         return read_hgb(Path(edges), nodes, features, labels)
-    data = Intake(edges, nodes, features, several(labels), reading).data()
-    return data if text is None else replace(data, graph=with_text(data.graph, text, encoder, reading))
+    intake = Intake(edges, nodes, features, several(labels), reading, text)
+    data = intake.data()
+    return data if intake.text is None else replace(data, graph=with_text(data.graph, intake.text, encoder))
 
 
 def read_graph(
@@ -221,55 +235,167 @@ def read_label_list(source: Any, options: Options | None = None) -> Labels:
     return labels_of([rows], numbering.columns, numbering.ids)
 
 
-def load_alone(
-    reader: Reader[Piece], others: Sequence[pa.Array] = (), *, n_bytes: int | None = None
-) -> Piece:
-    """Return all of one source; its first line is settled by its own ids and those of `others`."""
+def load_alone(reader: Reader[Piece], known: Sequence[pa.Array] = (), *, n_bytes: int | None = None) -> Piece:
+    """Return all of one source; `known` are the ids of others, by which its header is judged."""
     before = reader.report.comments
     reader.load(n_bytes)
     comments = Report(comments=reader.report.comments - before)
     if comments.losses():
         logger.info("%s: %s", reader.name, *comments.losses())
-    return reader.whole(stands_in([*reader.columns, *others]))
+    require_columns([reader], reader.options)
+    piece = reader.whole(known)
+    tell_ignored([reader])
+    return piece
+
+
+@dataclass(frozen=True)
+class FileLayout:
+    """How one file is read.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        Between the columns of text; a blank stands for any run of blanks and tabs. None: one column, or not text.
+    has_header : bool
+        Whether the first row names the columns.
+    names : tuple of str
+        The names of all columns; empty without a header.
+    columns : dict
+        From what is read (``src``, ``dst``, ``weight``, ``type``; ``node``, ``label``) to the name of its column, or to
+        its position where there is no header.
+    notices : tuple of str
+        What a user should know about these choices.
+    """
+
+    delimiter: str | None
+    has_header: bool
+    names: tuple[str, ...]
+    columns: dict[str, str | int]
+    notices: tuple[str, ...]
+
+
+def inspect_file(
+    path: Any, role: str, options: Options | None = None, known_ids: Sequence[Any] | IdArray | None = None
+) -> FileLayout:
+    r"""Return how a file is read: its delimiter, whether it has a header, and which columns are taken for what.
+
+    Every command reads files by these same rules.
+
+    Parameters
+    ----------
+    path : path or table
+        As for :func:`read`.
+    role : {"edges", "nodes", "features", "labels", "text"}
+        What the file is read as.
+    options : Options, optional
+        How files are read.
+    known_ids : sequence of ids, optional
+        Ids of other files. With these, a first row whose id is the only unknown one is a header, and the whole file is
+        read; without them, its first lines.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> _ = path.write_text("product_id,category\nP1,garden\nP2,kitchen\n")
+    >>> layout = inspect_file(path, "labels")
+    >>> layout.has_header, layout.columns
+    (True, {'node': 'product_id', 'label': 'category'})
+    """
+    reader: Reader[Any] = _READERS[role](path, options)
+    if known_ids is None:
+        reader.take_columns()
+    else:
+        load_alone(reader, [id_column(known_ids, "known_ids")])
+    names, layout = reader.names, reader.layout
+    columns = {meaning: names[k] if names else k for meaning, k in reader.positions.items()}
+    notices = [reader.notice, _ignored_notice(reader.name, reader.ignored or ())]
+    if layout is not None and layout.first is not None and role != "nodes":
+        cells = ", ".join(layout.first)
+        notices.append(f"{reader.first_place} ({cells}) is read as data{HEADER_HINT}")
+    return FileLayout(
+        None if layout is None else layout.delimiter,
+        bool(names),
+        names,
+        columns,
+        tuple(notice for notice in notices if notice),
+    )
+
+
+def require_columns(readers: Sequence[Reader[Any]], options: Options) -> None:
+    """Raise the error for a column that the user named and none of the files that may have it has."""
+    given = {(usual, name) for reader in readers for usual, name in given_names(reader.role, options).items()}
+    for usual, name in sorted(given):
+        fitting = [reader for reader in readers if usual in given_names(reader.role, reader.options)]
+        if fitting and not any(name in reader.names for reader in fitting):
+            file = fitting[0]
+            raise missing_column(usual, name, file.name, file.names or file.first or ())
+
+
+def tell_ignored(readers: Sequence[Reader[Any]]) -> None:
+    """Log the columns of each file that no role uses; the edges of a network are a table of their own."""
+    files: dict[tuple[str, bool], list[tuple[str, ...] | None]] = {}
+    for reader in readers:
+        files.setdefault((reader.name, reader.role == "edges"), []).append(reader.ignored)
+    for (name, _), ignored in files.items():
+        lists = [columns for columns in ignored if columns is not None]
+        if len(lists) == len(ignored):
+            notice = _ignored_notice(name, [c for c in lists[0] if all(c in other for other in lists)])
+            if notice:
+                logger.info("%s", notice)
+
+
+def _ignored_notice(name: str, columns: Sequence[str]) -> str:
+    noun = "column" if len(columns) == 1 else "columns"
+    return f"{name.strip(chr(39))}: ignored {noun}: {listed(columns)}" if columns else ""
 
 
 class Intake:
-    """All sources of one graph on their way in, opened but not yet read."""
+    """All sources of one graph, opened but not yet read."""
 
     def __init__(
-        self, edges: Any, nodes: Any, features: Any, labels: Sequence[Any], options: Options
+        self, edges: Any, nodes: Any, features: Any, labels: Sequence[Any], options: Options, text: Any = None
     ) -> None:
         self.options, self.report = options, Report()
         given = (options, self.report)
-        # Every source is looked at before the first is read: a wrong path costs no time.
+        # Every source is opened before the first is read: a wrong path costs no time.
         self.edges = EdgeReader(edges, *given)
         self.nodes = None if nodes is None else NodeReader(nodes, *given)
         by_type = features if isinstance(features, Mapping) else {}
         self.features_by_type = {key: FeatureReader(source, *given) for key, source in by_type.items()}
         self.features = None if features is None or by_type else FeatureReader(features, *given)
         self.labels = [LabelReader(source, *given) for source in labels]
+        self.text = None if text is None else TextReader(text, *given)
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
         optional += self.features_by_type.values()
         self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
 
     def data(self, *, settle: bool = False) -> Data:
         """Read everything and put it together; `settle`: the edges say by themselves which of them point."""
-        self._read()
-        # Source by source: a first line that is kept speaks for those after it.
-        edges = self._settled(self.edges)
-        nodes = None if self.nodes is None else self._settled(self.nodes)
-        before = [] if nodes is None else [nodes.ids]
-        before += [*self.beside, *([] if edges.nodes is None else [edges.nodes])]
-        table = None if self.features is None else self._settled(self.features)
-        rows = [self._settled(reader) for reader in self.labels]
-        by_type = {key: self._settled(reader) for key, reader in self.features_by_type.items()}
+        readers: list[Reader[Any]] = [*self.readers, *([] if self.text is None else [self.text])]
+        for reader in readers:
+            reader.load()
+        require_columns(readers, self.options)
+        edges = self.edges.whole()
+        listed_nodes = [] if edges.nodes is None else [edges.nodes]
+        if self.edges.source.beside is not None:  # isolated nodes are only in that file
+            listed_nodes.insert(0, load_alone(NodeReader(self.edges.source.beside)).ids)
+        known = [edges.src, edges.dst, *listed_nodes]
+        nodes = None if self.nodes is None else self.nodes.whole(known)
+        before = [*([] if nodes is None else [nodes.ids]), *listed_nodes]
+        known = [edges.src, edges.dst, *before]
+        table = None if self.features is None else self.features.whole(known)
+        by_type = {key: reader.whole(known) for key, reader in self.features_by_type.items()}
         feature_ids = [piece.ids for piece in by_type.values() if piece.ids is not None]
         if table is not None:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
             feature_ids = [id_column(ids, "features")]
+        rows = [reader.whole([*known, *feature_ids]) for reader in self.labels]
+        tell_ignored(self.readers)
         after = [*feature_ids, *(piece.ids for piece in rows)]
         numbering = number_ids([edges.src, edges.dst], before=before, after=after)
         self.require_nodes(len(numbering.ids))
+        self._warn_of_first_edge(numbering)
         label_numbers = numbering.after[len(feature_ids) :]
         self._tell_label_only(numbering, rows, label_numbers)
         everything = np.arange(len(numbering.ids))
@@ -295,25 +421,25 @@ class Intake:
         logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
         return Data(graph, labels, self.report)
 
-    def _read(self) -> None:
-        for reader in self.readers:
-            reader.load()
-        self.beside: list[pa.Array] = []
-        beside = self.edges.source.beside
-        if beside is not None:  # isolated nodes stand only there; as labels it was read already
-            own: Reader[Any] | None = next((r for r in self.labels if beside in r.source.files), None)
-            if own is None:
-                own = NodeReader(beside, self.options)
-                own.load()
-            self.beside = own.columns
+    def _warn_of_first_edge(self, numbering: Numbering) -> None:
+        """Warn of a first edge whose ids occur nowhere else: it may be a header that cannot be recognised."""
+        first, second = numbering.columns
+        if self.edges.first is None or len(first) <= FEW_EDGES or first[0] == second[0]:
+            return
+        parts = (*numbering.before, first[1:], second[1:], *numbering.after)
+        if not any((part == end).any() for end in (first[0], second[0]) for part in parts):
+            self.tell_first_edge()
 
-    def _settled(self, reader: Reader[Piece]) -> Piece:
-        """Return what one source holds; whether its first line is a row is seen by the ids of all sources."""
-        everything: list[pa.Array] = [column for other in self.readers for column in other.columns]
-        readers = [each for each in self.readers if each is not reader and each not in self.labels]
-        others: list[pa.Array] = [column for other in readers for column in other.columns]
-        strangers = strangers_among(reader.columns, [*others, *self.beside])
-        return reader.whole(stands_in([*everything, *self.beside]), strangers)
+    def tell_first_edge(self) -> None:
+        """Warn that the first edge may be a header."""
+        reader = self.edges
+        cells = ", ".join(reader.first or ())
+        logger.warning(
+            "%s (%s) is read as an edge, though its ids occur nowhere else%s",
+            reader.first_place,
+            cells,
+            HEADER_HINT,
+        )
 
     def require_nodes(self, n: int) -> None:
         """Raise the error for a graph without nodes."""
@@ -334,25 +460,23 @@ class Intake:
             return
         piece, row_of = next((p, r) for p, r in zip(rows, numbers, strict=True) if not named[r].all())
         row = int(np.flatnonzero(~named[row_of])[0])
-        same = ""
         if not named[row_of].any() and named.any() and len(row_of) > 1:
             shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
-            same = nothing_in_common(self.edges.name, shown, piece.source, piece.ids[:3].to_pylist())
-        self.tell_label_only(piece.place(row), piece.ids[row].as_py(), count, same)
+            raise no_common_id(self.edges.name, shown, piece.source, piece.ids[:3].to_pylist())
+        self.tell_label_only(piece.place(row), piece.ids[row].as_py(), count, piece.hint if row == 0 else "")
 
-    def tell_label_only(self, place: str, node: object, count: int, same: str = "") -> None:
-        """Say that `count` nodes stand in labels only, and where the first does; refuse it if it must be."""
+    def tell_label_only(self, place: str, node: object, count: int, hint: str = "") -> None:
+        """Warn that only labels name `count` nodes, and where the first is; raise an error if it must not be."""
         lack = "no edge" if self.features is None else "no edge and no features"
-        more = f"; {count} nodes in all stand in labels only" if count > 1 else ""
-        sentence = same or f"{place}: the label names {node!r}, a node that has {lack}{more}"
+        more = f"; only labels name {count} nodes" if count > 1 else ""
+        sentence = f"{place}: the label names {node!r}, a node that has {lack}{more}"
         if self.features is not None:
-            msg = f"{sentence}; correct the id, or add a row of features"
+            msg = f"{sentence}; correct the id, or add a row of features{hint}"
             raise InputError(msg)
         if self.options.strict:
-            msg = f"{sentence}; correct the id, or name it in `nodes` (--nodes)"
+            msg = f"{sentence}; correct the id, or name it in `nodes` (--nodes){hint}"
             raise InputError(msg)
-        kept = "the labelled nodes are" if same else "it is"
-        logger.warning("%s; %s kept without edges (strict=True, --strict refuses that)", sentence, kept)
+        logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)%s", sentence, hint)
 
 
 def several(labels: Any) -> list[Any]:

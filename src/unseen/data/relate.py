@@ -30,11 +30,6 @@ def graph_of_relations(
 ) -> Graph:
     """Return the graph; `features` are rows by type, or those of all nodes with the names of their columns."""
     by_type = features if isinstance(features, Mapping) else {}
-    zero = np.flatnonzero(np.ones(0) if edges.weight is None else edges.weight == 0)
-    if len(zero) and not options.drop_negative:
-        place = edges.place(int(zero[0]))
-        msg = f"{place}: the weight is 0, which has no sign; remove the line, or give another weight"
-        raise InputError(msg)
     named = [key for key in by_type if by_type[key].ids is not None]
     rows_of = dict(zip(named, numbering.after, strict=False))
     types, codes = _node_types(nodes, by_type, rows_of, numbering)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from unseen.data.build import Report
 from unseen.data.columns import (
     finite_values,
     float_values,
@@ -23,30 +24,33 @@ from unseen.data.columns import (
     name_values,
     require_single_rows,
 )
-from unseen.data.headers import (
-    EDGE_COLUMNS,
-    HEADER_HINT,
+from unseen.data.headers import HEADER_HINT
+from unseen.data.ids import id_column, is_list
+from unseen.data.labels_file import QUESTION_COLUMNS, read_answers
+from unseen.data.names import (
     LABEL,
     NODE_TYPE,
-    edge_pair,
+    REPLACES,
+    STATUS,
+    edge_columns,
+    find_name,
     id_position,
+    label_columns,
     lower,
     neo4j_names,
 )
-from unseen.data.ids import id_column, is_list
-from unseen.data.labels_file import QUESTION_COLUMNS, read_answers
-from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader, several_rows
+from unseen.data.options import Options
+from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted
 from unseen.ids import (
     MISSING_WORDS,
     UNLABELLED,
     Array,
     Features,
     Floats,
-    Ints,
     checked_weights,
     default_ids,
     is_finite,
@@ -56,12 +60,11 @@ from unseen.ids import (
 
 def _lack(table: Table, need: str) -> InputError:
     """Return the error for a table without the columns that its role needs; of bare text it names the first line."""
-    where, width = table.source, len(table.columns)
-    have = "one column" if width == 1 else f"{width} columns"
+    where, have = table.source, counted(len(table.columns), "column")
     if table.names is not None:
         have = f"the columns {listed(table.names)}"
     elif table.text:
-        where = table.first.place if table.first is not None else table.place(0)
+        where = table.place(0)
     return InputError(f"{where} has {have}; {need}")
 
 
@@ -84,15 +87,14 @@ class EdgeReader(Reader[Edges]):
     role: Role = "edges"
 
     def _ids(self, table: Table) -> list[pa.Array]:
-        positions = self._positions(table)
+        positions = self._positions_in(table)
         return [id_values(table, positions[end], end) for end in ("src", "dst")]
 
     def _piece(self, table: Table, ids: list[pa.Array]) -> Edges:
-        positions = self._positions(table)
+        positions = self._positions_in(table)
         types = name_values(table, positions["type"], "type") if "type" in positions else None
         weights = self._weights(table, positions)
-        column = table.find(("directed",))
-        flags = None if column is None else table.columns[column]
+        flags = table.columns[positions["directed"]] if "directed" in positions else None
         points = flags.to_numpy() if flags is not None and pa.types.is_boolean(flags.type) else None
         return Edges(ids[0], ids[1], weights, table.nodes, types, table.place, points)
 
@@ -119,29 +121,20 @@ class EdgeReader(Reader[Edges]):
         return checked_weights(weights, "{}".format, negative=self.options.negative)
 
     def _positions(self, table: Table) -> dict[str, int]:
-        """Return where the columns of `EDGE_COLUMNS` stand, by their names or, in text without any, in their order."""
-        table = replace(table, names=table.names and tuple(neo4j_names(table.names, self.role)))
-        named = {column: table.find(names) for column, names in EDGE_COLUMNS.items()}
-        if named["type"] is not None and not _names_types(table.columns[named["type"]]):
-            named["type"] = None
-        pair = edge_pair(lower(table.names or ()))
-        if pair is not None and None in (named["src"], named["dst"]):
-            named |= {"src": pair[0], "dst": pair[1]}
-        positions = {column: k for column, k in named.items() if k is not None}
-        if "src" in positions and "dst" in positions:
-            self._say_unused(table, positions.values())
-            return positions
-        if not table.text:
-            need = "edges need `src` and `dst`, `weight` and `type` are optional; --src and --dst name other columns"
-            raise _lack(table, need)
+        """Return which column is what: by their names or, in text without any, in their order."""
         width = len(table.columns)
-        if width not in (2, 3):
-            raise _lack(
-                table,
-                "edges are `src, dst` and perhaps `weight`: remove other columns, or name these in a header line "
-                "(other names: --src, --dst, --weight)",
-            )
-        return dict(zip(EDGE_COLUMNS, range(width), strict=False))
+        if table.names is None:
+            if width not in (2, 3):
+                need = "without a header edges are `src, dst` and perhaps `weight`"
+                raise _lack(table, f"{need}; if this line is a header, say header=True (--header)")
+            return dict(zip(("src", "dst", "weight"), range(width), strict=False))
+        positions = edge_columns(table.names, table.is_numeric)
+        if "dst" not in positions:
+            raise _lack(table, "edges need two columns of ids; --src and --dst name them")
+        if "type" in positions and not _names_types(table.columns[positions["type"]]):
+            del positions["type"]
+        directed = table.find(("directed",))
+        return positions if directed is None else {**positions, "directed": directed}
 
     def _as_table(self, matrix: Matrix) -> Table:
         name, values = matrix.source, matrix.values
@@ -170,19 +163,25 @@ class NodeReader(Reader[NodeList]):
 
     role: Role = "nodes"
 
-    def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
-        if isinstance(batch, Matrix):
-            msg = f"{batch.source} holds a matrix; a node list has one column"
-            raise InputError(msg)
-        index = id_position(neo4j_names(batch.names or (), self.role))
-        if index is None and len(batch.columns) != 1:
+    def _as_table(self, matrix: Matrix) -> Table:
+        msg = f"{matrix.source} holds a matrix; a node list has one column"
+        raise InputError(msg)
+
+    def _positions(self, table: Table) -> dict[str, int]:
+        if table.names is None and len(table.columns) > 1:
             need = "a node list has one column, or a header that names the column `node`, and perhaps `type`"
-            raise _lack(batch, need)
-        return [id_values(batch, index or 0, "node")]
+            raise _lack(table, need)
+        names = neo4j_names(table.names or (), self.role)
+        kind = find_name(names, NODE_TYPE)
+        node = id_position(names)
+        positions = {"node": int(kind == 0 and len(names) > 1) if node is None else node}
+        return positions if kind in (None, positions["node"]) else {**positions, "type": kind}
+
+    def _ids(self, batch: Table) -> list[pa.Array]:
+        return [id_values(batch, self._positions_in(batch)["node"], "node")]
 
     def _piece(self, batch: Table, ids: list[pa.Array]) -> NodeList:
-        names = lower(neo4j_names(batch.names or (), self.role))
-        column = next((names.index(name) for name in NODE_TYPE if name in names), None)
+        column = self._positions_in(batch).get("type")
         types = None if column is None else name_values(batch, column, "type")
         return NodeList(ids[0], types, batch.place)
 
@@ -199,6 +198,7 @@ class FeatureReader(Reader[FeatureRows]):
     """
 
     role: Role = "features"
+    takes_all_columns = True
     noun = "feature"
     rule = "features must be finite numbers"
     kind: type[np.floating[Any]] | None = None
@@ -218,10 +218,6 @@ class FeatureReader(Reader[FeatureRows]):
         if isinstance(batch, Matrix):
             return FeatureRows(own_ids, self._finite_matrix(batch), batch.names, batch.source)
         _, values = self._columns(batch)
-        if ids and len(ids[0]) > 1 and self.first is not None:  # it may be a row like another
-            counts = ids[0].value_counts().field("counts").to_numpy()
-            if counts.max() > 1:
-                raise several_rows(batch.source, ids[0].unique()[int(counts.argmax())].as_py())
         if len(values) == 1 and is_list(batch.columns[values[0]].type):
             names = batch.metadata.get("feature_names")
             own = None if names is None else tuple(json.loads(names))
@@ -251,13 +247,15 @@ class FeatureReader(Reader[FeatureRows]):
             raise InputError(msg)
         return block
 
+    def _positions(self, table: Table) -> dict[str, int]:
+        node = self._columns(table)[0]
+        return {} if node is None else {"node": node}
+
     def _columns(self, table: Table) -> tuple[int | None, list[int]]:
         """Return the column of ids and those of numbers."""
-        node, names = id_position(table.names or ()), table.names or ()
+        node = id_position(table.names or ())
         if node is None and not table.text:
             raise _lack(table, "features need a column `node`")
-        if node is None and names and not self._started:
-            logger.info("%s: the first column, %r, is taken as the ids", table.source, names[0])
         values = [k for k in range(len(table.columns)) if k != (node or 0)]
         if not values:
             msg = f"{table.source} has no column beside the node ids; {self.role} need at least one"
@@ -307,37 +305,33 @@ class LabelReader(Reader[LabelRows]):
     role: Role = "labels"
 
     def _ids(self, table: Table) -> list[pa.Array]:
-        return [id_values(table, self._positions(table)[0], "node")]
+        return [id_values(table, self._positions_in(table)["node"], "node")]
 
     def _piece(self, table: Table, ids: list[pa.Array]) -> LabelRows:
-        rows, names = label_values(table.columns[self._positions(table)[1]], table.source)
+        rows, names = label_values(table.columns[self._positions_in(table)["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
         answers, replaces = read_answers(table, piece.rows)
         return replace(piece, answers=answers, replaces=replaces)
 
-    def _positions(self, table: Table) -> tuple[int, int]:
-        node, label, width = id_position(table.names or ()), table.find(LABEL), len(table.columns)
-        if table.names is not None and table.names[:2] == ("Id", "Label") and width > 2:
+    def _positions(self, table: Table) -> dict[str, int]:
+        names, width = table.names, len(table.columns)
+        if names is not None and names[:2] == ("Id", "Label") and width > 2:
             msg = (
                 f"{table.source} is a node table as Gephi writes it: its column 'Label' is a name, not a class. Say "
-                f"which of {listed(table.names[2:])} holds the classes with label_column=... (--label-column)"
+                f"which of {listed(names[2:])} holds the classes with label_column=... (--label-column)"
             )
             raise InputError(msg)
-        if node is not None and label is not None:
-            known = [k for k, name in enumerate(lower(table.names or ())) if name in QUESTION_COLUMNS]
-            self._say_unused(table, (node, label, *known))
-            return node, label
-        if not table.text:
-            need = "labels need `node` and `label`; say which they are with --node-column and --label-column"
-            raise _lack(table, need)
-        if width != 2:
+        unnamed = names is None or not (table.text or find_name(names, LABEL) is not None)
+        if width < 2 or (unnamed and width > 2):
+            need = "labels are `node, label`: write several labels of a node with | between them or in several rows"
             raise _lack(
-                table,
-                "labels are `node, label`: write several labels of a node with | between them or in several rows, "
-                "or say which column holds them with label_column=... (--label-column)",
+                table, f"{need}, or say which column holds them with label_column=... (--label-column)"
             )
-        return (1, 0) if node == 1 or label == 0 else (0, 1)
+        positions = {"node": 0, "label": 1} if names is None else label_columns(names, table.is_numeric)
+        own = lower(names or ())
+        known = QUESTION_COLUMNS[2:] if "unseen_probability" in own else (*REPLACES, *STATUS)
+        return {name: k for k, name in enumerate(own) if name in known} | positions
 
     def _as_table(self, matrix: Matrix) -> Table:
         values: Any = matrix.values
@@ -362,14 +356,18 @@ class LabelReader(Reader[LabelRows]):
 class TextReader(LabelReader):
     """Texts: ``node, text``, read as labels are; several columns of text are one."""
 
+    takes_all_columns = True
+
+    def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
+        super().__init__(source, replace(options or Options(), label_column=None), report)
+
     def _piece(self, table: Table, ids: list[pa.Array]) -> Any:
-        node = self._positions(table)[0]
+        node = self._positions_in(table)["node"]
         texts = [table.columns[k].to_pylist() for k in range(len(table.columns)) if k != node]
         cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]
         return FeatureRows(ids[0], np.array(cells, dtype=object)[:, None], None, table.source)
 
-    def _positions(self, table: Table) -> tuple[int, int]:
-        node = id_position(table.names or ()) or 0
+    def _positions(self, table: Table) -> dict[str, int]:
         if len(table.columns) < 2:
             raise _lack(table, "texts are `node, text`")
-        return node, 1 - min(node, 1)
+        return {"node": id_position(table.names or ()) or 0}

@@ -25,22 +25,38 @@ _MIXED = re.compile(r"Conversion failed for column (.*) with type object")
 
 
 @dataclass(frozen=True)
-class First:
-    """The first line of a text file that may be its header: it waits until all ids are known.
+class Layout:
+    """What the first lines of a text file say about the whole file.
 
     Attributes
     ----------
-    cells : tuple of str
-        What stands in it.
-    place : str
-        ``'edges.csv', line 1``.
-    named_header : bool
-        Whether the user said that it is a header.
+    delimiter : str or None
+        None: there is one column.
+    width : int
+        Number of columns.
+    names : tuple of str, or None
+        The header; None: there is none.
+    start, line : int
+        Where the first line that is not a comment begins, in bytes, and its number.
+    quotes : bool
+        Whether a cell may be quoted.
+    first : tuple of str, or None
+        The first row where the file does not tell whether it is a header; it is a row of the columns.
+    is_numeric : tuple of bool
+        Whether the first rows of each column hold numbers, the header aside.
+    reason : str
+        Why the first row was taken as a header, if the names are not the usual ones.
     """
 
-    cells: tuple[str, ...]
-    place: str
-    named_header: bool
+    delimiter: str | None
+    width: int
+    names: tuple[str, ...] | None = None
+    start: int = 0
+    line: int = 1
+    quotes: bool = True
+    first: tuple[str, ...] | None = None
+    is_numeric: tuple[bool, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,13 +70,13 @@ class Table:
     columns : tuple of pyarrow.ChunkedArray
         Strings, for text files; any Arrow type otherwise.
     names : tuple of str, or None
-        Column names; None for text without a header, or whose header is not settled yet.
+        Column names; None for text without a header.
     place : callable
         From a row number, 0 being the first, to its place: ``'edges.csv', line 3``.
     text : bool
         Whether the columns come from a text file.
-    first : First or None
-        A first line that waits, in the first batch of a text file; no row of `columns`.
+    layout : Layout or None
+        That of the text file, in its first batch.
     comments : int
         Comment lines that stood below the first line of data.
     metadata : mapping
@@ -74,7 +90,7 @@ class Table:
     names: tuple[str, ...] | None
     place: Callable[[int], str]
     text: bool = False
-    first: First | None = None
+    layout: Layout | None = None
     comments: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     nodes: pa.Array | None = None
@@ -94,6 +110,22 @@ class Table:
     def n_rows(self) -> int:
         """Number of rows, the header not counted."""
         return len(self.columns[0]) if self.columns else 0
+
+    @property
+    def is_numeric(self) -> list[bool]:
+        """Whether each column holds numbers: in text by its first rows, else by its type."""
+        kinds = [column.type for column in self.columns]
+        if self.layout is not None and self.layout.is_numeric:
+            return list(self.layout.is_numeric)
+        return [bool(pa.types.is_integer(kind) or pa.types.is_floating(kind)) for kind in kinds]
+
+    def with_header(self, names: tuple[str, ...], reason: str) -> Table:
+        """Return the table with its first row as the names of its columns; `reason` says why."""
+        layout = self.layout and replace(self.layout, names=names, first=None, reason=reason)
+        columns = tuple(column.slice(1) for column in self.columns)
+        return replace(
+            self, columns=columns, names=names, layout=layout, place=lambda row: self.place(row + 1)
+        )
 
     def find(self, names: Sequence[str]) -> int | None:
         """Return the number of the first column that has one of `names`, in any case, or None."""

@@ -10,6 +10,8 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +19,6 @@ import pyarrow.compute as pc
 
 from unseen.data.cells import (
     SURE_COMMENT,
-    Layout,
     Text,
     field_start,
     record_end,
@@ -25,14 +26,22 @@ from unseen.data.cells import (
     scan,
     tidy,
 )
-from unseen.data.columns import given_names, lacks
-from unseen.data.headers import NEVER, cuts_all, id_position, judge, sniff_delimiter, split_line
+from unseen.data.columns import given_names
+from unseen.data.delimiters import NEVER, separates_all, sniff_delimiter, split_line
+from unseen.data.headers import (
+    explain_header,
+    has_known_names,
+    has_sure_names,
+    holds_only,
+    is_number,
+    is_value,
+)
 from unseen.data.ids import joined
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import First, Table
-from unseen.errors import InputError
+from unseen.data.tables import Layout, Table
+from unseen.errors import InputError, logger
 
 _ATTRIBUTES = re.compile(rb"\{(\}|'[^\n]*\})[ \t]*$", re.MULTILINE)
 _WEIGHT = re.compile(rb"'weight': *([^,}\s]+)")
@@ -58,10 +67,7 @@ def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -
 def read(
     file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None = None
 ) -> Iterator[Table]:
-    """Yield the columns of a text file, whose `delimiter` may be known.
-
-    The first batch may carry a first line that waits (`Table.first`).
-    """
+    """Yield the columns of a text file, whose `delimiter` may be known; the first batch has the layout."""
     layout: Layout | None = None
     started, before = False, 0
     parts, size, enough = list[bytes](), 0, 0
@@ -88,8 +94,9 @@ def read(
         if layout is None or columns is None:
             parts, enough = [data], 2 * len(data)  # look again once there is twice as much
             continue
-        first = None if started else layout.first
-        yield Table(file.name, columns, layout.names, text.place, True, first, text.comments)
+        yield Table(
+            file.name, columns, layout.names, text.place, True, None if started else layout, text.comments
+        )
         started = True
         before += data.count(b"\n")
         parts, size, enough = [rest], len(rest), 2 * len(rest)
@@ -160,7 +167,7 @@ def _layout(
     data: bytes, last: bool, file: File, role: Role, options: Options, delimiter: str | None
 ) -> Layout | None:
     """Return the layout of a file by its first lines; None where there are not enough of them yet."""
-    size, lines = HEAD, list[tuple[int, str]]()
+    size, lines = HEAD, list[tuple[int, int, str]]()
     while not lines:
         if len(data) <= size and not last:
             return None
@@ -169,48 +176,80 @@ def _layout(
             msg = f"{file.name} is empty; a file without rows needs at least its header line"
             raise InputError(msg)
         size *= 2
-    sample = [text for _, text in lines if not text.startswith("#")]
-    sample = (sample or [text for _, text in lines])[:_SAMPLE]
+    sample = [text for _, _, text in lines if not text.startswith("#")]
+    sample = (sample or [text for _, _, text in lines])[:_SAMPLE]
     if delimiter is None:
         delimiter = options.delimiter
-        # it was said of the edges; other files have it where it fits
-        if delimiter is None or (role != "edges" and not cuts_all(sample, delimiter)):
-            delimiter = sniff_delimiter(sample, role, file.suffix, file.name)
+        # it was given for the edges; other files have it where it fits
+        if delimiter is None or (role != "edges" and not separates_all(sample, delimiter)):
+            delimiter = sniff_delimiter(
+                sample,
+                file.suffix,
+                file.name,
+                blanks=role not in ("nodes", "vectors"),
+                has_names=partial(has_known_names, role),
+            )
     width = len(split_line(sample[0], delimiter))
-    start = next(at for at, t in lines if not t.startswith("#") or len(split_line(t, delimiter)) == width)
+    start = next(
+        at for at, _, text in lines if not text.startswith("#") or len(split_line(text, delimiter)) == width
+    )
     line = data.count(b"\n", 0, start) + 1
+    layout = Layout(delimiter, width, start=start, line=line)
     record = data[start : record_end(data, start, field_start(delimiter))].strip(b" \t")
-    quote = scan(record, Layout(delimiter, width, None, None, start))[2]
+    quote = scan(record, layout)[2]
     if quote is not None:
         if not last:
             return None
         raise _unclosed(file.name, line + record.count(b"\n", 0, quote))
     refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
-    cells = tuple(split_line(record.decode("utf-8"), delimiter))
-    place = f"{file.name}, line {line}"
-    given = given_names(role, options)
-    kind = "header" if set(given.values()) & set(cells) else judge(role, cells, options.header, place)
-    if given and kind != "header" and not (role != "edges" and id_position(cells) is not None):
-        raise lacks(file.name, *next(iter(given.items())), cells)
-    names = cells if kind == "header" else None
-    first = First(cells, place, named_header=options.header is True) if kind == "wait" else None
-    return Layout(delimiter, width, names, first, start)
+    head = Text.of(data[: lines[-1][1]], file.name, layout, 0, started=False)
+    rows = [tuple(cells) for _, cells in islice(head.records(), _SAMPLE)]
+    return _with_header(layout, rows, f"{file.name}, line {line}", role, options)
 
 
-def _records(data: bytes, size: int) -> list[tuple[int, str]]:
-    """Return beginnings and texts of the first records that are neither blank nor surely a comment.
+def _with_header(
+    layout: Layout, rows: list[tuple[str, ...]], place: str, role: Role, options: Options
+) -> Layout:
+    """Return the layout with the first of the `rows` as header, or as a row that may be one."""
+    first, below = rows[0], rows[1:]
+    is_numeric = tuple(holds_only(is_number, below or rows, k) for k in range(len(first)))
+    layout = replace(layout, width=len(first), is_numeric=is_numeric)
+    if options.header is False:
+        return layout
+    names = tuple(cell.strip() for cell in first)
+    if set(given_names(role, options).values()) & set(names):
+        return replace(layout, names=names)
+    reason = explain_header(role, first, below)
+    if reason is not None:
+        return replace(layout, names=names, reason="" if has_sure_names(role, first) else reason)
+    if not options.header:
+        n_ids = 2 if role == "edges" else 1
+        return replace(layout, first=None if any(map(is_value, first[:n_ids])) else names)
+    if role != "edges":
+        return replace(layout, first=names)
+    others = {cell for row in below for cell in row[:2]}
+    if others.intersection(first[:2]) or any(map(is_value, first)):
+        cells = ", ".join(first)
+        why = "its ids occur in other lines" if others.intersection(first[:2]) else "it holds numbers"
+        logger.warning("%s (%s) is read as an edge in spite of header=True (--header): %s", place, cells, why)
+        return layout
+    return replace(layout, names=names, reason="header=True")
+
+
+def _records(data: bytes, size: int) -> list[tuple[int, int, str]]:
+    """Return starts, ends and texts of the first records that are neither blank nor surely a comment.
 
     A quote that opens behind a usual delimiter and closes on another line joins the lines between.
     """
     cut = data.rfind(b"\n", 0, size) + 1 if len(data) > size else len(data)
     head = data[: cut or (data.find(b"\n", size) + 1) or len(data)]
-    records: list[tuple[int, str]] = []
+    records: list[tuple[int, int, str]] = []
     at = 0
     while at < len(head) and len(records) < _SAMPLE + 1:
         end = head.find(b"\n", at)
         end = len(head) if end < 0 else end
         if head[at:end].strip(b" \t") and not SURE_COMMENT.match(head[at:end]):
             end = record_end(head, at)
-            records.append((at, head[at:end].decode("utf-8").strip(" \t")))
+            records.append((at, end, head[at:end].decode("utf-8").strip(" \t")))
         at = end + 1
     return records

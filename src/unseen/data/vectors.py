@@ -21,16 +21,17 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data import text
-from unseen.data.cells import Layout, Text
-from unseen.data.headers import BLANK, id_position
+from unseen.data.cells import Text
+from unseen.data.delimiters import BLANK
 from unseen.data.ids import is_list, is_string
+from unseen.data.names import PANDAS_INDEX, id_position
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows
 from unseen.data.read import load_alone
 from unseen.data.roles import FeatureReader
 from unseen.data.sources import Batches, Role, metadata_path
-from unseen.data.tables import Matrix, Table
+from unseen.data.tables import Layout, Matrix, Table
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.ids import default_ids
@@ -130,7 +131,8 @@ class VectorReader(FeatureReader):
                 f"found {have or 'no columns'}"
             )
             raise InputError(msg)
-        self._say_unused(table, (node, *values))
+        taken = (node, *values)
+        self.ignored = tuple(name for k, name in enumerate(names) if k not in taken and name != PANDAS_INDEX)
         return node, values
 
 
@@ -191,7 +193,7 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
     if sized:
         end = data.index(b"\n", data.index(lines[0][0])) + 1
         before, data = data.count(b"\n", 0, end), data[end:]
-    block = Text(file.name, data, Layout(BLANK, width, None, None, 0, quotes=False), before, 0)
+    block = Text(file.name, data, Layout(BLANK, width, quotes=False), before, 0)
     columns = block.columns(role) or ()
     if sized and len(columns[0]) != int(lines[0][0]):
         announced = int(lines[0][0])

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from unseen.data.build import no_common_id
 from unseen.data.ids import id_column, is_string, joined
-from unseen.data.options import Options
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import match_ids
+
+if TYPE_CHECKING:
+    from unseen.data.pieces import Reader
 
 Block = tuple[Any, tuple[str, ...]]
 """Columns of a feature matrix, and their names."""
@@ -71,17 +74,16 @@ def words_of(texts: Sequence[str], source: str) -> Block:
     return sp.csr_array(matrix), tuple(vectorizer.get_feature_names_out().tolist())
 
 
-def with_text(graph: Graph, source: Any, encoder: Any, options: Options) -> Graph:
+def with_text(graph: Graph, texts_reader: Reader[Any], encoder: Any) -> Graph:
     """Return the graph with the words of a text for each node among its features, and the vectors of an encoder."""
-    from unseen.data.read import load_alone
-    from unseen.data.roles import TextReader
-
     if graph.node_types is not None:
         msg = "texts are for graphs whose nodes are of one type; give the words of each type as its features"
         raise InputError(msg)
-    piece: Any = load_alone(TextReader(source, options), [id_column(graph.node_ids, "node_ids")])
+    piece = texts_reader.whole([id_column(graph.node_ids, "node_ids")])
     name = piece.source.replace("`labels`", "`text`")  # which are read in the same way
     rows = match_ids(piece.node_ids, graph.node_ids)
+    if len(rows) > 1 and (rows < 0).all():
+        raise no_common_id("the graph", graph.node_ids.tolist(), name, piece.ids.to_pylist())
     if (rows < 0).any():
         node = piece.ids[int(np.argmax(rows < 0))].as_py()
         msg = f"{name} has a text for {node!r}, and the graph has no such node; remove such rows"

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from unseen.data.headers import may_be_header
+from unseen.data.headers import explain_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import arrow_table, feature_table
 from unseen.data.opened import PACKED, data_suffix
@@ -272,7 +272,10 @@ def _needs_header(columns: dict[str, pa.Array]) -> bool:
 
 
 def _looks_like_header(columns: dict[str, pa.Array]) -> bool:
-    return may_be_header("edges", [str(column[0].as_py()).strip().lower() for column in columns.values()])
+    """Return whether reading would take the first edge for a header, by the first rows or in another order of them."""
+    cells = [column.slice(0, 200).cast(pa.large_string()).to_pylist() for column in columns.values()]
+    first, *below = zip(*cells, strict=True)
+    return explain_header("edges", first, below) is not None or explain_header("edges", first, []) is not None
 
 
 def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> Callable[[], Iterator[bytes]]:

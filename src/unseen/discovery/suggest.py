@@ -146,7 +146,9 @@ def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]
     for doubt in doubts.to_pylist():
         node, given, likely = doubt["node"], doubt["label"], doubt["likely_class"]
         if node not in labels.answers and node not in questions and len(questions) < most:
-            reason = f"the label {given} is probably wrong ({doubt['probability']:.0%}), {likely} is more likely"
+            reason = (
+                f"the label {given} is probably wrong ({doubt['probability']:.0%}), {likely} is more likely"
+            )
             questions[node] = Suggestion(node, reason, 0.0, likely, None, replaces=given)
     return list(questions.values())
 

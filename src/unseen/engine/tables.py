@@ -8,7 +8,6 @@ order counts says which, and weights are added in the order of their places.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unseen.data.build import missing_features, tell_contradiction
+from unseen.data.build import missing_features, no_common_id, tell_contradiction
+from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column, is_string, joined
 from unseen.data.pieces import Edges, Reader, several_rows
-from unseen.data.read import Intake, numbered_ids
+from unseen.data.read import FEW_EDGES, Intake, numbered_ids, require_columns, tell_ignored
 from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
 from unseen.data.tables import Table
@@ -68,7 +68,7 @@ class Tables:
     def __init__(self, database: Database, intake: Intake, work: Path, n_bytes: int) -> None:
         self._database, self._intake, self._work, self._n_bytes = database, intake, work, n_bytes
         self._rows = dict.fromkeys(ROLES, 0)
-        self._starts: dict[Reader[Any], int] = {}
+        self._spans: dict[Reader[Any], range] = {}
         self._text: set[Role] = set()
         self._kinds: dict[type, dict[str, None]] = {}
         self._numbered = 0  # rows of features that name no nodes
@@ -83,32 +83,62 @@ class Tables:
         database.run("create table classes (place bigint, name varchar)")
 
     def read(self) -> None:
-        """Fill the tables, then number nodes and classes; first lines wait until all ids are known."""
-        for reader in self._intake.readers:
-            self._starts[reader] = self.reserve(reader.role)
+        """Fill the tables, then number nodes and classes."""
+        intake = self._intake
+        for reader in intake.readers:
+            start = self._rows[reader.role]
             for piece in reader.pieces(self._n_bytes):
                 self._take(reader.role, piece)
-        beside = self._intake.edges.source.beside
-        if beside is not None:
-            for piece in NodeReader(beside).pieces(self._n_bytes):
+            self._spans[reader] = range(start, self._rows[reader.role])
+        require_columns(intake.readers, intake.options)
+        if intake.edges.source.beside is not None:
+            for piece in NodeReader(intake.edges.source.beside).pieces(self._n_bytes):
                 self._take("nodes", piece)
-        for reader, row in self._starts.items():
-            strangers = partial(self._strangers, reader.role, row, row + reader.n_rows)
-            first = reader.settle(self.stands, strangers)
-            if first is not None:
-                self._take(reader.role, first, row)
+        for reader in intake.readers:
+            if reader.first is not None and self._is_first_row_header(reader):
+                place = self._first_place(reader)
+                self._database.run(f"delete from {reader.role} where place = {place}")
+                self._database.run(f"delete from classes where place = {place}")
+        tell_ignored(intake.readers)
         if self._numbered:
-            last = APART if self._intake.nodes is None else self._intake.nodes.n_rows
-            listed = self._database.table(f"select id from nodes where place <= {last} order by place")["id"]
+            last = APART if intake.nodes is None else self._spans[intake.nodes].stop
+            listed = self._database.table(f"select id from nodes where place < {last} order by place")["id"]
             self.add("features", id_column(numbered_ids(self._numbered, [joined(listed)]), "features"))
         self.number()
         self._number_classes()
 
-    def _take(self, role: Role, piece: Any, row: int | None = None) -> None:
+    def _first_place(self, reader: Reader[Any]) -> int:
+        return ROLES.index(reader.role) * APART + self._spans[reader].start
+
+    def _is_first_row_header(self, reader: Reader[Any]) -> bool:
+        """Judge a first row by the ids of the other sources, as `Reader.whole` does in memory."""
+        role, first = reader.role, self._first_place(reader)
+        last = first + len(self._spans[reader]) * (2 if role == "edges" else 1)
+        before: dict[Role, tuple[Role, ...]] = {"edges": ROLES, "labels": ("nodes", "edges", "features")}
+        others = [other for other in before.get(role, ("nodes", "edges")) if other != role]
+        known = " union all ".join(f"select id from ({self._ids(other)})" for other in others)
+        if role == "nodes":
+            known += f" union all select id from ({self._ids(role)}) where place >= {last}"
+        cut = first + (2 if role == "edges" else 1)
+        own = f"select id from ({self._ids(role)}) where place >= {cut} and place < {last}"
+        heads = f"select id from ({self._ids(role)}) where place >= {first} and place < {cut}"
+        elsewhere, n_unknown, n_own, alone = self._database.row(
+            f"""select exists (from ({own} union all {known}) semi join ({heads}) using (id)),
+            (select count(*) from ({own}) anti join ({known}) using (id)),
+            (select count(*) from ({own})), not exists ({known})"""
+        )
+        if role == "edges":
+            if not elsewhere and n_own > 2 * FEW_EDGES:
+                self._intake.tell_first_edge()
+            return False
+        only = not elsewhere and not alone and n_own > 0 and not n_unknown
+        return reader.has_header(elsewhere=elsewhere, only_stranger=only, alone=alone)
+
+    def _take(self, role: Role, piece: Any) -> None:
         if role in ("edges", "nodes"):
             self._require_plain(piece)
         if role == "edges":
-            self.add("edges", piece.src, piece.dst, weight=piece.weight, row=row)
+            self.add("edges", piece.src, piece.dst, weight=piece.weight)
             if piece.nodes is not None:
                 self.add("nodes", piece.nodes)
             return
@@ -117,7 +147,7 @@ class Tables:
             if piece.ids is None:
                 self._numbered = piece.values.shape[0]
                 return
-        places = self.add(role, piece.ids, row=row)
+        places = self.add(role, piece.ids)
         if role == "labels":
             self._require_added(piece)
             self._database.insert("classes", pa.table({"place": places[piece.rows], "name": piece.names}))
@@ -147,17 +177,11 @@ class Tables:
             weight = f"negative weights ({piece.weight[row]:g}; --drop-negative leaves such edges out)"
             raise not_plain(weight, piece.place(row))
 
-    def reserve(self, role: Role) -> int:
-        """Return the number of a row that is filled later, if at all: a first line that waits."""
-        self._rows[role] += 1
-        return self._rows[role] - 1
-
-    def add(self, role: Role, *ids: pa.Array, weight: Any = None, row: int | None = None) -> Ints:
-        """Append rows of ids (or fill the reserved `row`), and return their places."""
-        count, first = len(ids[0]), self._rows[role] if row is None else row
+    def add(self, role: Role, *ids: pa.Array, weight: Any = None) -> Ints:
+        """Append rows of ids, and return their places."""
+        count, first = len(ids[0]), self._rows[role]
         places = ROLES.index(role) * APART + len(ids) * np.arange(first, first + count)
-        if row is None:
-            self._rows[role] += count
+        self._rows[role] += count
         if not count:
             return places
         names = ("src", "dst") if role == "edges" else ("id",)
@@ -208,20 +232,6 @@ class Tables:
             f"select cast({end} as {self._kind}) as id, place + {k} as place from edges" for end, k in ends
         )
 
-    def stands(self, name: str) -> bool:
-        """Return whether an id stands in any row of any source, before they are numbered."""
-        ids = " union all ".join(self._ids(role) for role in ROLES)
-        query = f"select exists (select 1 from ({ids}) where cast(id as varchar) = ?)"
-        return bool(self._database.row(query, name)[0])
-
-    def _strangers(self, role: Role, first: int, last: int) -> int:
-        """Return how many of these rows of a source name a node that no other source names; labels do not count."""
-        others = " union all ".join(self._ids(other) for other in ROLES if other not in (role, "labels"))
-        start = ROLES.index(role) * APART
-        query = f"""select count(*) from ({self._ids(role)}) own anti join ({others}) other on own.id = other.id
-            where own.place between ? and ?"""
-        return int(self._database.row(query, start + first, start + last)[0])
-
     def check(self) -> None:
         """Refuse nodes whose features or labels do not fit; say what stands alone."""
         intake = self._intake
@@ -230,9 +240,11 @@ class Tables:
         query = "select count(*), arg_min(id, place), coalesce(min(place), 0) from numbers where place >= ?"
         count, node, place = self._database.row(query, start)
         if count:
-            row = place - start
-            reader = max((r for r in intake.labels if self._starts[r] <= row), key=self._starts.__getitem__)
-            intake.tell_label_only(self._place(reader, row - self._starts[reader]), node, count)
+            reader = next(each for each in intake.labels if place - start in self._spans[each])
+            self._refuse_apart(reader)
+            row = place - start - self._spans[reader].start
+            hint = HEADER_HINT if row == 0 and reader.layout is not None and not reader.names else ""
+            intake.tell_label_only(self._place(reader, row), node, count, hint)
         if len(intake.labels) > 1:
             self._tell_contradiction()
         if intake.features is None:
@@ -245,24 +257,42 @@ class Tables:
         query = "select count(*), arg_min(id, number) from numbers anti join features using (number)"
         missing, node = self._database.row(query)
         if missing:
+            if not self._numbered:
+                self._refuse_apart(intake.features)
             raise missing_features(
                 intake.features.name, missing, f"{self.n_nodes} nodes", node, self._numbered
             )
 
+    def _refuse_apart(self, reader: Reader[Any]) -> None:
+        """Raise the error for a file of labels or features without an id that the sources before it have."""
+        role, span = reader.role, self._spans[reader]
+        start = ROLES.index(role) * APART
+        own = f"""select number, numbers.id, numbers.place as first, own.place from ({self._ids(role)}) own
+            join numbers using (id) where own.place between {start + span.start} and {start + span.stop - 1}"""
+        (shared, rows) = self._database.row(
+            f"select count(*) filter (first < {start}), count(*) from ({own})"
+        )
+        known = self._database.table(f"select id from numbers where place < {start} order by number limit 3")[
+            "id"
+        ]
+        if shared or rows < 2 or not len(known):
+            return
+        order = "place" if role == "labels" else "number"
+        others = self._database.table(f"select id from ({own}) order by {order} limit 3")["id"]
+        raise no_common_id(self._intake.edges.name, known.to_pylist(), reader.name, others.to_pylist())
+
     def _place(self, reader: Reader[Any], row: int) -> str:
-        """Return where a row stands, 0 being a first line that waited; the source is read again for it."""
-        if row == 0 and reader.first is not None:
-            return reader.first.place
+        """Return where a row is; the source is read again for it."""
         for batch in reader.source.batches(self._n_bytes):
-            if isinstance(batch, Table) and row <= batch.n_rows:
-                return batch.place(row - 1)
+            if isinstance(batch, Table) and row < batch.n_rows:
+                return batch.place(row)
             row -= batch.n_rows if isinstance(batch, Table) else 0
-        return f"{reader.name}, row {row}"
+        return f"{reader.name}, row {row + 1}"
 
     def _tell_contradiction(self) -> None:
         """Name the first node that files label differently, with its labels in each, and how many such nodes are."""
         readers, start = self._intake.labels, ROLES.index("labels") * APART
-        later = (f"(classes.place >= {start + self._starts[reader]})::int" for reader in readers[1:])
+        later = (f"(classes.place >= {start + self._spans[reader].start})::int" for reader in readers[1:])
         labels = self._database.table(
             f"""with own as (
                 select number, numbers.id, {" + ".join(later)} as source, list_sort(list(distinct name)) as names
@@ -352,8 +382,7 @@ class Tables:
             for ids in self.ids(start, stop):
                 writer.write_table(ids)
         if self._features is not None:
-            # -1 is a first line that waited: it stands at the end of the file
-            query = f"""select place - {ROLES.index("features") * APART} - 1 as row from features
+            query = f"""select place - {ROLES.index("features") * APART} as row from features
                 where number >= {start} and number < {stop} order by number"""
             pieces = (piece["row"].to_numpy() for piece in self._database.rows(query))
             self._features.write(inside, pieces, stop - start)

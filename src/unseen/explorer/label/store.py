@@ -281,11 +281,11 @@ class Store:
             os.truncate(self.journal, len(whole))
         try:
             entries = [json.loads(line) for line in whole.splitlines()]
-            return [{**entry, "set": _as_changes(entry["set"])} if "set" in entry else entry for entry in entries]
+            return [
+                {**entry, "set": _as_changes(entry["set"])} if "set" in entry else entry for entry in entries
+            ]
         except (ValueError, TypeError):
-            msg = (
-                f"{self.journal} is damaged; move it away to start with the labels in {self.path.name} only"
-            )
+            msg = f"{self.journal} is damaged; move it away to start with the labels in {self.path.name} only"
             raise InputError(msg) from None
 
     def _save(self, entry: list[Change], *, undo: bool = False) -> int:

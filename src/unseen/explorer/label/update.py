@@ -85,7 +85,11 @@ class Updater:
                     break
                 self._state = {**self._state, "done": value[0], "total": value[1]}
         except (EOFError, OSError):
-            what, value, seconds = "error", "the process that computes the update was ended; update again", None
+            what, value, seconds = (
+                "error",
+                "the process that computes the update was ended; update again",
+                None,
+            )
         if what == "done":
             self.content = {**value, "revision": revision}
             self.number += 1
