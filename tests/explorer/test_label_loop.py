@@ -134,6 +134,7 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
         app.ask("answers", {"node": "n9", "label": "green"})
         browser.until("return document.getElementById('facts').textContent.startsWith('3 of 31 labelled')")
         assert "green" in browser.js("return JSON.stringify(explorer.values)")
+        wait_for(lambda: app.ask("state")[1]["folded"], "the answer in the file")
         (tmp_path / "labels.csv").write_text("node,label\nn1,red\n")
         browser.until("return document.getElementById('outside') !== null")
         browser.click("#outside button")

@@ -18,7 +18,7 @@ import pytest
 from labelling import NODES, Forked, served
 from unseen.explorer.label.server import MAX_BODY, listen
 from unseen.explorer.label.update import Updater
-from waiting import wait_for
+from waiting import DEADLINE, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
@@ -85,7 +85,7 @@ def test_a_change_from_outside_is_asked_about(path):
 def raw(url: str, data: bytes, *, whole: bool = True) -> bytes:
     """Send bytes and return the answer; nothing where the server hangs up."""
     address = urlsplit(url)
-    with socket.create_connection((address.hostname, address.port), timeout=20) as sock:
+    with socket.create_connection((address.hostname, address.port), timeout=DEADLINE) as sock:
         with contextlib.suppress(ConnectionError):
             sock.sendall(data)
             if not whole:

@@ -199,6 +199,23 @@ def test_a_change_from_outside_is_noticed_and_nothing_is_overwritten(path):
         store.take("none")
 
 
+def test_a_change_from_outside_while_answers_are_written_is_not_overwritten(path, monkeypatch):
+    store = Store(path, NODES)
+    store.answer(["n4"], "a")
+    write = Path.write_bytes
+
+    def write_after_another_program(self, data):
+        write(path, b"node,label\nn1,new\n")
+        return write(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write_after_another_program)
+    assert not store.fold()
+    assert (path.read_text(), store.outside) == ("node,label\nn1,new\n", True)
+    monkeypatch.undo()
+    store.take("both")
+    assert path.read_text() == "node,label\nn1,new\nn4,a\n"
+
+
 @pytest.mark.parametrize(
     ("take", "expected"),
     [

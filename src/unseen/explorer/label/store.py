@@ -39,6 +39,10 @@ MAX_NAME = 200
 """Characters of a class name."""
 
 
+class ChangedOutsideError(Exception):
+    """Another program changed the label file while answers were being written to it."""
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Keep a second app from the same label file, also by another link; the lock ends with the process."""
@@ -178,15 +182,18 @@ class Store:
                     self._text.set_answer(node, self.value(node), self._replaced(node))
                 data = self._text.data()
                 keep_backup(self.path)
-                with atomic_path(self.path) as temporary:
+                with contextlib.suppress(ChangedOutsideError), atomic_path(self.path) as temporary:
                     temporary.write_bytes(data)
+                    if self.look_outside():  # while this was written
+                        raise ChangedOutsideError
                     self._append({"file": hashlib.sha256(data).hexdigest()})
             except OutputError as error:
                 self.problem = str(error)
                 raise
-            self._seen, self.saved, self.problem = self._stat(), True, None
-            self._unwritten.clear()
-            return True
+            if not self.outside:
+                self._seen, self.saved, self.problem = self._stat(), True, None
+                self._unwritten.clear()
+            return self.saved
 
     def _replaced(self, node: str) -> list[str]:
         """Return the labels in other files that the label of a node replaces."""
