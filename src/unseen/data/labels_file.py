@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from unseen.data.columns import filled_cells, label_values
-from unseen.data.files import atomic_path
+from unseen.data.files import STANDARD, atomic_path
 from unseen.data.ids import id_array, is_list, is_string
 from unseen.data.labels_text import Answer, LabelText, find_status
 from unseen.data.names import REPLACES, lower
@@ -150,8 +150,9 @@ def _inspect(
     from unseen.data.read import inspect_file  # which reads labels by this module
 
     layout = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
-    node, label = (layout.columns[name] for name in ("node", "label"))
-    return layout, *(k if isinstance(k, int) else layout.names.index(k) for k in (node, label))
+    columns = (layout.columns[name] for name in ("node", "label"))
+    node, label = (column if isinstance(column, int) else layout.names.index(column) for column in columns)
+    return layout, node, label
 
 
 def new_text(path: Path) -> LabelText:
@@ -170,11 +171,14 @@ def write_answers(
     """
     from unseen.data.writers import text_fill  # which writes labels by this module
 
-    before, after = format_of(source, "labels"), written_format(target, "labels")
-    if before.name == after.name == "text" and data_suffix(source) == data_suffix(target):
+    before = format_of(source, "labels")
+    is_stdout = str(target) == STANDARD
+    shape = (source if before.name == "text" else Path("labels.csv")) if is_stdout else target
+    after = written_format(shape, "labels")
+    if before.name == after.name == "text" and data_suffix(source) == data_suffix(shape):
         text = read_text(source, options)
-        for node, answer in answers.items():
-            text.set_answer(node, answer)
+        for node_id, answer in answers.items():
+            text.set_answer(node_id, answer)
         fill = text_fill(target, lambda: [text.data()])
     else:
         value: Any = labels
@@ -186,8 +190,9 @@ def write_answers(
             arrays = pa.Table.from_arrays(list(table.columns), list(names))
             value = edit_table(arrays, node, label, answers)
             if after.name == "text":  # which has no missing cells
-                value = pa.table({name: _without_nulls(value.column(name)) for name in value.column_names})
-        fill = resolve(after.writers["labels"])(value, "labels", target)[target]
+                cells = [_without_nulls(column) for column in value.columns]
+                value = pa.Table.from_arrays(cells, value.column_names)
+        fill = resolve(after.writers["labels"])(value, "labels", shape)[shape]
     with atomic_path(target) as temporary:
         fill(temporary)
 
@@ -219,15 +224,15 @@ def edit_table(table: pa.Table, node: int, label: int, answers: Mapping[str, Ans
         text.set_answer(node_id, answer)
     after = text.cells()
     added = pa.nulls(len(after["node"]) - table.num_rows)
-    columns = {
-        name: pa.chunked_array([*column.chunks, added.cast(column.type)], column.type)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    }
+    columns = [
+        pa.chunked_array([*column.chunks, added.cast(column.type)], column.type) for column in table.columns
+    ]
     for (name, k), texts in zip(ours.items(), before, strict=True):
-        columns[table.column_names[k]] = _change_column(table.column(k), texts, after[name], bar)
-    for name in after.keys() - ours.keys():
-        columns[f"unseen_{name}" if name in own else name] = pa.chunked_array([after[name]], pa.string())
-    return pa.table(columns).replace_schema_metadata(table.schema.metadata)
+        columns[k] = _change_column(table.column(k), texts, after[name], bar)
+    new = [name for name in after if name not in ours]
+    columns += [pa.chunked_array([after[name]], pa.string()) for name in new]
+    names = [*table.column_names, *(f"unseen_{name}" if name in own else name for name in new)]
+    return pa.Table.from_arrays(columns, names).replace_schema_metadata(table.schema.metadata)
 
 
 def _cell_texts(column: pa.ChunkedArray, bar: str) -> list[str]:

@@ -108,6 +108,7 @@ class Store:
     """
 
     saved: bool
+    problem: str | None
 
     def __init__(
         self, path: Path, nodes: Iterable[object], start: Labels | None = None, options: Options | None = None
@@ -264,7 +265,7 @@ class Store:
         self.session, self.changes = secrets.token_hex(4), list[list[tuple[str, Answer]]]()
         self._seen, self._last, self.saved, self.outside = self._stat(), self._digest(), True, False
         self._stack: list[list[Change]] = []
-        self.problem: str | None = None
+        self.problem = None
 
     def _restart(self, entry: list[Change], *, is_undoable: bool = True) -> None:
         """Begin the journal anew, with at most one entry."""
