@@ -106,8 +106,7 @@ class LabelText:
                     self._header = record
                     continue
             if is_row:
-                start, end = self._spans(record)[0][node]
-                self.rows.setdefault(_decode(record[start:end]), []).append(len(self._lines))
+                self.rows.setdefault(self._cell_of(record, node), []).append(len(self._lines))
             self._lines.append(record)
         self._first = len(self._lines) if self._first < 0 else self._first
         self._names = self._cells(self._header) if header else []
@@ -250,7 +249,12 @@ class LabelText:
         return (self._cells(self._lines[row])[k] for rows in self.rows.values() for row in rows)
 
     def _cell(self, row: int, name: str) -> str:
-        return self._cells(self._lines[row])[self.columns[name]]
+        return self._cell_of(self._lines[row], self.columns[name])
+
+    def _cell_of(self, record: str, k: int) -> str:
+        if '"' in record or self._delimiter == BLANK:
+            return self._cells(record)[k]
+        return record.split(self._delimiter, k + 1)[k].strip(self._blanks + "\r\n")
 
     def _write(self, row: int, name: str, text: str) -> None:
         line = self._lines[row]

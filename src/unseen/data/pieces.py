@@ -266,7 +266,7 @@ class Reader(Generic[Piece]):
             return ""
         columns = {meaning: self.names[k] for meaning, k in self.positions.items()}
         parts = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
-        parts += [f"{meaning} {name}" for meaning, name in columns.items()]
+        parts += [f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()]
         header = (
             f" (line {self.layout.line} was taken as a header: {reason})" if self.layout and reason else ""
         )

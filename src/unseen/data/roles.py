@@ -331,7 +331,9 @@ class LabelReader(Reader[LabelRows]):
         positions = {"node": 0, "label": 1} if names is None else label_columns(names, table.is_numeric)
         own = lower(names or ())
         known = QUESTION_COLUMNS[2:] if "unseen_probability" in own else (*REPLACES, *STATUS)
-        return {name: k for k, name in enumerate(own) if name in known} | positions
+        return positions | {
+            name: k for k, name in enumerate(own) if name in known and k not in positions.values()
+        }
 
     def _as_table(self, matrix: Matrix) -> Table:
         values: Any = matrix.values

@@ -113,7 +113,7 @@ class Store:
     def __init__(
         self, path: Path, nodes: Iterable[object], start: Labels | None = None, options: Options | None = None
     ) -> None:
-        self.path, self.nodes = path.resolve(), dict.fromkeys(map(str, nodes))
+        self.path, self._name, self.nodes = path.resolve(), path, dict.fromkeys(map(str, nodes))
         self.journal = self.path.with_name(f"{self.path.name}.journal")
         self._options, self._mutex = options or Options(), threading.Lock()
         self._start = {} if start is None else answers_of(start)
@@ -254,8 +254,9 @@ class Store:
         """Return the file and what it says; where there is none, what is known from other files."""
         if not self.path.exists():
             return new_text(self.path), self._start
-        text = read_text(self.path, self._options, self.nodes)
-        labels = read_label_list(self.path, replace(self._options, header=text.has_header))
+        # by the name that the user gave: a notice about it is shown once
+        text = read_text(self._name, self._options, self.nodes)
+        labels = read_label_list(self._name, replace(self._options, header=text.has_header))
         return text, answers_of(labels)
 
     def _begin(self, text: LabelText, values: dict[str, Answer]) -> None:
