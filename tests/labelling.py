@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from waiting import DEADLINE
+
 NODES = [f"n{k}" for k in range(100)]
 PAGE = {"title": "A page", "ids": NODES}
 
@@ -31,7 +33,7 @@ class Client:
             self.url + name, data=data, headers={"Content-Type": "application/json"}
         )
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
                 content = answer.read()
                 return answer.status, json.loads(content) if name else content.decode()
         except urllib.error.HTTPError as error:
@@ -61,7 +63,7 @@ class Running(Client):
         if self.process.returncode is not None:
             return ""
         self.process.send_signal(signal.SIGTERM)  # nothing happens where it has ended
-        return self.process.communicate(timeout=60)[1]
+        return self.process.communicate(timeout=DEADLINE)[1]
 
 
 @contextlib.contextmanager

@@ -247,10 +247,40 @@ def test_aligned_joins_by_string_form_and_refuses_strangers() -> None:
 
 
 def test_answers_follow_the_nodes() -> None:
-    labels = Labels(sp.csr_array((3, 1), dtype=bool), ("x",), ["a", "b", "c"], {"a": "skip", "c": "unknown"})
+    answers = {"a": "skipped", "c": "unknown"}
+    labels = Labels(sp.csr_array((3, 1), dtype=bool), ("x",), ["a", "b", "c"], answers)
     assert labels.of_nodes(np.array(["c", "d"], dtype=object)).answers == {"c": "unknown"}
     assert labels.keep(np.array([0])).answers == labels.answers
     with pytest.raises(
-        unseen.InputError, match="the answer about node 'a' is 'x'; it must be skip, unknown or checked"
+        unseen.InputError,
+        match="the answer about node 'a' is 'x'; it must be one of skipped, unknown, confirmed",
     ):
         Labels(sp.csr_array((1, 0), dtype=bool), (), ["a"], {"a": "x"})
+
+
+def test_answers_are_read_only_also_after_a_copy() -> None:
+    given = {"a": "confirmed"}
+    labels = Labels.from_values(["x", None], ["a", "b"])
+    labels = Labels(labels.indicator, labels.classes, labels.node_ids, given)
+    given["b"] = "skipped"
+    for each in (labels, pickle.loads(pickle.dumps(labels)), copy.deepcopy(labels)):
+        assert each.answers == {"a": "confirmed"}
+        with pytest.raises(TypeError):
+            each.answers["b"] = "skipped"  # type: ignore[index]
+
+
+def test_answers_about_hidden_labels_are_not_handed_on() -> None:
+    labels = Labels.from_values(["x", "y", ["x", "y"], "x", None], list("abcde"))
+    answers = {**dict.fromkeys("abcd", "confirmed"), "e": "unknown"}
+    labels = Labels(labels.indicator, labels.classes, labels.node_ids, answers)
+    assert labels.keep(np.arange(5), without=["y"]).answers == {
+        "a": "confirmed",
+        "d": "confirmed",
+        "e": "unknown",
+    }
+    assert labels.keep(np.array([0])).answers == {"a": "confirmed", "e": "unknown"}
+    split = unseen.completely_imbalanced_split(
+        Labels(*(Labels.from_values([*"xxxyyy"]).indicator, ("x", "y"), list(range(6)), {3: "confirmed"})),
+        label_rate=0.5, unseen=["y"], random_state=0,
+    )  # fmt: skip
+    assert split.seen_labels.answers == {}

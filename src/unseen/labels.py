@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,28 +18,13 @@ from unseen.ids import MISSING_WORDS, IdArray, Value, as_ids, is_unlabelled, loc
 from unseen.ids import refused_class as refused_class
 
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
-ANSWERS = ("skip", "unknown")
-"""Answers about a node that name no class."""
-CHECKED = "checked"
-"""The answer that stands beside a label, which somebody has looked at: it is not to be doubted again."""
-IN_DOUBT, WRONG = "label in doubt: ", " is probably wrong ("
-"""How the reason of a question about a label begins, and what follows the label there."""
+SKIPPED, UNKNOWN, CONFIRMED = "skipped", "unknown", "confirmed"
+STATUSES = (SKIPPED, UNKNOWN, CONFIRMED)
+"""Answers that are not a class: the first two leave a node unlabelled, the last one confirms its label."""
 FEW_PAIRS = 20
 """With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
 HOMOPHILOUS = 0.2
 """Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
-
-
-def doubted_label(reason: str) -> str | None:
-    """Return the label that a question of `suggest` is about, by its reason; None where it is about no label.
-
-    Examples
-    --------
-    >>> doubted_label("label in doubt: web is probably wrong (83%), mail more likely")
-    'web'
-    """
-    label, found, _ = reason.rpartition(WRONG)
-    return label.removeprefix(IN_DOUBT) if found and label.startswith(IN_DOUBT) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +40,8 @@ class Labels(Value):
     node_ids : sequence of str or int
         One id per row, in the order of the graph the labels belong to.
     answers : mapping of node id to str
-        Nodes that somebody looked at: ``skip`` or ``unknown`` where no class was named, and the node stays unlabelled;
-        ``checked`` beside a label. :func:`unseen.suggest` does not ask about them again.
+        ``skipped`` or ``unknown`` for nodes that somebody looked at without naming a class, ``confirmed`` for nodes
+        whose label somebody checked. :func:`unseen.suggest` does not ask about them again. Read-only.
 
     Examples
     --------
@@ -100,14 +86,15 @@ class Labels(Value):
         n = indicator.shape[0]
         ids = row_ids(self.node_ids, n, f"the indicator has {n} rows")
         for node, answer in self.answers.items():
-            if answer not in (*ANSWERS, CHECKED):
-                msg = (
-                    f"the answer about node {node!r} is {answer!r}; it must be skip, unknown or checked, a class is a "
-                    "label"
-                )
+            if answer not in STATUSES:
+                msg = f"the answer about node {node!r} is {answer!r}; it must be one of {', '.join(STATUSES)}"
                 raise InputError(msg)
         lock(indicator)
-        self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids)
+        answers = MappingProxyType(dict(self.answers))
+        self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids, answers=answers)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Labels, (self.indicator, self.classes, self.node_ids, dict(self.answers))
 
     def __repr__(self) -> str:
         kind = "multi-label" if self.is_multilabel else "single-label"
@@ -224,14 +211,23 @@ class Labels(Value):
     def keep(self, rows: npt.NDArray[np.int64], without: Iterable[str] = ()) -> Labels:
         """Return labels of the given rows only, and none of the classes `without`, for the same nodes.
 
-        The removed classes are gone from `classes` too: what is not there cannot leak.
+        The removed classes are removed from `classes` too, and so are answers about nodes that lost a label: what
+        is not there cannot leak.
         """
         hidden = set(self.class_numbers(without).tolist())
         columns = [k for k in range(len(self.classes)) if k not in hidden]
         mask = np.zeros(self.n_nodes, dtype=bool)
         mask[rows] = True
-        left = self.indicator.multiply(mask[:, None]).tocsr()
-        return Labels(left[:, columns], tuple(self.classes[k] for k in columns), self.node_ids, self.answers)
+        left = self.indicator.multiply(mask[:, None]).tocsr()[:, columns]
+        left.eliminate_zeros()
+        has_lost = np.diff(left.indptr) < np.diff(self.indicator.indptr)
+        places = match_ids(as_ids(list(self.answers)), self.node_ids).tolist()
+        answers = {
+            node: answer
+            for (node, answer), row in zip(self.answers.items(), places, strict=True)
+            if row < 0 or not has_lost[row]
+        }
+        return Labels(left, tuple(self.classes[k] for k in columns), self.node_ids, answers)
 
     def aligned(self, graph: Graph) -> Labels:
         """Return these labels in the row order of `graph`; a label for a node it does not have is an error."""

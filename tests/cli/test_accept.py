@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from unseen.data.sources import Source
+
 
 @pytest.fixture
 def files(tmp_path):
-    (tmp_path / "labels.csv").write_text("node,label,answer\na,net,\nz,,skip\n")
+    (tmp_path / "labels.csv").write_text("node,label,status\na,net,\nz,,skipped\n")
     rows = ["node,unseen_probability,likely_class,group,name", "b,0.9,net,new-1,", "c,0.6,net,new-1,"]
     (tmp_path / "nodes.csv").write_text("\n".join([*rows, "d,0.95,net,new-2,", "e,0.1,net,,"]) + "\n")
     return tmp_path
@@ -21,7 +23,7 @@ def test_groups_become_labels_in_another_file(cli, files):
         "-o", files / "labels-2.csv", "--json",
     )  # fmt: skip
     assert ran.code == 0
-    assert (files / "labels-2.csv").read_text() == 'node,label,answer\na,net,\nb,"a mail",\nz,,skip\n'
+    assert (files / "labels-2.csv").read_text() == "node,label,status\na,net,\nz,,skipped\nb,a mail,\n"
     assert json.loads(ran.out)["added"] == 1
     assert "a mail: 1 label added from new-1 of probability 0.8 and above" in ran.err
 
@@ -39,11 +41,11 @@ def test_in_place_keeps_the_first_file_once(cli, files):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["new-1=mail"], 2, "say where to write: either -o FILE or --in-place"),
+        (["new-1=mail"], 2, "say where to write the labels: either -o FILE or --in-place"),
         (["new-1=mail", "-o", "x.csv", "--in-place"], 2, "either -o FILE or --in-place"),
-        (["new-1", "--in-place"], 2, "name a class for a group as new-1=sound"),
-        (["=mail", "--in-place"], 2, "name a class for a group as new-1=sound"),
-        (["new-1=a", "new-1=b", "--in-place"], 2, "new-1 is given two names, 'a' and 'b'; choose one"),
+        (["new-1", "--in-place"], 2, "name a candidate class as new-1=sound"),
+        (["=mail", "--in-place"], 2, "name a candidate class as new-1=sound"),
+        (["new-1=a", "new-1=b", "--in-place"], 2, "new-1 has two names, 'a' and 'b'; choose one"),
         (["new-1=a|b", "--in-place"], 1, "the class name 'a|b' would not be read back"),
         (["new-7=a", "--in-place"], 1, "unknown group 'new-7'"),
     ],
@@ -65,14 +67,72 @@ def test_an_output_that_is_an_input_is_refused(cli, files):
 def test_questions_go_back_in_with_their_answers(cli, planted, tmp_path):
     suggest = ["suggest", *planted[1:], "--budget", 5]
     assert cli(*suggest, "-o", tmp_path / "ask.csv").code == 0
-    header, *rows = [line.split(",", 3) for line in (tmp_path / "ask.csv").read_text().splitlines()]
-    assert ",".join(header) == "node,label,answer,reason,likely_class,unseen_probability,group"
-    assert all(row[1:3] == ["", ""] for row in rows)
-    answers = [("unknown", ""), ("", "skip"), ("", "unknown"), ("", ""), ("", "")]
-    lines = [[row[0], *answer, row[3]] for row, answer in zip(rows, answers, strict=True)]
+    header, *rows = [line.split(",", 4) for line in (tmp_path / "ask.csv").read_text().splitlines()]
+    assert ",".join(header) == "node,label,replaces,status,reason,likely_class,unseen_probability,group"
+    assert all(row[1:4] == ["", "", ""] for row in rows)
+    answers = [("unknown", "", ""), ("", "", "skipped"), ("", "", "unknown"), ("", "", ""), ("", "", "")]
+    lines = [[row[0], *answer, row[4]] for row, answer in zip(rows, answers, strict=True)]
     (tmp_path / "ask.csv").write_text("\n".join(map(",".join, [header, *lines])) + "\n")
     ran = cli(*suggest, "--labels", tmp_path / "ask.csv", "--json")
     nodes = [row["node"] for row in json.loads(ran.out)["suggestions"]]
     assert not {row[0] for row in rows[:3]} & set(nodes)
     ran = cli("discover", *planted[1:], "--labels", tmp_path / "ask.csv", "--json")
     assert "unknown" in json.loads(ran.out)["coverage"]["classes"]
+
+
+ODD = (
+    b"\xef\xbb\xbf# from the shop, 2024\r\n"
+    b"product_id;category;price;note\r\n"
+    b'P1; garden ;3,50;"he said ""no"""\r\n'
+    b"\r\n"
+    b"#P9\r\n"
+    b"P2;;1;\r\n"
+    b'"P;3";"garden|tools";2;=1+1'
+)
+FOUND = "node,unseen_probability,likely_class,group,name\nP2,0.9,,new-1,\n@P4,0.8,,new-1,\n"
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_nothing_but_labels_changes_in_the_users_file(cli, tmp_path, in_place):
+    (tmp_path / "labels.csv").write_bytes(ODD)
+    (tmp_path / "nodes.csv").write_text(FOUND)
+    where = ["--in-place"] if in_place else ["-o", tmp_path / "new.csv"]
+    columns = ["--node-column", "product_id", "--label-column", "category"]
+    ran = cli("accept", tmp_path / "labels.csv", tmp_path / "nodes.csv", "new-1=a toy", *where, *columns)
+    assert ran.code == 0
+    target = tmp_path / ("labels.csv" if in_place else "new.csv")
+    assert target.read_bytes() == ODD.replace(b"P2;;", b"P2;a toy;") + b"\r\n@P4;a toy;;"
+    assert (tmp_path / ("labels.csv.bak" if in_place else "labels.csv")).read_bytes() == ODD
+
+
+def test_a_file_with_a_header_of_its_own_names_keeps_it(cli, tmp_path):
+    (tmp_path / "labels.csv").write_text("product_id,category\nP1,garden\n")
+    (tmp_path / "nodes.csv").write_text(FOUND)
+    ran = cli("accept", tmp_path / "labels.csv", tmp_path / "nodes.csv", "new-1=toys", "--in-place", "--json")
+    assert json.loads(ran.out)["classes"] == ["garden", "toys"]
+    assert (tmp_path / "labels.csv").read_text() == "product_id,category\nP1,garden\nP2,toys\n@P4,toys\n"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".jsonl", ".csv.gz", ".csv"])
+def test_other_formats_keep_their_other_columns(cli, tmp_path, suffix):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({"age": [7, 8, 9], "node": [3, 1, 2], "label": ["red", "blue", None]})
+    pq.write_table(table, tmp_path / "labels.parquet")
+    (tmp_path / "nodes.csv").write_text("node,unseen_probability,group\n2,0.9,new-1\n5,0.8,new-1\n")
+    target = tmp_path / f"out{suffix}"
+    ran = cli("accept", tmp_path / "labels.parquet", tmp_path / "nodes.csv", "new-1=green", "-o", target)
+    assert ran.code == 0
+    (again,) = Source(target, "labels").batches()
+    columns = {
+        name: [cell or None for cell in column.cast(pa.string()).to_pylist()]
+        for name, column in zip(again.names, again.columns, strict=True)
+    }
+    assert columns == {
+        "age": ["7", "8", "9", None],
+        "node": ["3", "1", "2", "5"],
+        "label": ["red", "blue", "green", "green"],
+    }
+    if suffix == ".parquet":
+        assert pq.read_table(target).schema.types == [pa.int64(), pa.int64(), pa.string()]

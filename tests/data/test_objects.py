@@ -16,9 +16,9 @@ from hypothesis import given
 
 import unseen
 from unseen.data.objects import (
+    answer_table,
     features_to_arrow,
     graph_from_networkx,
-    labels_to_arrow,
     to_arrow,
     to_networkx,
 )
@@ -53,9 +53,9 @@ def test_arrow_round_trip(drawn: tuple[unseen.Graph, unseen.Labels]) -> None:
         back = unseen.read_graph(edges, nodes=graph.node_ids, features=features, symmetrize="error")
         assert_same(expected, unseen.Graph(back.adjacency, dense(back.features), back.node_ids, None))
     for table in (
-        labels_to_arrow(labels),
-        labels_to_arrow(labels).to_pandas(),
-        pl.from_arrow(labels_to_arrow(labels)),
+        answer_table(labels),
+        answer_table(labels).to_pandas(),
+        pl.from_arrow(answer_table(labels)),
     ):
         assert label_sets(unseen.read_labels(table, graph)) == label_sets(labels)
 

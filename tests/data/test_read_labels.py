@@ -135,54 +135,63 @@ def test_an_unknown_id_is_missing_from_what_was_named(tmp_path: Path) -> None:
         unseen.read_labels(tmp_path / "l.csv", GRAPH, where="the embedding")
 
 
-def test_answers_that_name_no_class_are_kept_apart(tmp_path: Path) -> None:
+def test_a_status_is_kept_apart_from_labels(tmp_path: Path) -> None:
     (tmp_path / "ask.csv").write_text(
-        "node,label,answer,why\na,,skip,x\nb,unknown,,x\n007,, Unknown ,x\nc,,,x\n"
+        "node,label,status,why\na,,skipped,x\nb,unknown,,x\n007,, Unknown ,x\nc,,,x\n"
     )
     graph = unseen.Graph.from_edges(["a", "b"], ["c", "007"])
     labels = unseen.read_labels(tmp_path / "ask.csv", graph)
-    assert labels.answers == {"a": "skip", "007": "unknown"}
+    assert labels.answers == {"a": "skipped", "007": "unknown"}
     assert labels.classes == ("unknown",)
     assert labels.labelled.tolist() == [graph.node_ids.tolist().index("b")]
     more = pa.table({"node": ["a"], "label": ["x"]})
     assert unseen.read_labels([tmp_path / "ask.csv", more], graph).answers == {"007": "unknown"}
 
 
-def test_another_answer_is_refused_where_there_is_no_label(tmp_path: Path) -> None:
-    (tmp_path / "ask.csv").write_text("node,label,answer\na,x,whatever\nb,,sound\n")
-    with pytest.raises(
-        unseen.InputError, match="line 3: the answer is 'sound'; it may be skip or unknown, and a"
-    ):
+def test_a_label_confirmed_by_hand_is_confirmed(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("node,label,status\na,red,confirmed\nb,red,skipped\nc,,confirmed\n")
+    labels = unseen.read_labels(tmp_path / "l.csv", GRAPH)
+    assert labels.answers == {
+        "a": "confirmed"
+    }  # a label outweighs a skip, and nothing is there to confirm for c
+    assert as_sets(labels) == {"a": {"red"}, "b": {"red"}}
+
+
+def test_a_misspelt_status_is_refused_and_a_column_of_the_user_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "ask.csv").write_text("node,label,status\na,,skipped\nb,,skiped\n")
+    with pytest.raises(unseen.InputError, match="line 3: the status is 'skiped'; it must be empty or one of"):
         unseen.read_labels(tmp_path / "ask.csv", GRAPH)
+    (tmp_path / "own.csv").write_text("node,label,status\na,x,active\nb,,closed\n")
+    assert as_sets(unseen.read_labels(tmp_path / "own.csv", GRAPH)) == {"a": {"x"}}
+    (tmp_path / "both.csv").write_text(
+        "node,label,status,unseen_status\na,x,active,confirmed\nb,,closed,skipped\n"
+    )
+    assert unseen.read_labels(tmp_path / "both.csv", GRAPH).answers == {"a": "confirmed", "b": "skipped"}
 
 
-def test_an_answer_takes_the_place_of_the_label_it_was_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_label_takes_the_place_of_the_one_that_it_replaces(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="unseen")
     labels = pa.table({"node": ["a", "b", "c", "d d"], "label": ["x", "y", "x|z", "x"]})
-    ask = {"node": ["a", "b", "c", "d d"], "label": ["y", "y", "new", ""], "answer": ["", "", "", "skip"]}
-    asked = pa.table(
-        {**ask, "reason": [f"label in doubt: {name} is probably wrong (70%)" for name in "xyzx"]}
-    )
+    ask = {"node": ["a", "b", "c", "d d"], "label": ["y", "y", "new", ""], "status": ["", "", "", "skipped"]}
+    asked = pa.table({**ask, "replaces": list("xyzx")})
     read = unseen.read_labels([labels, asked], GRAPH)
     assert as_sets(read) == {"a": {"y"}, "b": {"y"}, "c": {"x", "new"}, "d d": {"x"}}
-    assert read.answers == dict.fromkeys(["a", "b", "c", "d d"], "checked")
+    assert read.answers == dict.fromkeys(["a", "b", "c", "d d"], "confirmed")
     assert caplog.messages == ["2 labels replaced by answers: node 'a' is y instead of x, and so on"]
     assert as_sets(unseen.read_labels([asked, labels], GRAPH)) == as_sets(read)
 
 
 def test_a_question_without_an_answer_changes_nothing() -> None:
     labels = pa.table({"node": ["a", "b"], "label": ["x", "y"]})
-    reasons = ["label in doubt: x is probably wrong (70%)", "may be new or not"]
-    asked = pa.table({"node": ["a", "c"], "label": ["", "z"], "answer": ["", ""], "reason": reasons})
+    asked = pa.table({"node": ["a", "c"], "label": ["", "z"], "replaces": ["x", ""], "status": ["", ""]})
     read = unseen.read_labels([labels, asked], GRAPH)
     assert as_sets(read) == {"a": {"x"}, "b": {"y"}, "c": {"z"}}
-    assert read.answers == {"c": "checked"}
+    assert read.answers == {}
 
 
 def test_only_what_an_answer_names_is_replaced(caplog: pytest.LogCaptureFixture) -> None:
     labels = pa.table({"node": ["a"], "label": ["x"]})
-    reason = ["label in doubt: z is probably wrong (70%)"]
-    asked = pa.table({"node": ["a"], "label": ["y"], "answer": [""], "reason": reason})
+    asked = pa.table({"node": ["a"], "label": ["y"], "replaces": ["z"]})
     assert as_sets(unseen.read_labels([labels, asked], GRAPH)) == {"a": {"x", "y"}}
     assert not caplog.messages
 
@@ -190,16 +199,19 @@ def test_only_what_an_answer_names_is_replaced(caplog: pytest.LogCaptureFixture)
 @pytest.mark.parametrize("name", ["l.csv", "l.tsv.gz", "l.parquet"])
 def test_answers_are_read_back(tmp_path: Path, name: str) -> None:
     labels = unseen.Labels.from_values(["x", None, None, ["x", "y"]], [7, 8, 9, 10])
-    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {8: "skip", 10: "checked"})
+    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {8: "skipped", 10: "confirmed"})
     write_part(labels, "labels", tmp_path / name)
     again = read_label_list(tmp_path / name)
-    assert {str(node): answer for node, answer in again.answers.items()} == {"8": "skip", "10": "checked"}
+    assert {str(node): answer for node, answer in again.answers.items()} == {
+        "8": "skipped",
+        "10": "confirmed",
+    }
     assert again.counts.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("name", ["l.txt", "group.txt"])
 def test_a_format_without_a_place_for_answers_says_so(tmp_path: Path, name: str) -> None:
     labels = unseen.Labels.from_values(["x", None])
-    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {1: "skip"})
-    with pytest.raises(unseen.UnsupportedError, match="cannot hold the answers skip and unknown"):
+    labels = unseen.Labels(labels.indicator, labels.classes, labels.node_ids, {1: "skipped"})
+    with pytest.raises(unseen.UnsupportedError, match="has no column for answers"):
         write_part(labels, "labels", tmp_path / name)

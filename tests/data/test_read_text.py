@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unseen
+from unseen.data.read import read_label_list
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -83,6 +84,13 @@ def test_quoted_cells_keep_what_is_in_them(tmp_path: Path) -> None:
     text = 'src,dst\n"a, x"," b"\n"say ""hi""","line\nbreak"\n"#no comment",z\n'
     graph = unseen.read_graph(write(tmp_path / "e.csv", text))
     assert graph.node_ids.tolist() == ["a, x", " b", 'say "hi"', "line\nbreak", "#no comment", "z"]
+
+
+@pytest.mark.parametrize("last", ["b", '"b, c"'])
+def test_blanks_around_an_empty_cell(tmp_path: Path, last: str) -> None:
+    (tmp_path / "l.csv").write_text(f"note,label,node\nx , , {last}\nx ,red, a\n")
+    labels = read_label_list(tmp_path / "l.csv")
+    assert labels.node_ids.tolist() == [last.strip('"'), "a"]
 
 
 def test_quoted_blanks_in_blank_separated_text(tmp_path: Path) -> None:

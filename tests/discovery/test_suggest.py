@@ -67,7 +67,7 @@ def test_it_finds_rare_classes_with_fewer_questions_than_chance():
 
 
 def test_what_was_skipped_or_is_unknown_is_not_asked_again(case):
-    asked = {case.found.questions[0]: "skip", case.found.classes[0].members[0]: "unknown"}
+    asked = {case.found.questions[0]: "skipped", case.found.classes[0].members[0]: "unknown"}
     labels = unseen.Labels(case.labels.indicator, case.labels.classes, case.labels.node_ids, asked)
     found = replace(case.found, labels=labels)
     chosen = unseen.suggest(case.data.graph, labels, budget=500, discovery=found)
@@ -79,7 +79,7 @@ def test_what_was_skipped_or_is_unknown_is_not_asked_again(case):
 def test_without_labels_too(case):
     first = unseen.suggest(case.data.graph, None, budget=5, random_state=0)
     nothing = unseen.Labels.from_values([None] * 600)
-    asked = unseen.Labels(nothing.indicator, (), nothing.node_ids, {first[0].node: "skip"})
+    asked = unseen.Labels(nothing.indicator, (), nothing.node_ids, {first[0].node: "skipped"})
     again = unseen.suggest(case.data.graph, asked, budget=5, random_state=0)
     assert len(again) == 5
     assert first[0].node not in {one.node for one in again}
@@ -141,15 +141,15 @@ def test_notebooks_show_suggestions_with_texts(case):
 def test_labels_that_are_probably_wrong_come_last(wrong):
     graph, labels, truth = wrong
     chosen = unseen.suggest(graph, labels, budget=20, random_state=0)
-    assert [one.instead_of is not None for one in chosen] == [False] * 16 + [True] * 4
+    assert [one.replaces is not None for one in chosen] == [False] * 16 + [True] * 4
     given = labels.to_lists()
     for one in chosen[16:]:
         assert int(one.node[1:]) % 10 == 0
-        assert given[one.node] == [one.instead_of]
+        assert given[one.node] == [one.replaces]
         assert one.likely_class == truth[int(one.node[1:])]
-        assert one.reason.startswith(f"label in doubt: {one.instead_of} is probably wrong")
+        assert one.reason.startswith(f"the label {one.replaces} is probably wrong")
     few = unseen.suggest(graph, labels, budget=6, random_state=0)  # as many as settle the number of classes
-    assert all(one.instead_of is None for one in few)
+    assert all(one.replaces is None for one in few)
 
 
 @pytest.mark.slow
@@ -162,9 +162,9 @@ def test_answers_put_labels_right_and_no_doubt_is_asked_about_twice(wrong, tmp_p
         errors = sum(names != [truth[int(node[1:])]] for node, names in known.to_lists().items())
         wrong_then = errors if wrong_then is None else wrong_then
         questions = unseen.suggest(graph, known, budget=20, random_state=0)
-        if not any(one.instead_of for one in questions):
+        if not any(one.replaces for one in questions):
             break
-        asked += [one.node for one in questions if one.instead_of]
+        asked += [one.node for one in questions if one.replaces]
         files.append(tmp_path / f"ask-{number}.csv")
         save_suggestions(questions, files[-1])
         with files[-1].open() as file:
@@ -173,7 +173,7 @@ def test_answers_put_labels_right_and_no_doubt_is_asked_about_twice(wrong, tmp_p
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
             writer.writerows(
-                {**row, "label": truth[int(row["node"][1:])] if one.instead_of else ""}
+                {**row, "label": truth[int(row["node"][1:])] if one.replaces else ""}
                 for one, row in zip(questions, rows, strict=True)
             )
     assert number < 19
@@ -187,10 +187,35 @@ def test_answers_put_labels_right_and_no_doubt_is_asked_about_twice(wrong, tmp_p
 def test_a_label_that_was_checked_is_not_doubted(wrong):
     graph, labels, _ = wrong
     first = unseen.suggest(graph, labels, budget=20, random_state=0)[16:]
-    checked = replace(labels, answers=dict.fromkeys([one.node for one in first], "checked"))
+    checked = replace(labels, answers=dict.fromkeys([one.node for one in first], "confirmed"))
     again = unseen.suggest(graph, checked, budget=20, random_state=0)[16:]
-    assert all(one.instead_of for one in again)
+    assert all(one.replaces for one in again)
     assert not {one.node for one in first} & {one.node for one in again}
+
+
+@pytest.mark.slow
+def test_the_audit_does_not_list_confirmed_labels(wrong):
+    graph, labels, _ = wrong
+    first = unseen.audit(graph, labels, random_state=0).column("node").to_pylist()
+    confirmed = replace(labels, answers=dict.fromkeys(first[:3], "confirmed"))
+    assert unseen.audit(graph, confirmed, random_state=0).column("node").to_pylist() == first[3:]
+
+
+@pytest.mark.slow
+def test_a_correction_counts_whatever_becomes_of_the_reason(wrong, tmp_path):
+    graph, labels, truth = wrong
+    labels.save(tmp_path / "labels.csv")
+    questions = unseen.suggest(graph, labels, budget=20, random_state=0)[16:]
+    save_suggestions(questions, tmp_path / "ask.csv")
+    with (tmp_path / "ask.csv").open() as file:
+        rows = [{**row, "reason": "", "label": truth[int(row["node"][1:])]} for row in csv.DictReader(file)]
+    with (tmp_path / "ask.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    read = unseen.read_labels([tmp_path / "labels.csv", tmp_path / "ask.csv"], graph)
+    for one in questions:
+        assert read.to_lists()[one.node] == [truth[int(one.node[1:])]] != [one.replaces]
 
 
 @pytest.mark.slow
@@ -199,4 +224,4 @@ def test_the_order_of_the_nodes_does_not_matter(wrong):
     shuffled = graph.subgraph(np.random.default_rng(0).permutation(400))
     one, two = (unseen.suggest(each, labels, budget=20, random_state=0) for each in (graph, shuffled))
     assert one[0].reason.startswith("represents")
-    assert [(each.node, each.instead_of) for each in one] == [(each.node, each.instead_of) for each in two]
+    assert [(each.node, each.replaces) for each in one] == [(each.node, each.replaces) for each in two]

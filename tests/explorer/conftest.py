@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from unseen.discovery.result import ClassCount, Discovery, FoundClass, LabelCove
 from unseen.discovery.selftest import HiddenClass, SelfTest
 from unseen.discovery.suggest import Suggestion
 from unseen.explorer import Subject, write_explorer
+from waiting import DEADLINE, wait_for
 
 HOSTILE = (
     "</script><script>window.hacked = 1</script>",
@@ -48,7 +48,6 @@ FLAGS = [
     "--enable-unsafe-swiftshader",
     "--window-size=1366,900",
 ]
-PATIENCE = 20
 
 
 @pytest.fixture(scope="session")
@@ -145,13 +144,9 @@ class Browser:
         return self.driver.execute_script(code, *args)
 
     def until(self, code: str, *args: object) -> Any:
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            value = self.js(code, *args)
-            if value:
-                return value
-            time.sleep(0.05)
-        return pytest.fail(f"never true: {code}")
+        values: list[Any] = []
+        wait_for(lambda: bool(values.append(self.js(code, *args)) or values[-1]), code)
+        return values[-1]
 
     def text(self, selector: str) -> str:
         return str(self.js("return document.querySelector(arguments[0]).innerText", selector))
@@ -178,9 +173,8 @@ class Browser:
 
     def saved(self, name: str, *, wait: bool = True) -> Path:
         """Return a file that the page was asked to save; wait until it is there."""
-        end = time.monotonic() + (PATIENCE if wait else 0)
-        while not (self.downloads / name).exists() and time.monotonic() < end:
-            time.sleep(0.05)
+        if wait:
+            wait_for((self.downloads / name).exists, name)
         return self.downloads / name
 
     def start_axe(self) -> None:
@@ -207,8 +201,8 @@ def browser(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Itera
     options.add_experimental_option("prefs", {"download.default_directory": str(folder / "downloads")})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.set_page_load_timeout(PATIENCE)
-    driver.set_script_timeout(PATIENCE)
+    driver.set_page_load_timeout(DEADLINE)
+    driver.set_script_timeout(DEADLINE)
     try:
         yield Browser(driver, page, folder / "downloads")
     finally:

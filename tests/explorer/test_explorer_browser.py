@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import unseen
+from unseen.data.labels_file import QUESTION_COLUMNS, read_text
+from unseen.data.labels_text import Answer
 from unseen.explorer import Subject
 
 
@@ -230,17 +233,28 @@ def test_the_table_sorts_and_turns_pages(browser: Any) -> None:
     assert browser.text("#panel-node h2") == names[0]
 
 
-def test_suggestions_are_exported_without_formulas(browser: Any, subject: Subject) -> None:
+def test_suggested_nodes_come_back_unchanged(browser: Any, subject: Subject, tmp_path: Path) -> None:
     browser.load()
     browser.click("#tab-next")
     browser.click("#export")
-    with browser.saved("suggested-nodes.csv").open(encoding="utf-8-sig", newline="") as file:
+    path = browser.saved("suggested-nodes.csv")
+    with path.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["node", "label", "answer", "reason", "likely_class", "unseen_probability", "group"]
-    assert len(rows) == len(subject.suggestions)
-    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
-    back = [re.sub(r"^'(?=[=+\-@])", "", row[0]) for row in rows]
-    assert back == [str(s.node) for s in subject.suggestions]
-    odd = [["\tx", "\rx", "=1", "+1", "-1", "@1", 'say "hi"', None, 0.5]]
-    wanted = ["'\tx", "'\rx", "'=1", "'+1", "'-1", "'@1", 'say "hi"', "", "0.5"]
-    assert next(csv.reader([browser.js("return explorer.csv(arguments[0])", odd)], strict=True)) == wanted
+    assert header == [*QUESTION_COLUMNS]
+    asked = [str(s.node) for s in subject.suggestions]
+    assert [row[0] for row in rows] == asked
+    assert {"@sum", "-1+1"} <= set(asked)  # what a spreadsheet would take for a formula
+    lines = path.read_bytes().splitlines(keepends=True)
+    (tmp_path / "asked.csv").write_bytes(b"".join(line for line in lines if not line.startswith(b",")))
+    asked.remove("")  # which no file can hold
+    text = read_text(tmp_path / "asked.csv")
+    for node in asked:
+        text.set_answer(node, Answer(("blue",)))
+    (tmp_path / "answered.csv").write_bytes(text.data())
+    labels = unseen.read_labels(tmp_path / "answered.csv", subject.graph)
+    assert labels.to_lists() == {node: ["blue"] for node in asked}
+    odd = [["=1", "=1", '\tsay "hi"', "# x", None, 0.5, " y "]]
+    wanted = ["=1", "'=1", '\tsay "hi"', "# x", "", "0.5", " y "]
+    assert (
+        next(csv.reader([browser.js("return explorer.csv(arguments[0], [1])", odd)], strict=True)) == wanted
+    )

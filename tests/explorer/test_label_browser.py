@@ -40,10 +40,12 @@ def chosen(browser: Any) -> set[str]:
 
 
 def value(browser: Any, node: str) -> Any:
-    return browser.js(
+    """Return the labels of a node and, where it has one, its status."""
+    labels, status = browser.js(
         "return explorer.values[JSON.parse(document.getElementById('data').textContent).ids.indexOf(arguments[0])]",
         node,
     )
+    return [*labels, status] if status else labels
 
 
 def cluster(subject: Subject, k: int) -> list[str]:
@@ -137,12 +139,12 @@ def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Su
     browser.click("#save-labels")
     with browser.saved("labels.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["node", "label", "answer"]
+    assert header == ["node", "label", "status"]
     labelled = {subject.labels.node_ids[row] for row in subject.labels.labelled}
     asked = [str(s.node) for s in subject.suggestions if s.node not in labelled]
     answers = {row[0]: row[1:] for row in rows if row[0] in asked[:4]}
     assert answers[asked[0]] == ["blue", ""]
-    assert [answers[asked[1]], answers[asked[2]]] == [["", "skip"], ["", "unknown"]]
+    assert [answers[asked[1]], answers[asked[2]]] == [["", "skipped"], ["", "unknown"]]
     assert answers[asked[3]][0] in ("</script>one", "two", "blue")
 
 
@@ -225,11 +227,23 @@ def test_doubtful_labels_are_a_queue(browser: Any, subject: Subject, tmp_path: P
     browser.js("document.activeElement.blur()")
     browser.press("1")  # the class that fits better
     browser.until("return document.querySelector('.question .id').textContent === 'node12'")
-    assert value(browser, "node10") == ["</script>one"]
+    assert value(browser, "node10") == ["</script>one", "confirmed"]
     browser.press("s")  # stays as it is
     browser.until("return document.querySelector('.question .id').textContent === 'node16'")
     assert value(browser, "node12") == ["</script>one"]
     browser.press("2")  # the label it has
     browser.until("return document.querySelector('#panel-next .lead').textContent.startsWith('All')")
-    assert value(browser, "node16") == ["two"]
+    assert value(browser, "node16") == ["two", "confirmed"]
+    (browser.downloads / "labels.csv").unlink(missing_ok=True)
+    browser.click("#save-labels")
+    with browser.saved("labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["node"]: row for row in csv.DictReader(file)}
+    assert rows["node10"] == {
+        "node": "node10",
+        "label": "</script>one",
+        "replaces": "two",
+        "status": "confirmed",
+    }
+    assert rows["node16"] == {"node": "node16", "label": "two", "replaces": "", "status": "confirmed"}
+    assert rows["node12"] == {"node": "node12", "label": "</script>one", "replaces": "", "status": ""}
     assert browser.complaints() == []

@@ -19,7 +19,7 @@ FILES = ["edges.csv", "--features", "features.parquet", "--labels", "labels.csv"
 
 def in_file(path: Path) -> dict[str, list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [(row["node"], row["label"] or row.get("answer") or "") for row in csv.DictReader(file)]
+        rows = [(row["node"], row["label"] or row.get("status") or "") for row in csv.DictReader(file)]
     assert len({node for node, _ in rows}) == len(rows)  # no node of debian has two labels
     return {node: [label] for node, label in rows}
 
@@ -93,7 +93,7 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
                 f" {number + 3} answers",
             )
             browser.js("document.activeElement.blur()")
-            expected[node] = [{"1": first, "n": "mail", "u": "unknown", "s": "skip", "2": second}[keys[0]]]
+            expected[node] = [{"1": first, "n": "mail", "u": "unknown", "s": "skipped", "2": second}[keys[0]]]
         browser.press(Keys.BACKSPACE)
         told(browser, "The last answer is undone, saved")
         del expected[node]
@@ -114,7 +114,7 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
     try:
         open_app(browser, app)
         assert (
-            f"{sum(v[0] not in ('skip', 'unknown') for v in expected.values()):,} of 4,852"
+            f"{sum(v[0] not in ('skipped', 'unknown') for v in expected.values()):,} of 4,852"
             in browser.text("#facts")
         )
         assert browser.js("return document.getElementById('undo').disabled") is False
@@ -134,6 +134,7 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
         app.ask("answers", {"node": "n9", "label": "green"})
         browser.until("return document.getElementById('facts').textContent.startsWith('3 of 31 labelled')")
         assert "green" in browser.js("return JSON.stringify(explorer.values)")
+        wait_for(lambda: app.ask("state")[1]["folded"], "the answer in the file")
         (tmp_path / "labels.csv").write_text("node,label\nn1,red\n")
         browser.until("return document.getElementById('outside') !== null")
         browser.click("#outside button")

@@ -17,6 +17,8 @@ import pytest
 
 from labelling import NODES, Forked, served
 from unseen.explorer.label.server import MAX_BODY, listen
+from unseen.explorer.label.update import Updater
+from waiting import DEADLINE, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
@@ -32,14 +34,19 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def labels_in(path: Path) -> dict[str, list[str]]:
-    """Return label and answer of every row; a row twice is an error."""
+    """Return the labels of every node, or its status; a row twice is an error."""
     with path.open(newline="") as file:
-        rows = [(row["node"], row["label"] or row.get("answer") or "") for row in csv.DictReader(file)]
+        rows = [(row["node"], row["label"] or row.get("status") or "") for row in csv.DictReader(file)]
     assert len(set(rows)) == len(rows)
     labels: dict[str, list[str]] = {}
     for node, label in rows:
-        labels.setdefault(node, []).append(label)
+        labels.setdefault(node, []).extend(sorted(label.split("|")))
     return labels
+
+
+def known(changes: list[tuple[str, tuple[list[str], str]]]) -> dict[str, list[str]]:
+    """Return the labels of every node that a state names."""
+    return {node: labels for node, (labels, _) in changes}
 
 
 def test_the_way_of_an_answer(path):
@@ -49,11 +56,11 @@ def test_the_way_of_an_answer(path):
         assert (status, page.startswith("<!doctype html>"), "connect-src 'self'" in page) == (200, True, True)
         status, state = app.ask("answers", {"node": "n3", "label": "green"})
         assert status == 200
-        assert (state["revision"], state["undo"], state["changes"]) == (1, 1, [["n3", ["green"]]])
+        assert (state["revision"], state["undo"], state["changes"]) == (1, 1, [["n3", [["green"], ""]]])
         assert state["classes"] == {"blue": 1, "green": 1, "red": 2}
         assert app.ask("answers", {"node": ["n4", "n5"], "action": "unknown"})[1]["unknown"] == 2
-        assert app.ask("state?revision=1")[1]["changes"] == [["n4", "unknown"], ["n5", "unknown"]]
-        assert app.ask("undo", {})[1]["changes"] == [["n4", []], ["n5", []]]
+        assert app.ask("state?revision=1")[1]["changes"] == [["n4", [[], "unknown"]], ["n5", [[], "unknown"]]]
+        assert app.ask("undo", {})[1]["changes"] == [["n4", [[], ""]], ["n5", [[], ""]]]
         assert app.ask("answers", {"node": "n4", "label": ["a", "b"]})[0] == 200
         app.end()
         assert labels_in(path) == {"n1": ["red"], "n2": ["blue", "red"], "n3": ["green"], "n4": ["a", "b"]}
@@ -66,8 +73,7 @@ def test_the_way_of_an_answer(path):
 def test_a_change_from_outside_is_asked_about(path):
     with served(path) as app:
         app.ask("answers", {"node": "n3", "label": "green"})
-        while not app.ask("state")[1]["folded"]:
-            time.sleep(0.02)
+        wait_for(lambda: app.ask("state")[1]["folded"], "the answer in the file")
         path.write_text("node,label\nn9,new\n")
         assert app.ask("state")[1]["outside"]
         assert app.ask("outside", {"take": "nothing"})[0] == 400
@@ -79,7 +85,7 @@ def test_a_change_from_outside_is_asked_about(path):
 def raw(url: str, data: bytes, *, whole: bool = True) -> bytes:
     """Send bytes and return the answer; nothing where the server hangs up."""
     address = urlsplit(url)
-    with socket.create_connection((address.hostname, address.port), timeout=20) as sock:
+    with socket.create_connection((address.hostname, address.port), timeout=DEADLINE) as sock:
         with contextlib.suppress(ConnectionError):
             sock.sendall(data)
             if not whole:
@@ -192,7 +198,7 @@ def test_fifty_kills_lose_nothing_that_was_saved(path):
     for _ in range(50):
         app = Forked(path)
         state = app.ask("state")[1]
-        values = dict(state["changes"])
+        values = known(state["changes"])
         if sent is not None and values.get(sent[0]) == sent[1]:
             saved[sent[0]] = sent[1]
             undoable += 1
@@ -209,7 +215,7 @@ def test_fifty_kills_lose_nothing_that_was_saved(path):
                 saved[sent[0]], undoable, sent = sent[1], undoable + 1, None
         killer.join()
     app = Forked(path)
-    values = dict(app.ask("state")[1]["changes"])
+    values = known(app.ask("state")[1]["changes"])
     app.end(signal.SIGTERM)
     assert number > 100
     assert labels_in(path) == values
@@ -217,7 +223,7 @@ def test_fifty_kills_lose_nothing_that_was_saved(path):
 
 
 def test_a_second_app_on_the_same_file_is_refused(path):
-    with served(path), pytest.raises(AssertionError, match="another `unseen label` works on"), served(path):
+    with served(path), pytest.raises(AssertionError, match="another `unseen label` is using"), served(path):
         pass
 
 
@@ -228,3 +234,28 @@ def test_a_port_that_is_taken_gets_a_sentence():
         port = other.getsockname()[1]
         with pytest.raises(Exception, match=rf"cannot listen on port {port} of 127.0.0.1: .* --port"):
             listen("127.0.0.1", port)
+
+
+class SlowState(dict[str, object]):
+    """The state of an updater that takes its time to say whether an update is running."""
+
+    def __getitem__(self, key: str) -> object:
+        value = super().__getitem__(key)
+        time.sleep(0.01)  # lets another thread ask in between
+        return value
+
+
+def test_of_updates_that_are_asked_for_at_once_one_starts():
+    begun: list[bool] = []
+    updater = Updater(None)  # type: ignore[arg-type]
+    updater._run = lambda *_: None  # type: ignore[method-assign]  # it never ends
+    updater._state = SlowState(updater._state)
+    threads = [
+        threading.Thread(target=lambda: begun.append(updater.start(None, 0)))  # type: ignore[arg-type]
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(begun) == [False] * 7 + [True]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import json
 import os
@@ -12,6 +11,7 @@ import pytest
 
 import unseen
 from labelling import NODES
+from unseen.data.labels_text import Answer
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
 from unseen.explorer.label.store import Store, check_file, locked
@@ -25,8 +25,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "labels.csv"
 
 
-def rows(path: Path) -> list[str]:
-    return sorted(path.read_text().splitlines()[1:])
+def known(store: Store) -> dict[str, list[str] | str]:
+    """Return the labels of each node, or else its status."""
+    return {node: list(value.labels) or value.status for node, value in store.values.items()}
+
+
+def said(store: Store, *nodes: str) -> list[list[str] | str]:
+    return [known(store).get(node, []) for node in nodes]
 
 
 def test_answers_are_in_the_journal_at_once_and_in_the_file_when_folded(path):
@@ -35,18 +40,22 @@ def test_answers_are_in_the_journal_at_once_and_in_the_file_when_folded(path):
     assert store.answer(["n5", "n6"], action="skip") == 2
     assert path.read_text() == START
     assert [json.loads(line) for line in store.journal.read_text().splitlines()][1:] == [
-        {"set": [["n4", [], ["green"]]]},
-        {"set": [["n5", [], "skip"], ["n6", [], "skip"]]},
+        {"set": [["n4", [[], ""], [["green"], ""]]]},
+        {"set": [["n5", [[], ""], [[], "skipped"]], ["n6", [[], ""], [[], "skipped"]]]},
     ]
     assert store.fold()
-    assert rows(path) == ["n1,red,", "n2,blue,", "n2,red,", "n4,green,", "n5,,skip", "n6,,skip"]
+    assert path.read_text() == (
+        "node,label,status\nn1,red,\nn2,red|blue,\nn3,,\nn4,green,\nn5,,skipped\nn6,,skipped\n"
+    )
     assert path.with_name("labels.csv.bak").read_text() == START
     store.answer(["n1"], "unknown")
     store.answer(["n5"], "skip")  # classes may be called so
     store.answer(["n2"], "green", "add")
     store.answer(["n6"], action="clear")
     store.close()
-    assert rows(path) == ["n1,unknown", "n2,blue", "n2,green", "n2,red", "n4,green", "n5,skip"]
+    assert path.read_text() == (
+        "node,label,status\nn1,unknown,\nn2,red|blue|green,\nn3,,\nn4,green,\nn5,skip,\n"
+    )
     assert path.with_name("labels.csv.bak").read_text() == START
     assert sorted(p.name for p in path.parent.iterdir()) == [
         "labels.csv",
@@ -62,14 +71,28 @@ def test_undo_goes_back_to_the_beginning_over_sessions(path):
     store.undo()
     store.close()
     store = Store(path, NODES)
-    assert (store.value("n4"), store.value("n1"), store.undoable) == (["a"], ["b"], 2)
+    assert (said(store, "n4", "n1"), store.undoable) == ([["a"], ["b"]], 2)
     store.undo()
     store.undo()
     with pytest.raises(unseen.InputError, match="there is no answer left to undo"):
         store.undo()
     store.close()
-    assert rows(path) == ["n1,red", "n2,blue", "n2,red"]
+    assert path.read_text() == START + "n4,\n"  # a row of an earlier session stays, without a label
     assert not store.journal.exists()
+
+
+def test_undo_in_the_same_session_restores_every_byte(path):
+    store = Store(path, NODES)
+    store.answer(["n4"], "a")
+    store.answer(["n1"], action="clear")
+    store.answer(["n2"], "b")
+    store.fold()
+    assert path.read_text() == "node,label\nn1,\nn2,b\nn3,\nn4,a\n"
+    for _ in range(3):
+        store.undo()
+    store.close()
+    assert read_label_list(path).to_lists() == {"n1": ["red"], "n2": ["blue", "red"]}
+    assert path.read_text().replace("blue|red", "red|blue") == START
 
 
 def test_the_same_answer_twice_is_one(path):
@@ -84,9 +107,9 @@ def test_without_a_file_it_starts_from_what_is_given(tmp_path):
     assert not store.path.exists()
     store.answer(["8"], "blue")
     again = Store(tmp_path / "labels.csv", [7, 8], start)  # as after a crash
-    assert again.values == {"7": ["red"], "8": ["blue"]}
+    assert known(again) == {"7": ["red"], "8": ["blue"]}
     again.close()
-    assert rows(store.path) == ["7,red", "8,blue"]
+    assert store.path.read_text() == "node,label\n7,red\n8,blue\n"
     assert not path_exists(tmp_path, ".bak")
 
 
@@ -104,7 +127,7 @@ def test_a_crash_loses_nothing_that_was_saved(path, monkeypatch, at):
         with store.journal.open("a") as file:
             file.write('{"set": [["n6", [], ["c')
     if at == "file":
-        monkeypatch.setattr("unseen.explorer.label.store.as_text", crash)
+        monkeypatch.setattr("unseen.data.labels_text.LabelText.data", crash)
     if at == "rename":
         monkeypatch.setattr(Path, "replace", crash)
     if at != "line":
@@ -112,11 +135,11 @@ def test_a_crash_loses_nothing_that_was_saved(path, monkeypatch, at):
             store.fold()
         monkeypatch.undo()
     again = Store(path, NODES)
-    assert (again.value("n4"), again.value("n5"), again.value("n6")) == (["a"], ["b"], [])
+    assert said(again, "n4", "n5", "n6") == [["a"], ["b"], []]
     assert again.undoable == 2
     assert again.saved
     assert not again.outside
-    assert rows(path) == ["n1,red", "n2,blue", "n2,red", "n4,a", "n5,b"]
+    assert path.read_text() == START + "n4,a\nn5,b\n"
 
 
 def crash(*_: object) -> None:
@@ -158,10 +181,10 @@ def test_what_cannot_be_written_is_not_saved(path, monkeypatch, error, call):
     with pytest.raises(unseen.OutputError, match=r"cannot write .*labels\.csv"):
         store.answer(["n5"], "b")
     assert store.journal.read_bytes() == before
-    assert (store.value("n5"), store.undoable) == ([], 1)
+    assert (said(store, "n5"), store.undoable) == ([[]], 1)
     monkeypatch.undo()
     store.answer(["n5"], "b")
-    assert Store(path, NODES).value("n5") == ["b"]
+    assert said(Store(path, NODES), "n5") == [["b"]]
 
 
 def test_a_change_from_outside_is_noticed_and_nothing_is_overwritten(path):
@@ -176,12 +199,29 @@ def test_a_change_from_outside_is_noticed_and_nothing_is_overwritten(path):
         store.take("none")
 
 
+def test_a_change_from_outside_while_answers_are_written_is_not_overwritten(path, monkeypatch):
+    store = Store(path, NODES)
+    store.answer(["n4"], "a")
+    write = Path.write_bytes
+
+    def write_after_another_program(self, data):
+        write(path, b"node,label\nn1,new\n")
+        return write(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write_after_another_program)
+    assert not store.fold()
+    assert (path.read_text(), store.outside) == ("node,label\nn1,new\n", True)
+    monkeypatch.undo()
+    store.take("both")
+    assert path.read_text() == "node,label\nn1,new\nn4,a\n"
+
+
 @pytest.mark.parametrize(
     ("take", "expected"),
     [
-        ("file", ["n1,new", "n4,other"]),
-        ("both", ["n1,new", "n4,a", "n5,b"]),
-        ("app", ["n1,red", "n2,blue", "n2,red", "n4,a", "n5,b"]),
+        ("file", "n1,new\nn4,other\n"),
+        ("both", "n1,new\nn4,a\nn5,b\n"),
+        ("app", "n1,red\nn4,a\nn2,blue\nn2,red\nn5,b\n"),
     ],
 )
 def test_after_a_change_from_outside_the_user_decides(path, take, expected):
@@ -192,7 +232,7 @@ def test_after_a_change_from_outside_the_user_decides(path, take, expected):
     session = store.session
     assert store.look_outside()
     store.take(take)
-    assert rows(path) == expected
+    assert path.read_text() == "node,label\n" + expected
     assert (store.outside, store.session == session) == (False, False)
     assert store.undoable == (0 if take == "file" else 1)
     assert Store(path, NODES).values == store.values
@@ -205,7 +245,7 @@ def test_a_file_changed_between_sessions_is_taken_as_it_is(path, caplog):
     path.write_text("node,label\nn9,z\n")
     with caplog.at_level("INFO", "unseen"):
         again = Store(path, NODES)
-    assert again.values == {"n9": ["z"]}
+    assert known(again) == {"n9": ["z"]}
     assert again.undoable == 0
     assert "was changed since the last session" in caplog.text
 
@@ -216,9 +256,32 @@ def test_a_file_changed_after_a_crash_is_asked_about(path):
     path.write_text("node,label\nn9,z\n")
     again = Store(path, NODES)
     assert again.outside
-    assert again.value("n4") == ["a"]
+    assert said(again, "n4") == [["a"]]
     again.take("both")
-    assert rows(path) == ["n4,a", "n9,z"]
+    assert path.read_text() == "node,label\nn9,z\nn4,a\n"
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe\0garbage", b'node,label\nn1,"red\n', b"", b"node,label,status\nn1\n"]
+)
+def test_a_file_broken_from_outside_does_not_block_keeping_the_answers(path, content):
+    store = Store(path, NODES)
+    store.answer(["n4"], "a")
+    store.fold()
+    store.answer(["n5"], action="skip")
+    path.write_bytes(content)
+    assert store.look_outside()
+    store.answer(["n6"], "c")  # saved in the journal
+    for take in ("file", "both"):
+        with pytest.raises(unseen.InputError):
+            store.take(take)
+        assert path.read_bytes() == content
+    store.take("app")
+    expected = "node,label,status\nn1,red,\nn2,red|blue,\nn3,,\nn4,a,\nn5,,skipped\nn6,c,\n"
+    assert path.read_text() == expected
+    again = Store(path, NODES)
+    assert again.values == store.values
+    assert again.undoable == 0  # an undo would go back to the broken file
 
 
 @pytest.mark.parametrize(
@@ -227,6 +290,7 @@ def test_a_file_changed_after_a_crash_is_asked_about(path):
         (["n1"], None, None, "an answer has a `label`, or an `action`"),
         (["n1"], "a", "skip", "an answer has a `label`, or an `action`"),
         (["n1"], None, "delete", "an answer has a `label`, or an `action`"),
+        (["n4"], None, "confirm", "the node 'n4' has no label to confirm"),
         (["n1"], 7, None, "`label` must be the name of a class, or a list of names"),
         (["n1"], [], None, "`label` must be the name of a class, or a list of names"),
         (["n1"], ["a", 1], None, "`label` must be the name of a class, or a list of names"),
@@ -259,7 +323,7 @@ def test_a_damaged_journal_is_not_guessed_at(path):
 def test_a_second_app_on_the_same_file_is_refused(path):
     with (
         locked(path),
-        pytest.raises(unseen.OutputError, match=r"another `unseen label` works on .*labels\.csv"),
+        pytest.raises(unseen.OutputError, match=r"another `unseen label` is using .*labels\.csv"),
         locked(path),
     ):
         pass
@@ -280,41 +344,85 @@ def test_a_read_only_file_is_refused(path, monkeypatch):
         check_file(path)
 
 
-@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t"), (".csv", ";")])
-def test_other_columns_of_the_file_stay(tmp_path, suffix, delimiter):
-    path = tmp_path / f"labels{suffix}"
-    lines = [
-        ["who", "node", "note", "label"],
-        ["Eve", "n1", '"two, or ""three"""', "red"],
-        ["Bob", "n2", "=1+1", "red"],
-        ["Cyd", "n2", "again", "blue"],
-        ["Dan", "n3", " not sure ", ""],
-        ["", "n9", "", "red"],
-    ]
-    path.write_text("".join(delimiter.join(line) + "\n" for line in lines))
-    store = Store(path, NODES)
-    assert store.value("n2") == ["blue", "red"]
-    store.answer(["n1"], "green")
-    store.answer(["n3"], action="skip")
-    store.answer(["n4"], "red")
-    store.answer(["n9"], action="clear")
+def test_a_link_does_not_evade_the_lock_nor_the_backup(path):
+    link = path.with_name("link.csv")
+    link.symlink_to(path)
+    with locked(path), pytest.raises(unseen.OutputError), locked(link):
+        pass
+    store = Store(link, NODES)
+    store.answer(["n4"], "a")
     store.close()
-    with path.open(newline="") as file:
-        assert list(csv.reader(file, delimiter=delimiter)) == [
-            ["who", "node", "note", "label", "answer"],
-            ["Eve", "n1", 'two, or "three"', "green", ""],
-            ["Cyd", "n2", "again", "blue", ""],
-            ["Bob", "n2", "=1+1", "red", ""],
-            ["Dan", "n3", "not sure", "", "skip"],
-            ["", "n4", "", "red", ""],
-        ]
+    assert link.is_symlink()
+    assert path.read_text() == START + "n4,a\n"
+    assert sorted(p.name for p in path.parent.iterdir()) == [
+        "labels.csv",
+        "labels.csv.bak",
+        "labels.csv.journal",
+        "link.csv",
+    ]
+
+
+def test_backup_and_journal_have_the_mode_of_the_file(path):
+    path.chmod(0o600)
+    store = Store(path, NODES)
+    store.answer(["n4"], "a")
+    store.close()
+    modes = {p.name: p.stat().st_mode & 0o777 for p in path.parent.iterdir()}
+    assert modes == {"labels.csv": 0o600, "labels.csv.bak": 0o600, "labels.csv.journal": 0o600}
+
+
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t"), (".csv", ";")])
+def test_everything_but_labels_stays_byte_for_byte(tmp_path, suffix, delimiter):
+    path = tmp_path / f"labels{suffix}"
+
+    def text(*lines: str) -> bytes:
+        return (
+            b"\xef\xbb\xbf" + "".join(line.replace("; ", delimiter) + "\r\n" for line in lines).encode()[:-2]
+        )
+
+    path.write_bytes(
+        text(
+            "# who said it?",
+            "who; node; note; label",
+            'Eve; n1; "two, or ""three"""; red',
+            "",
+            "Bob; n2; =1+1; red|blue",
+            "Dan; n3; not sure ; ",
+            '; "n9"; ; "red"',
+        )
+    )
+    store = Store(path, NODES)
+    assert said(store, "n2") == [["blue", "red"]]
+    store.answer(["n1"], "green")
+    store.answer(["n3"], "a, b")
+    store.answer(["n4"], "red")
+    store.answer(["n9"], "blue")
+    store.close()
+    assert path.read_bytes() == text(
+        "# who said it?",
+        "who; node; note; label",
+        'Eve; n1; "two, or ""three"""; green',
+        "",
+        "Bob; n2; =1+1; red|blue",
+        'Dan; n3; not sure ; "a, b"',
+        '; "n9"; ; "blue"',
+        "; n4; ; red",
+    )
     again = Store(path, NODES)
-    assert again.values == {"n1": ["green"], "n2": ["blue", "red"], "n3": "skip", "n4": ["red"]}
+    assert again.values == store.values
     for _ in range(again.undoable):
         again.undo()
     again.close()
-    assert read_label_list(path).to_lists() == {"n1": ["red"], "n2": ["blue", "red"], "n9": ["red"]}
-    assert "not sure" in path.read_text()
+    assert path.read_bytes() == text(
+        "# who said it?",
+        "who; node; note; label",
+        'Eve; n1; "two, or ""three"""; red',
+        "",
+        "Bob; n2; =1+1; red|blue",
+        "Dan; n3; not sure ; ",
+        '; "n9"; ; "red"',
+        "; n4; ; ",
+    )
 
 
 def test_columns_named_by_options_keep_their_names(tmp_path):
@@ -325,13 +433,37 @@ def test_columns_named_by_options_keep_their_names(tmp_path):
     store.answer(["n2"], "blue")
     store.close()
     assert path.read_text() == "package,section,size\nn1,red,7\nn2,blue,\n"
-    assert Store(path, NODES, options=options).values == {"n1": ["red"], "n2": ["blue"]}
+    assert known(Store(path, NODES, options=options)) == {"n1": ["red"], "n2": ["blue"]}
 
 
-def test_a_checked_label_stays_a_label(tmp_path):
+def test_confirmed_answers_are_kept(tmp_path):
     path = tmp_path / "ask.csv"
-    path.write_text(
-        "node,label,answer,reason\nn1,red,,label in doubt: blue is probably wrong (70%)\nn2,,skip,\n"
-    )
+    path.write_text("node,label,replaces,status\nn1,red,blue,\nn2,,,skipped\nn3,red,,confirmed\nn4,red,,\n")
     store = Store(path, NODES)
-    assert (store.value("n1"), store.value("n2")) == (["red"], "skip")
+    confirmed = Answer(("red",), "confirmed")
+    assert [store.value(node) for node in ("n1", "n3")] == [confirmed, confirmed]
+    store.answer(["n4"], action="confirm")
+    store.answer(["n5"], "red", "confirm")
+    assert store.labels().answers == {"n2": "skipped", **dict.fromkeys(["n1", "n3", "n4", "n5"], "confirmed")}
+    store.close()
+    assert path.read_text() == (
+        "node,label,replaces,status\nn1,red,blue,\nn2,,,skipped\nn3,red,,confirmed\nn4,red,,confirmed\n"
+        "n5,red,,confirmed\n"
+    )
+    assert Store(path, NODES).values == store.values
+
+
+def test_an_answer_names_the_label_that_it_replaces_in_another_file(tmp_path):
+    start = unseen.Labels.from_values(["red", ["red", "blue"], "blue"], ["n1", "n2", "n3"])
+    store = Store(tmp_path / "labels.csv", NODES, start)
+    store.answer(["n1"], "green")
+    store.answer(["n2"], "green")
+    store.close()
+    assert store.path.read_text() == (
+        "node,label,replaces\nn1,green,red\nn2,green,blue\nn2,green,red\nn3,blue,\n"
+    )
+    other = tmp_path / "other.csv"
+    start.save(other)
+    graph = unseen.Graph.from_edges(["n1"], ["n2"], nodes=NODES)
+    both = unseen.read_labels([other, store.path], graph)
+    assert both.to_lists() == {"n1": ["green"], "n2": ["green"], "n3": ["blue"]}

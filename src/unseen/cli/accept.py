@@ -1,4 +1,4 @@
-"""`unseen accept`: found groups become labels in one step."""
+"""`unseen accept`: candidate classes become labels in one step."""
 
 from __future__ import annotations
 
@@ -13,40 +13,54 @@ from unseen.params import Limits
 
 @options.grouped
 def accept(
-    labels: Annotated[Path, "File of labels: node, label."],
-    nodes: Annotated[Path, "What `unseen discover -o nodes.parquet` wrote."],
+    labels: Annotated[Path, "Label file: node, label."],
+    nodes: Annotated[Path, "The file that `unseen discover -o nodes.parquet` wrote."],
     groups: Annotated[
-        list[str], options.As("GROUP=CLASS..."), "A group and its class; without a class it is left out."
+        list[str],
+        options.As("GROUP=CLASS..."),
+        "A candidate class and its name; without a name it is left out.",
     ],
     *,
-    at_least: Annotated[float, Limits(0, 1), "Only nodes that are new with this probability."] = 0.0,
-    output: Annotated[Path | None, "Where to write all labels: .csv, .tsv or .parquet."] = None,
-    in_place: Annotated[bool, "Write to the file of labels, and keep it as .bak."] = False,
+    at_least: Annotated[float, Limits(0, 1), "Least probability of belonging to a missing class."] = 0.0,
+    output: Annotated[Path | None, "Write the changed labels here: .csv, .tsv or .parquet."] = None,
+    in_place: Annotated[bool, "Change the label file itself; .bak keeps the first version."] = False,
+    header: options.Header = None,
+    delimiter: options.Delimiter = None,
+    node_column: Annotated[str | None, options.As("NAME"), "Column of the ids in the label file."] = None,
+    label_column: Annotated[str | None, options.As("NAME"), "Column of the labels."] = None,
     messages: options.Messages,
 ) -> None:
-    """Make labels of the groups that `discover` found: new-1=sound gives its nodes the class sound."""
+    """Label the candidate classes that `discover` found: new-1=sound gives its nodes the class sound.
+
+    Nothing but labels changes in your file: columns, comments and the order of rows stay as they are.
+    """
     if (output is None) != in_place:
-        msg = "say where to write: either -o FILE or --in-place"
+        msg = "say where to write the labels: either -o FILE or --in-place"
         raise UsageError(msg)
     skip_pandas()
     from unseen.data.files import keep_backup, refuse_overwriting, require_writable
+    from unseen.data.labels_file import answers_of, write_answers
+    from unseen.data.options import Options
     from unseen.data.read import read_label_list
-    from unseen.data.write import write_part
     from unseen.discovery.accept import accept as add
     from unseen.discovery.accept import read_nodes
 
     target = labels if output is None else output
     refuse_overwriting(target, [nodes] if in_place else [labels, nodes])
     require_writable(target)
-    known = read_label_list(labels)
-    together = add(known, read_nodes(nodes), _names(groups), at_least=at_least)
+    reading = Options(
+        header, options.character(delimiter), node_column=node_column, label_column=label_column
+    )
+    known = read_label_list(labels, reading)
+    all_labels = add(known, read_nodes(nodes), _names(groups), at_least=at_least)
+    before, after = answers_of(known), answers_of(all_labels)
+    added = {node: answer for node, answer in after.items() if answer != before.get(node)}
     if in_place:
         keep_backup(target)
-    write_part(together, "labels", target)
+    write_answers(labels, target, added, all_labels, reading)
     logger.info("written to %s", target)
     if messages.json:
-        added = together.indicator.nnz - known.indicator.nnz
-        print_json({"output": str(target), "added": added, "classes": list(together.classes)})
+        print_json({"output": str(target), "added": len(added), "classes": list(all_labels.classes)})
 
 
 def _names(groups: list[str]) -> dict[str, str]:
@@ -55,9 +69,9 @@ def _names(groups: list[str]) -> dict[str, str]:
     for text in groups:
         group, equals, name = text.partition("=")
         if not equals or not group.strip():
-            msg = f"name a class for a group as new-1=sound (new-1= leaves it out), got {text!r}"
+            msg = f"name a candidate class as new-1=sound (new-1= leaves it out), got {text!r}"
             raise UsageError(msg)
         if names.setdefault(group.strip(), name.strip()) != name.strip():
-            msg = f"{group.strip()} is given two names, {names[group.strip()]!r} and {name.strip()!r}; choose one"
+            msg = f"{group.strip()} has two names, {names[group.strip()]!r} and {name.strip()!r}; choose one"
             raise UsageError(msg)
     return names

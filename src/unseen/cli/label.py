@@ -55,12 +55,16 @@ def label(
     check_file(path)
     with contextlib.closing(listen(host, port)) as sock, locked(path):
         if host not in LOOPBACK:
-            logger.warning("%s is open to other machines: who has the address can change the labels", host)
+            logger.warning(
+                "%s can be reached from other machines: anyone with the address can change the labels", host
+            )
         store, page, job = _prepare(source, path, search, new, (budget, max_nodes), attributes)
         app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         serve(app, sock, lambda: _tell(app.url, open_browser=not no_browser))
-    logger.info("the labels are in %s" if path.exists() else "no label was given; %s was not written", path)
+    logger.info(
+        "the labels are in %s" if path.exists() else "no answer was given, so %s was not written", path
+    )
 
 
 def _file(source: str, save: Path | None, search: Search) -> Path:
@@ -95,9 +99,10 @@ def _prepare(
     method = search.choose(search.seed)
     data = search.load(source)
     start, _ = search.apply(data, search.seed)
-    if path.exists() and path not in (search.labels or []):
-        logger.info("%s is there already: its labels are taken", path)
-    store = Store(path, data.graph.node_ids.tolist(), start, search.reading())
+    is_source = path.resolve() in [file.resolve() for file in search.labels or []]
+    if path.exists() and not is_source:
+        logger.info("%s exists already: its labels are used", path)
+    store = Store(path, data.graph.node_ids.tolist(), None if is_source else start, search.reading())
     labels = store.labels().aligned(data.graph)
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
     options = search.exploring(data, start, sizes[0], new)

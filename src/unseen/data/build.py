@@ -19,7 +19,7 @@ from unseen.data.ids import Numbering, coded, id_column, number_ids
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, Floats, IdArray, Ints, Place, check_symmetrize, checked_weights, merged
-from unseen.labels import CHECKED, Labels
+from unseen.labels import CONFIRMED, Labels
 
 if TYPE_CHECKING:
     from unseen.data.options import Options
@@ -145,7 +145,7 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
     """Return the labels of rows of one or several sources, given the number of each row's node; classes are sorted.
 
     A node that two sources label differently is named; within one source several labels are meant. A label that an
-    answer replaces (`LabelRows.instead`) is gone from all of them.
+    answer replaces (`LabelRows.replaces`) is gone from all of them.
     """
     names, codes = coded(pa.concat_arrays([piece.names for piece in rows]))
     order = sorted(range(len(names)), key=names.__getitem__)
@@ -157,11 +157,11 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
     ]
     column = {name: k for k, name in enumerate(classes)}
     answered = [
-        (int(row_of[row]), column[name], column.get(piece.instead[row], -1))
+        (int(row_of[row]), column[name], column.get(piece.replaces[row], -1))
         for piece, row_of in zip(rows, numbers, strict=True)
-        if piece.instead
+        if piece.replaces
         for row, name in zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True)
-        if row in piece.instead
+        if row in piece.replaces
     ]
     indicators = _corrected(indicators, answered, classes, node_ids)
     together = sum(indicators[1:], start=indicators[0])
@@ -178,8 +178,8 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
         node_ids[row_of[row]]: answer
         for piece, row_of in zip(rows, numbers, strict=True)
         for row, answer in piece.answers.items()
-        if (answer == CHECKED) == bool(together.indptr[row_of[row]] < together.indptr[row_of[row] + 1])
-    }  # a label says more than skip or unknown, and only a label can be checked
+        if (answer == CONFIRMED) == bool(together.indptr[row_of[row]] < together.indptr[row_of[row] + 1])
+    }  # a label outweighs skipped and unknown, and only a label can be confirmed
     return Labels(together, classes, node_ids, answers)
 
 

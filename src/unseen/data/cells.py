@@ -119,7 +119,8 @@ def tidy(data: bytes, delimiter: str | None) -> bytes:
     if delimiter == BLANK:
         between = blank + rb"++"
     else:
-        between = rb"(?<!" + blank + rb")" + blank + rb"*+" + re.escape(mark) + blank + rb"*+"
+        after = re.escape(mark) + blank + rb"*+"
+        between = rb"(?:" + after + rb"|(?<!" + blank + rb")" + blank + rb"++" + after + rb")"
     if b'"' not in data:
         return re.sub(between, mark, re.sub(edge, b"", data, flags=re.MULTILINE))
     quoted = rb"(?:(?P<start>^" + blank + rb"*+)|" + between + rb')(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'

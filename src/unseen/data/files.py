@@ -159,13 +159,18 @@ def require_writable(path: AnyPath, *, example: str | None = None) -> None:
 
 
 def keep_backup(path: AnyPath) -> Path | None:
-    """Copy the file `path` to ``path.bak`` before it is changed for the first time; return the copy made, if any."""
+    """Copy the file `path`, with its mode, to ``path.bak`` before it is changed for the first time.
+
+    Return the copy, None where there is one already.
+    """
     file = _target(path)
     backup = file.with_name(f"{file.name}.bak")
     if backup.exists() or not file.exists():
         return None
     with atomic_path(backup) as temporary:
+        temporary.chmod(0o600)
         shutil.copyfile(file, temporary)
+        shutil.copymode(file, temporary)
     return backup
 
 

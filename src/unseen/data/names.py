@@ -18,7 +18,7 @@ EDGE_TYPE = (
 )
 SIGN = ("sign",)
 NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class", "cell_type")
-ANSWER, REASON = ("answer",), ("reason",)
+REPLACES, STATUS = ("replaces",), ("unseen_status", "status")
 NODE_TYPE = ("type", "node_type", "ntype")
 PANDAS_INDEX = "__index_level_0__"
 FIRST_ONLY = ("nodeid", "ids", "vertex", "name", "key", "word", "index", "", "unnamed: 0")

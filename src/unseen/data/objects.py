@@ -17,6 +17,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import id_array
+from unseen.data.labels_file import answer_table
 from unseen.data.leaks import INDEX
 from unseen.data.names import NODE
 from unseen.data.options import Options
@@ -24,7 +25,7 @@ from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError, UnsupportedError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import Array, IdArray, as_ids, match_ids
+from unseen.ids import Array, IdArray, as_ids
 from unseen.labels import Labels
 
 
@@ -230,39 +231,17 @@ def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:
     return pa.table({"node": id_array(graph.node_ids), **columns})
 
 
-def labels_to_arrow(labels: Labels) -> pa.Table:
-    """Return the labels as an Arrow table ``node, label``, a row per label; unlabelled nodes have no row.
-
-    Where there are answers that name no class, they come last, in a third column, ``answer``.
-
-    Examples
-    --------
-    >>> import unseen
-    >>> labels_to_arrow(unseen.Labels.from_values(["x", None], ["a", "b"])).to_pylist()
-    [{'node': 'a', 'label': 'x'}]
-    """
-    nodes, text = id_array(labels.node_ids), pa.large_string()
-    rows, columns = labels.indicator.nonzero()
-    names = pa.array(list(labels.classes), text).take(pa.array(columns))
-    table = pa.table({"node": nodes.take(pa.array(rows)), "label": names})
-    if not labels.answers:
-        return table
-    places = match_ids(as_ids(list(labels.answers)), labels.node_ids)
-    no_label, given = pa.array([""] * len(places), text), pa.array(list(labels.answers.values()), text)
-    answers = pa.table({"node": nodes.take(pa.array(places)), "label": no_label, "answer": given})
-    no_answer = pa.array([""] * table.num_rows, text)
-    return pa.concat_tables([table.append_column("answer", no_answer), answers])
-
-
 def arrow_table(value: Any, role: Role) -> pa.Table:
-    """Return a part of a graph, or labels, as the table that files hold."""
+    """Return a part of a graph, or labels, as the table that files hold; a table is returned as it is."""
+    if isinstance(value, pa.Table):
+        return value
     if role == "edges":
         table = to_arrow(value)
         return table if (table.column("weight").to_numpy() != 1).any() else table.drop_columns("weight")
     if role == "features":
         return features_to_arrow(value)
     if role == "labels":
-        return labels_to_arrow(value)
+        return answer_table(value)
     nodes = pa.table({"node": id_array(value.node_ids)})
     if value.types == (None,):
         return nodes

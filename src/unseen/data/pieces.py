@@ -91,8 +91,8 @@ def several_rows(source: str, node: object) -> InputError:
 class LabelRows(NodeRows):
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
-    `answers` are rows that were answered otherwise than by a label, ``skip`` or ``unknown``, and labels that somebody
-    has looked at, ``checked``. `instead` are rows whose label replaces another, which it names.
+    `answers` has the status of rows: ``skipped``, ``unknown`` or ``confirmed``. `replaces` has the label that the label
+    of a row corrects.
     `hint` goes with messages on the first row where that may be a header nobody announced.
     """
 
@@ -103,7 +103,7 @@ class LabelRows(NodeRows):
     place: Callable[[int], str]
     hint: str = ""
     answers: Mapping[int, str] = field(default_factory=dict)
-    instead: Mapping[int, str] = field(default_factory=dict)
+    replaces: Mapping[int, str] = field(default_factory=dict)
 
 
 Piece = TypeVar("Piece", Edges, NodeList, FeatureRows, LabelRows)
@@ -266,8 +266,9 @@ class Reader(Generic[Piece]):
         if not self.names or (usual and not reason):
             return ""
         columns: dict[str, str] = {meaning: self.names[k] for meaning, k in self.positions.items()}
-        ends: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
-        notice = ", ".join([*ends, *(f"{meaning} {name}" for meaning, name in columns.items())])
+        parts: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
+        parts += [f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()]
+        notice = ", ".join(parts)
         if self.layout is not None and reason:
             notice += f" (line {self.layout.line} was taken as a header: {reason})"
         return f"{show_path(self.name)}: {notice}"

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 
 from unseen.data.build import Report
 from unseen.data.columns import (
-    filled_cells,
     float_values,
     id_values,
     label_values,
@@ -25,11 +24,12 @@ from unseen.data.columns import (
 )
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column
+from unseen.data.labels_file import QUESTION_COLUMNS, read_answers
 from unseen.data.names import (
-    ANSWER,
     LABEL,
     NODE_TYPE,
-    REASON,
+    REPLACES,
+    STATUS,
     edge_columns,
     find_name,
     id_position,
@@ -46,12 +46,10 @@ from unseen.ids import (
     MISSING_WORDS,
     UNLABELLED,
     Floats,
-    Ints,
     checked_weights,
     default_ids,
     symmetric,
 )
-from unseen.labels import ANSWERS, CHECKED, doubted_label
 
 
 def lack_of_columns(table: Table, need: str) -> InputError:
@@ -211,28 +209,8 @@ class LabelReader(Reader[LabelRows]):
         rows, names = label_values(table.columns[self._positions_in(table)["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
-        answers, asked = self._answers(table, piece.rows), table.find(REASON)
-        if asked is None or table.find(ANSWER) is None:
-            return replace(piece, answers=answers)
-        # a table of questions: what it answers is settled, and a label in doubt is replaced
-        reasons = filled_cells(table.columns[asked])
-        instead = {row: label for row, reason in reasons.items() if (label := doubted_label(reason))}
-        answers |= dict.fromkeys([*piece.rows.tolist(), *(answers.keys() & instead)], CHECKED)
-        return replace(piece, answers=answers, instead=instead)
-
-    def _answers(self, table: Table, labelled: Ints) -> dict[int, str]:
-        """Return the rows without a label whose column ``answer`` says ``skip``, ``unknown`` or ``checked``."""
-        column = table.find(ANSWER)
-        if column is None or table.find(LABEL) is None:
-            return {}
-        cells, has_label = filled_cells(table.columns[column]), set(labelled.tolist())
-        answers = {row: cell.lower() for row, cell in cells.items() if row not in has_label}
-        for row, answer in answers.items():
-            if answer not in (*ANSWERS, CHECKED):
-                where = f"{table.place(row)}: the answer is {answer!r}"
-                msg = f"{where}; it may be skip or unknown, and a class belongs in the column `label`"
-                raise InputError(msg)
-        return answers
+        answers, replaces = read_answers(table, piece.rows)
+        return replace(piece, answers=answers, replaces=replaces)
 
     def _positions(self, table: Table) -> dict[str, int]:
         names, width = table.names, len(table.columns)
@@ -249,8 +227,11 @@ class LabelReader(Reader[LabelRows]):
                 table, f"{need}, or say which column holds them with label_column=... (--label-column)"
             )
         positions = {"node": 0, "label": 1} if names is None else label_columns(names, table.is_numeric)
-        marks = {"answer": table.find(ANSWER), "reason": table.find(REASON)}
-        return positions | {mark: k for mark, k in marks.items() if k is not None}
+        own = lower(names or ())
+        known = QUESTION_COLUMNS[2:] if "unseen_probability" in own else (*REPLACES, *STATUS)
+        return positions | {
+            name: k for k, name in enumerate(own) if name in known and k not in positions.values()
+        }
 
     def _as_table(self, matrix: Matrix) -> Table:
         values: Any = matrix.values

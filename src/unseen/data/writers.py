@@ -47,7 +47,7 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     """Write a table as text; the suffix names the delimiter."""
     table = feature_table(value, path) if role == "features" else arrow_table(value, role)
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
-    answers = "answer" in columns and role == "labels"  # then cells may be empty
+    answers = role == "labels" and len(columns) > 2  # then cells may be empty
     for values in (pa.array(list(columns), pa.string()), *columns.values()):
         _require_text(values, path, empty=answers)
     loose = next((name for name in columns if name != name.strip()), None)
@@ -73,7 +73,7 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
         or _needs_header(columns)
     )
     lines = _lines(list(columns.values()), delimiter, quoted=True)
-    return {path: _text_fill(path, lines, delimiter.join(names) if header else None)}
+    return {path: text_fill(path, lines, delimiter.join(names) if header else None)}
 
 
 def delimiter_of(path: Path) -> str:
@@ -223,7 +223,7 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
     listed = Labels.from_values([None] * graph.n_nodes, graph.node_ids) if labels is None else labels
     files = as_groups(listed, "labels", folder / GROUP_FILE)
     lines = _lines(list(columns.values()), "\t")
-    files = {folder / GRAPH_FILE: _text_fill(folder / GRAPH_FILE, lines), **files}
+    files = {folder / GRAPH_FILE: text_fill(folder / GRAPH_FILE, lines), **files}
     return files if graph.features is None else files | as_npz(graph, "features", folder / "features.npz")
 
 
@@ -237,11 +237,11 @@ def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
         cannot = f"the authors' format cannot hold the {what}"
         _require_in_line(values, path, cannot, r'[\s"\0]|^#', why, instead)
     if not labels.classes:
-        return {path: _text_fill(path, _lines([ids], "\t"))}
+        return {path: text_fill(path, _lines([ids], "\t"))}
     names = np.array([*labels.classes, ""], dtype=object)
     ends = zip(labels.indicator.indptr[:-1], labels.indicator.indptr[1:], strict=True)
     classes = [" ".join(names[labels.indicator.indices[a:b]]) for a, b in ends]
-    return {path: _text_fill(path, _lines([ids, pa.array(classes, pa.large_string())], "\t"))}
+    return {path: text_fill(path, _lines([ids, pa.array(classes, pa.large_string())], "\t"))}
 
 
 def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -251,7 +251,7 @@ def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa:
     _require_in_line(ids, path, "word2vec text cannot hold the id", r"\s", "a blank", instead)
     n, width = embedding.vectors.shape
     lines = _lines([id_array(embedding.node_ids), embedding.vectors], " ")
-    return {path: _text_fill(path, lines, f"{n} {width}")}
+    return {path: text_fill(path, lines, f"{n} {width}")}
 
 
 def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -261,7 +261,7 @@ def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: 
     delimiter = "," if data_suffix(path) == ".csv" else "\t"
     header = delimiter.join(["node", *map(str, range(embedding.shape[1]))])
     lines = _lines([id_array(embedding.node_ids), embedding.vectors], delimiter, quoted=True)
-    return {path: _text_fill(path, lines, header)}
+    return {path: text_fill(path, lines, header)}
 
 
 def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -274,8 +274,8 @@ def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa
     _require_in_line(ids.to_pylist(), path, cannot, r"[\t\n\r]", why, instead)
     beside = metadata_path(path)
     return {
-        path: _text_fill(path, _lines([embedding.vectors], "\t")),
-        beside: _text_fill(beside, _lines([ids], "\t")),
+        path: text_fill(path, _lines([embedding.vectors], "\t")),
+        beside: text_fill(beside, _lines([ids], "\t")),
     }
 
 
@@ -333,7 +333,7 @@ def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> C
     return blocks
 
 
-def _text_fill(path: Path, blocks: Callable[[], Iterable[bytes]], header: str | None = None) -> Fill:
+def text_fill(path: Path, blocks: Callable[[], Iterable[bytes]], header: str | None = None) -> Fill:
     """Return what fills a text file, packed where the name of `path` says so."""
 
     def fill(temporary: Path) -> None:
@@ -378,7 +378,7 @@ def _require_text(values: pa.Array, path: Path, *, empty: bool = False) -> None:
 
 def _no_answers(path: Path) -> UnsupportedError:
     return UnsupportedError(
-        f"{path}: this format cannot hold the answers skip and unknown; use .csv or .parquet"
+        f"{path}: this format has no column for answers (skipped, unknown, confirmed); use .csv or .parquet"
     )
 
 

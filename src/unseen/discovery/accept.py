@@ -1,4 +1,4 @@
-"""Found groups become labels: what a user says of a group holds for all its nodes, or for the most probable ones."""
+"""Candidate classes become labels: the name of a group is the label of its nodes, or of the most probable ones."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from unseen.data.sources import Source
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids
-from unseen.labels import CHECKED, Labels, refused_class
+from unseen.labels import CONFIRMED, Labels, refused_class
 
 NEEDED = ("node", "group", "unseen_probability")
 
 
 def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_least: float = 0.0) -> Labels:
-    """Return the labels with groups of nodes added to them as classes; what was added is logged.
+    """Return the labels with those of named groups added; a notice says how many were added.
 
     Parameters
     ----------
     labels : Labels
-        What is known.
+        The labels so far.
     nodes : pyarrow.Table
         With the columns ``node``, ``group`` and ``unseen_probability``, as `Discovery.nodes` has them.
     names : mapping of str to str
@@ -61,12 +61,13 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
             continue
         own = classes.setdefault(form(node), [])
         if own and name not in own:
-            others.append(f"node {form(node)!r} of {group} has the label {own[0]!r} already, not {name!r}")
+            has = f"node {form(node)!r} of {group} has the label {own[0]!r} already"
+            others.append(f"{has}, so it cannot be labelled {name!r}")
         added[name, group] = added.get((name, group), 0) + (not own)
         own.extend([] if own else [name])
     if others:
         more = f" ({len(others)} nodes in all have another label)" if len(others) > 1 else ""
-        msg = f"{others[0]}{more}; discover anew with these labels, or leave the group out"
+        msg = f"{others[0]}{more}; run discover again with these labels, or leave the group out"
         raise InputError(msg)
     limit = f" of probability {at_least:g} and above" if at_least else ""
     for (name, group), n in added.items():
@@ -74,15 +75,15 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
         logger.info("%s: %s added from %s%s%s", name, counted(n, "label"), group, limit, existing)
     if not added:
         logger.info("no label was added")
-    together = Labels.from_values(
+    all_labels = Labels.from_values(
         classes, as_ids(dict.fromkeys([*map(form, labels.node_ids.tolist()), *classes]))
     )
     answers = {
-        form(node): said
-        for node, said in labels.answers.items()
-        if said == CHECKED or form(node) not in classes
+        form(node): status
+        for node, status in labels.answers.items()
+        if status == CONFIRMED or form(node) not in classes
     }
-    return Labels(together.indicator, together.classes, together.node_ids, answers)
+    return Labels(all_labels.indicator, all_labels.classes, all_labels.node_ids, answers)
 
 
 def read_nodes(path: Path) -> pa.Table:

@@ -31,8 +31,8 @@ from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import id_order, match_ids
-from unseen.labels import Labels, measure_homophily
+from unseen.ids import as_ids, id_order, match_ids
+from unseen.labels import CONFIRMED, Labels, measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
 
 if TYPE_CHECKING:
@@ -147,7 +147,8 @@ def audit(
     LabelIssues
         A table with ``node``, ``label`` (as given), ``likely_class`` (what the other labels say) and ``probability``
         (that the label is wrong, above 0.5), and its `expected_precision`. A node with several labels has a row for
-        each suspicious one. The label of a class that has no other is not judged.
+        each suspicious one. The label of a class that has no other is not judged, and labels that somebody confirmed
+        (`Labels.answers`) are not listed.
 
     Examples
     --------
@@ -203,6 +204,8 @@ def _judge(
     listed = _list_issues(axes, graph, indicator)
     precision = _expected_precision(axes, graph, indicator, listed, rng)
     order = np.argsort(-listed.wrong, kind="stable") if precision >= TRUSTED else np.zeros(0, dtype=np.int64)
+    confirmed = [node for node, answer in labels.answers.items() if answer == CONFIRMED]
+    order = order[~np.isin(listed.row[order], match_ids(as_ids(confirmed), graph.node_ids))]
     names = np.array([labels.classes[k] for k in columns], dtype=object)
     nodes = listed.row[order]
     table = pa.table(

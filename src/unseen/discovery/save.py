@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.data.files import STANDARD, AnyPath, atomic_path, refuse_overwriting, require_writable
+from unseen.data.labels_file import QUESTION_COLUMNS
 from unseen.data.opened import data_suffix
 from unseen.errors import InputError
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".parquet", *DELIMITERS, ".json")
-ASK = ("node", "label", "answer", "reason", "likely_class", "unseen_probability", "group")
-"""Columns of a table of questions. With `label` or `answer` filled in, it is read as labels."""
 
 
 def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
@@ -47,16 +46,16 @@ def save_discovery(discovery: Discovery, path: AnyPath) -> None:
 
 
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
-    """Write suggested nodes, one row each, as JSON or as a table with empty columns for the answers."""
+    """Write suggested nodes, one row each, as JSON or as a table with columns for the answers."""
     import pyarrow as pa
 
     rows = [suggestion.to_dict() for suggestion in suggestions]
     nodes = [row["node"] for row in rows]
-    kinds = dict.fromkeys(ASK, pa.string()) | {
+    kinds = dict.fromkeys(QUESTION_COLUMNS, pa.string()) | {
         "node": pa.int64() if nodes and isinstance(nodes[0], int) else pa.string(),
         "unseen_probability": pa.float64(),
     }
-    columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in ASK}
+    columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in QUESTION_COLUMNS}
     _write(path, pa.table(columns), rows)
 
 

@@ -21,7 +21,7 @@ from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted
 from unseen.graph import Graph
 from unseen.ids import as_ids, id_order, match_ids
-from unseen.labels import IN_DOUBT, WRONG, Labels, doubted_label
+from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
 from unseen.randomness import RandomState, as_generator, child_seed
@@ -53,6 +53,8 @@ class Suggestion:
         The labelled class it belongs to otherwise.
     group : str or None
         The found class it is in.
+    replaces : str or None
+        Its present label, where that is probably wrong: the answer replaces it.
 
     Examples
     --------
@@ -65,13 +67,9 @@ class Suggestion:
     unseen_probability: float
     likely_class: str | None
     group: str | None
+    replaces: str | None = None
 
     _repr_html_ = as_html
-
-    @property
-    def instead_of(self) -> str | None:
-        """Its label, where that is probably wrong: an answer takes its place."""
-        return doubted_label(self.reason)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON and tables."""
@@ -166,8 +164,10 @@ def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]
     for doubt in doubts.to_pylist():
         node, given, likely = doubt["node"], doubt["label"], doubt["likely_class"]
         if node not in labels.answers and node not in questions and len(questions) < most:
-            reason = f"{IN_DOUBT}{given}{WRONG}{doubt['probability']:.0%}), {likely} more likely"
-            questions[node] = Suggestion(node, reason, 0.0, likely, None)
+            reason = (
+                f"the label {given} is probably wrong ({doubt['probability']:.0%}), {likely} is more likely"
+            )
+            questions[node] = Suggestion(node, reason, 0.0, likely, None, replaces=given)
     return list(questions.values())
 
 

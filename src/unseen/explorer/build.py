@@ -169,6 +169,9 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "start": colourings[0]["key"],
         "colourings": colourings,
         "labels": _label_lists(labels),
+        "statuses": []
+        if labels is None
+        else [[str(node), status] for node, status in labels.answers.items()],
         "truth": _label_lists(truth),
         "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
         "evidence": None if verdicts is None or len(ids) > HUGE else verdicts.evidence,

@@ -22,7 +22,7 @@ from unseen.discovery.discover import discover
 from unseen.discovery.result import Discovery, Node
 from unseen.discovery.suggest import suggest
 from unseen.ids import as_ids, match_ids
-from unseen.labels import CHECKED, Labels
+from unseen.labels import CONFIRMED, Labels
 from unseen.splits import completely_imbalanced_split
 from unseen_paper.bench.draws import Row, kept_draws
 from unseen_paper.bench.loop_app import LabelApp
@@ -91,7 +91,7 @@ class Library:
     def found(self) -> Discovery:
         """Return what is found with the labels as they are."""
         labels = self.data.labels.keep(self.rows)
-        labels = replace(labels, answers=dict.fromkeys(self.asked, CHECKED))
+        labels = replace(labels, answers=dict.fromkeys(self.asked, CONFIRMED))
         result = discover(self.data.graph, labels, random_state=self.seed)
         self.numbers.append(result.count.best)
         return result

@@ -16,6 +16,7 @@ from unseen.explorer.content import Content
 from unseen.explorer.html import policy_of, render_page
 from unseen.explorer.label.store import Store
 from unseen.explorer.label.update import Updater
+from unseen.labels import STATUSES
 
 MAX_BODY = 8_000_000
 """Bytes of a request."""
@@ -144,7 +145,7 @@ class App:
         except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
-            msg = "the request is no JSON object"
+            msg = "the request is not a JSON object"
             raise InputError(msg)
         before = len(self.store.changes)
         if name == "answers":
@@ -154,7 +155,7 @@ class App:
         elif name == "outside":
             self.store.take(asked.get("take"))
         elif not self.updater.start(self.store.labels(), len(self.store.changes)):
-            msg = "an update is running; wait until it is done"
+            msg = "an update is running; wait until it has finished"
             raise InputError(msg)
         return self.state(before)
 
@@ -162,22 +163,22 @@ class App:
         """Return what the page shows beside the map."""
         store, updater = self.store, self.updater
         values = list(store.values.values())
-        counts = Counter(name for value in values if isinstance(value, list) for name in value)
-        answers = Counter(value for value in values if isinstance(value, str))
+        counts = Counter(name for value in values for name in value.labels)
+        statuses = Counter(value.status for value in values)
         content = updater.content if findings is not None and findings < updater.number else None
         changed = store.changes[revision:] if revision is not None else [list(store.values.items())]
         return {
             "session": store.session,
             "revision": len(store.changes),
             "changes": [list(change) for entry in changed for change in entry],
-            "labelled": sum(isinstance(value, list) for value in values),
+            "labelled": sum(bool(value.labels) for value in values),
             "nodes": len(store.nodes),
             "classes": dict(sorted(counts.items())),
-            "skip": answers["skip"],
-            "unknown": answers["unknown"],
+            **{status: statuses[status] for status in STATUSES},
             "undo": store.undoable,
             "folded": store.saved,
             "outside": store.look_outside(),
+            "problem": store.problem,
             "update": updater.state(),
             "findings": content,
         }

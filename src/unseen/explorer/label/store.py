@@ -1,8 +1,9 @@
-"""Answers on disk: a journal beside the file of labels, and the file itself, into which the journal is folded.
+"""Answers on disk: a journal beside the label file, and the file itself, into which answers are written.
 
-An answer is a line of ``labels.csv.journal``, synced before it counts as saved. Folding writes ``labels.csv`` anew and
-notes its sha256 in the journal before the new file takes its place. Whatever was lost in between, the next start finds
-the line of the journal that the file belongs to, and repeats the answers after it.
+An answer is a line of ``labels.csv.journal``, synced before it counts as saved. Folding writes the answers into
+``labels.csv``, of which nothing else changes, and notes its sha256 in the journal before the new file takes its place.
+Whatever is lost in between, the next start finds the line of the journal that the file belongs to, and repeats the
+answers after it.
 """
 
 from __future__ import annotations
@@ -12,33 +13,40 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from unseen.data.files import atomic_path, explained, keep_backup
+from unseen.data.labels_file import answers_of, labels_of_answers, new_text, read_text
+from unseen.data.labels_text import Answer, LabelText
 from unseen.data.opened import data_suffix
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
-from unseen.data.writers import as_text
-from unseen.errors import InputError, OutputError, counted, logger
-from unseen.explorer.label.rows import read_rows
-from unseen.labels import ANSWERS, Labels, refused_class
+from unseen.errors import InputError, OutputError, UnseenError, counted, logger
+from unseen.labels import CONFIRMED, SKIPPED, UNKNOWN, Labels, refused_class
 
-Value = list[str] | str
-"""What is known of a node: its classes, or ``skip`` or ``unknown``; no classes where nothing is known."""
-Change = tuple[str, Value, Value]
-"""A node, what was known of it, and what is known now."""
+Change = tuple[str, Answer, Answer]
+"""A node, what was known about it, and what is known now."""
+ACTIONS = {"clear": Answer(), "skip": Answer(status=SKIPPED), "unknown": Answer(status=UNKNOWN)}
+"""What is known about a node after an action without a label."""
 WRITTEN = (".csv", ".tsv")
 MAX_NAME = 200
 """Characters of a class name."""
 
 
+class ChangedOutsideError(Exception):
+    """Another program changed the label file while answers were being written to it."""
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep a second app from the same file of labels; the lock ends with the process, whatever ends that."""
+    """Keep a second app from the same label file, also by another link; the lock ends with the process."""
+    path = path.resolve()
     place = path.with_name(f"{path.name}.lock")
     with explained(path):
         opened = place.open("a+", encoding="ascii")
@@ -53,7 +61,7 @@ def locked(path: Path) -> Iterator[None]:
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            msg = f"another `unseen label` works on {path}; close it first, or write to another file with --save FILE"
+            msg = f"another `unseen label` is using {path}; close it first, or write to another file with --save FILE"
             raise OutputError(msg) from None
         try:
             yield
@@ -62,7 +70,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def check_file(path: Path) -> None:
-    """Raise the error for a file of labels that answers cannot be written to."""
+    """Raise the error for a label file that answers cannot be written to."""
     packed, suffix = path.name.lower().endswith(".gz"), data_suffix(path)
     if packed or suffix not in WRITTEN:
         kind = "a gzipped file" if packed else f"the format {suffix or '(none)'}"
@@ -79,34 +87,37 @@ class Store:
     Parameters
     ----------
     path : Path
-        The file of labels; where there is none yet, the session starts from `start`.
+        The label file; links are followed. Where there is none yet, the session starts from `start`.
     nodes : iterable
         All nodes that may be answered about.
     start : Labels or None
-        What is known at the start, where there is no file.
+        What other files say. An answer that differs from them says which label it replaces.
     options : Options or None
         How the file is read.
 
     Attributes
     ----------
     values : dict
-        What is known of each node.
+        What is known about each node.
     changes : list
         All changes since `session` began, one list per answer; its length is the revision.
     outside : bool
         Whether somebody else changed the file; nothing is folded then until `take` says what holds.
+    problem : str or None
+        Why the file could not be written; the answers are in the journal all the same.
     """
 
     saved: bool
+    problem: str | None
 
     def __init__(
         self, path: Path, nodes: Iterable[object], start: Labels | None = None, options: Options | None = None
     ) -> None:
-        self.path, self.nodes, self._options = path, dict.fromkeys(map(str, nodes)), options
-        self.journal = path.with_name(f"{path.name}.journal")
-        self._start, self._mutex = start, threading.Lock()
-        self._stack: list[list[Change]] = []
-        self._begin()
+        self.path, self._name, self.nodes = path.resolve(), path, dict.fromkeys(map(str, nodes))
+        self.journal = self.path.with_name(f"{self.path.name}.journal")
+        self._options, self._mutex = options or Options(), threading.Lock()
+        self._start = {} if start is None else answers_of(start)
+        self._begin(*self._read())
         entries = self._entries()
         digest = self._digest()
         own = [k for k, entry in enumerate(entries) if entry.get("file") == digest]
@@ -116,7 +127,7 @@ class Store:
         self.outside = bool(entries) and not own and bool(pending)
         if entries and not own and not pending:
             logger.info(
-                "%s was changed since the last session, whose answers cannot be undone any more", path
+                "%s was changed since the last session, so the answers of that session cannot be undone", path
             )
             entries = []
         for entry in entries:
@@ -133,9 +144,12 @@ class Store:
     def answer(self, nodes: list[str], label: object = None, action: str | None = None) -> int:
         """Save one answer about some nodes and return the revision; an error where it could not be saved."""
         names = [label] if isinstance(label, str) else label
-        if action not in (None, "add", "clear", *ANSWERS) or (names is None) == (action in (None, "add")):
+        needs_label, takes_label = action in (None, "add"), action in (None, "add", "confirm")
+        is_known = takes_label or action in list(ACTIONS)
+        if not is_known or (names is None and needs_label) or (names is not None and not takes_label):
             msg = (
-                "an answer has a `label`, or an `action`: skip, unknown or clear; `add` with a label adds it"
+                "an answer has a `label`, or an `action`: skip, unknown, clear or confirm; with a label, add keeps the "
+                "labels that the node has, and confirm says that the label was checked"
             )
             raise InputError(msg)
         if names is not None:
@@ -160,22 +174,32 @@ class Store:
             return self._save([(node, after, before) for node, before, after in self._stack[-1]], undo=True)
 
     def fold(self) -> bool:
-        """Write all labels to the file, as it was before kept once as .bak; return whether the file has them now."""
+        """Write the answers to the file, of which .bak keeps the first version; return whether the file has them."""
         with self._mutex:
             if self.saved or self.look_outside():
                 return self.saved
-            fill = as_text(self.labels(), "labels", self.path)[self.path]
-            rows = read_rows(self.path, self._options) if self.path.exists() else None
-            keep_backup(self.path)
-            with atomic_path(self.path) as temporary:
-                if rows is None:
-                    fill(temporary)
-                else:
-                    temporary.write_text(rows.text(self.values), encoding="utf-8")
-                digest = hashlib.sha256(temporary.read_bytes()).hexdigest()
-                self._append({"file": digest})
-            self._seen, self.saved = self._stat(), True
-            return True
+            try:
+                for node in self._unwritten:
+                    self._text.set_answer(node, self.value(node), self._replaced(node))
+                data = self._text.data()
+                keep_backup(self.path)
+                with contextlib.suppress(ChangedOutsideError), atomic_path(self.path) as temporary:
+                    temporary.write_bytes(data)
+                    if self.look_outside():  # while this was written
+                        raise ChangedOutsideError
+                    self._append({"file": hashlib.sha256(data).hexdigest()})
+            except OutputError as error:
+                self.problem = str(error)
+                raise
+            if not self.outside:
+                self._seen, self.saved, self.problem = self._stat(), True, None
+                self._unwritten.clear()
+            return self.saved
+
+    def _replaced(self, node: str) -> list[str]:
+        """Return the labels in other files that the label of a node replaces."""
+        labels = self.value(node).labels
+        return [name for name in self._start.get(node, Answer()).labels if labels and name not in labels]
 
     def look_outside(self) -> bool:
         """Return whether somebody else changed the file since it was read or written here."""
@@ -191,23 +215,28 @@ class Store:
             raise InputError(msg)
         with self._mutex:
             mine, answered = self.values, {node for entry in self._stack for node, _, _ in entry}
-            self._begin()
-            entry = [(node, self.value(node), mine.get(node, [])) for node in {**self.values, **mine}]
+            is_readable = True
+            try:
+                text, values = self._read()
+            except UnseenError:
+                if what != "app":
+                    raise
+                # the file becomes what it was before somebody broke it, with all answers
+                text, values, is_readable = self._text, {}, False
+            self._begin(text, values)
+            entry = [(node, self.value(node), mine.get(node, Answer())) for node in {**self.values, **mine}]
             if what != "app":
                 entry = [change for change in entry if what == "both" and change[0] in answered]
-            self._restart([change for change in entry if change[1] != change[2]])
+            self._restart([change for change in entry if change[1] != change[2]], is_undoable=is_readable)
         self.fold()
 
-    def value(self, node: str) -> Value:
-        """Return what is known of a node."""
-        return self.values.get(node, [])
+    def value(self, node: str) -> Answer:
+        """Return what is known about a node."""
+        return self.values.get(node, Answer())
 
     def labels(self) -> Labels:
         """Return what is known as labels of all nodes."""
-        classes = {node: value for node, value in self.values.items() if isinstance(value, list)}
-        labels = Labels.from_values(classes, [*self.nodes, *(n for n in self.values if n not in self.nodes)])
-        answers = {node: value for node, value in self.values.items() if isinstance(value, str)}
-        return Labels(labels.indicator, labels.classes, labels.node_ids, answers)
+        return labels_of_answers(self.values, dict.fromkeys([*self.nodes, *self.values]))
 
     def close(self) -> None:
         """Fold what is left; the journal stays where there is something to undo."""
@@ -221,22 +250,32 @@ class Store:
         """How many answers can be undone."""
         return len(self._stack)
 
-    def _begin(self) -> None:
-        """Read the file, or start from what was given."""
-        labels = read_label_list(self.path, self._options) if self.path.exists() else self._start
-        self.values: dict[str, Value] = {}
-        if labels is not None:
-            self.values = {str(node): value for node, value in labels.to_lists().items()}
-            self.values |= {str(node): said for node, said in labels.answers.items() if said in ANSWERS}
-        self.session, self.changes = secrets.token_hex(4), list[list[tuple[str, Value]]]()
-        self._seen, self._last, self.saved, self.outside = self._stat(), self._digest(), True, False
-        self._stack = []
+    def _read(self) -> tuple[LabelText, dict[str, Answer]]:
+        """Return the file and what it says; where there is none, what is known from other files."""
+        if not self.path.exists():
+            return new_text(self.path), self._start
+        # by the name that the user gave: a notice about it is shown once
+        text = read_text(self._name, self._options, self.nodes)
+        labels = read_label_list(self._name, replace(self._options, header=text.has_header))
+        return text, answers_of(labels)
 
-    def _restart(self, entry: list[Change]) -> None:
+    def _begin(self, text: LabelText, values: dict[str, Answer]) -> None:
+        """Begin a session with what the file says."""
+        self._text, self.values = text, dict(values)
+        self._unwritten = dict.fromkeys(() if self.path.exists() else values)
+        self.session, self.changes = secrets.token_hex(4), list[list[tuple[str, Answer]]]()
+        self._seen, self._last, self.saved, self.outside = self._stat(), self._digest(), True, False
+        self._stack: list[list[Change]] = []
+        self.problem = None
+
+    def _restart(self, entry: list[Change], *, is_undoable: bool = True) -> None:
         """Begin the journal anew, with at most one entry."""
-        lines: list[dict[str, Any]] = [{"file": self._last}, *([{"set": entry}] if entry else [])]
+        record: dict[str, Any] = {"set": entry} if is_undoable else {"set": entry, "final": True}
+        lines: list[dict[str, Any]] = [{"file": self._last}, *([record] if entry else [])]
         with atomic_path(self.journal) as temporary:
+            self._copy_mode(temporary)
             temporary.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="ascii")
+        self._copy_mode(self.journal)
         if entry:
             self._remember(lines[1])
             self._apply(entry)
@@ -250,11 +289,12 @@ class Store:
         if len(whole) < len(content):
             os.truncate(self.journal, len(whole))
         try:
-            return [json.loads(line) for line in whole.splitlines()]
-        except ValueError:
-            msg = (
-                f"{self.journal} is damaged; move it away to start with the labels of {self.path.name} alone"
-            )
+            entries = [json.loads(line) for line in whole.splitlines()]
+            return [
+                {**entry, "set": _as_changes(entry["set"])} if "set" in entry else entry for entry in entries
+            ]
+        except (ValueError, TypeError):
+            msg = f"{self.journal} is damaged; move it away to start with the labels in {self.path.name} only"
             raise InputError(msg) from None
 
     def _save(self, entry: list[Change], *, undo: bool = False) -> int:
@@ -282,25 +322,41 @@ class Store:
     def _remember(self, entry: Mapping[str, Any]) -> None:
         if entry.get("undo"):
             self._stack.pop()
-        elif "set" in entry:
-            self._stack.append([(node, before, after) for node, before, after in entry["set"]])
+        elif "set" in entry and not entry.get("final"):
+            self._stack.append(entry["set"])
 
     def _apply(self, entry: Iterable[Change]) -> None:
         for node, _, after in entry:
+            self._unwritten[node] = None
             self.values[node] = after
-            if not after:
+            if after == Answer():
                 del self.values[node]
         self.changes.append([(node, after) for node, _, after in entry])
         self.saved = False
 
-    def _value_after(self, node: str, names: list[str] | None, action: str | None) -> Value:
-        if names is None:
-            return [] if action == "clear" else str(action)
-        before = self.value(node)
-        return sorted({*before, *names}) if action == "add" and isinstance(before, list) else names
+    def _value_after(self, node: str, names: list[str] | None, action: str | None) -> Answer:
+        if action in ACTIONS:
+            return ACTIONS[action]
+        before = self.value(node).labels
+        if action == "confirm":
+            if not (names or before):
+                msg = f"the node {node!r} has no label to confirm"
+                raise InputError(msg)
+            return Answer(tuple(names or before), CONFIRMED)
+        return Answer(tuple(sorted({*before, *(names or ())}) if action == "add" else names or ()))
 
     def _digest(self) -> str:
-        return hashlib.sha256(self.path.read_bytes()).hexdigest() if self.path.exists() else ""
+        try:
+            return hashlib.sha256(self.path.read_bytes()).hexdigest()
+        except FileNotFoundError:
+            return ""
+        except OSError:
+            return "not readable"
+
+    def _copy_mode(self, path: Path) -> None:
+        """Give a file the mode of the label file, which others may not be allowed to read."""
+        with contextlib.suppress(OSError):
+            shutil.copymode(self.path, path)
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:
@@ -308,6 +364,11 @@ class Store:
         except OSError:
             return None
         return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+
+def _as_changes(entry: Iterable[Any]) -> list[Change]:
+    """Return the changes that a line of the journal holds."""
+    return [(node, *(Answer(tuple(labels), status) for labels, status in values)) for node, *values in entry]
 
 
 def _checked_names(names: object) -> list[str]:

@@ -50,6 +50,7 @@ class Updater:
         self.content: Content | None = None
         self._state: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
         self._process: Any = None
+        self._mutex = threading.Lock()
 
     def state(self) -> Content:
         """Return how far it is, for the page."""
@@ -57,9 +58,10 @@ class Updater:
 
     def start(self, labels: Labels, revision: int) -> bool:
         """Begin an update; False where one is running."""
-        if self._state["running"]:
-            return False
-        self._state = {"running": True, "done": 0, "total": 0, "error": None, "seconds": None}
+        with self._mutex:
+            if self._state["running"]:
+                return False
+            self._state = {"running": True, "done": 0, "total": 0, "error": None, "seconds": None}
         threading.Thread(target=self._run, args=(labels, revision), daemon=True).start()
         return True
 
@@ -83,7 +85,11 @@ class Updater:
                     break
                 self._state = {**self._state, "done": value[0], "total": value[1]}
         except (EOFError, OSError):
-            what, value, seconds = "error", "the process that computes was ended; update again", None
+            what, value, seconds = (
+                "error",
+                "the process that computes the update was ended; update again",
+                None,
+            )
         if what == "done":
             self.content = {**value, "revision": revision}
             self.number += 1

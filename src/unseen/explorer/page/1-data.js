@@ -65,14 +65,18 @@ const typeCodes = page.types && numbers(page.types.codes);
 const typesShown = new Set(page.types ? page.types.names.slice(0, page.types.first).keys() : []);
 const typeOf = (i) => (page.types ? page.types.names[typeCodes[i]] : "");
 
-/** What is known of each node: its classes, or "skip" or "unknown". */
-const NOTHING = [];
+const rowOf = (() => { let rows = null; return (node) => { rows ??= new Map(page.ids.map((text, i) => [text, i])); return rows.get(node) ?? -1; }; })();
+
+/** What is known about each node: its classes, and the status "skipped", "unknown", "confirmed" or "". */
+const NOTHING = [[], ""];
 const values = (() => {
   const codes = listsOf(page.labels), known = new Array(n).fill(NOTHING);
-  if (page.labels) for (let i = 0; i < n; i += 1) if (codes(i).length) known[i] = Array.from(codes(i), (k) => page.labels.names[k]);
+  if (page.labels) for (let i = 0; i < n; i += 1) if (codes(i).length) known[i] = [Array.from(codes(i), (k) => page.labels.names[k]), ""];
+  for (const [node, status] of page.statuses ?? []) if (rowOf(node) >= 0) known[rowOf(node)] = [known[rowOf(node)][0], status];
   return known;
 })();
-const labelsOf = (i) => (Array.isArray(values[i]) ? values[i] : NOTHING);
+const labelsOf = (i) => values[i][0];
+const statusOf = (i) => values[i][1];
 
 /** Take what discovery found, at the start and after every update; the map stays as it is. */
 function take(findings) {
@@ -109,7 +113,6 @@ function relabel(i) {
   }
 }
 
-const rowOf = (() => { let rows = null; return (node) => { rows ??= new Map(page.ids.map((text, i) => [text, i])); return rows.get(node) ?? -1; }; })();
 const idOf = (i) => (page.ids[i] === "" ? "(empty id)" : page.ids[i]);
 const chance = (i) => (probability === null || probability[i] === NONE || labelsOf(i).length ? null : probability[i] / 10000);
 const percent = (p) => `${(100 * p).toFixed(p > 0.995 || p < 0.005 ? 1 : 0)} %`;
@@ -118,12 +121,16 @@ const named = (colouring, i) => (colouring && !category(colouring, i).quiet ? ca
 const count = (number, one, several) => `${number.toLocaleString("en")} ${number === 1 ? one : several}`;
 const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-/** Cells that a spreadsheet would run as formulas begin with an apostrophe, so that they stay text; not in `exact` files. */
-function csv(rows, exact = false) {
-  const cell = (value) => {
+/**
+ * Text of a table. Ids, labels and answers are written unchanged, because the file is read back. In the columns `guarded`,
+ * which nobody reads back, cells that a spreadsheet would run as a formula begin with an apostrophe.
+ */
+function csv(rows, guarded = []) {
+  const cell = (value, k) => {
     let text = value === null || value === undefined ? "" : String(value);
-    if (!exact && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-    return /[",\r\n\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    if (guarded.includes(k) && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+    const plain = /^[\p{L}\p{N}_.:@/+|'-]+( [\p{L}\p{N}_.:@/+|'-]+)*$|^$/u.test(text);
+    return plain ? text : `"${text.replaceAll('"', '""')}"`;
   };
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }

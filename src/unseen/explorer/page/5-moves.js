@@ -63,8 +63,15 @@ stage.addEventListener("pointermove", (event) => {
   const [oldX, oldY] = pointers.get(event.pointerId);
   const other = [...pointers].find(([key]) => key !== event.pointerId);
   pointers.set(event.pointerId, [x, y]);
-  travelled += Math.abs(x - oldX) + Math.abs(y - oldY);
-  if (lasso) { extendLasso(x, y); return; }
+  // a busy browser hands over several moves as one event
+  const moves = event.getCoalescedEvents?.() ?? [];
+  let lastX = oldX, lastY = oldY;
+  for (const [nextX, nextY] of (moves.length ? moves : [event]).map(spot)) {
+    travelled += Math.abs(nextX - lastX) + Math.abs(nextY - lastY);
+    if (lasso) extendLasso(nextX, nextY);
+    [lastX, lastY] = [nextX, nextY];
+  }
+  if (lasso) return;
   if (other === undefined) { moveBy(x - oldX, y - oldY); return; }
   const [fixedX, fixedY] = other[1], before = Math.hypot(oldX - fixedX, oldY - fixedY), after = Math.hypot(x - fixedX, y - fixedY);
   if (before > 0) zoomAt((x + fixedX) / 2, (y + fixedY) / 2, after / before);

@@ -113,7 +113,7 @@ function nodeCard(i) {
     near.length ? make("p", { class: "small soft" }, "near ", make("span", { class: "id" }, near.slice(0, 4).map(idOf).join(", ")), near.length > 4 ? ` and ${near.length - 4} more` : "") : null);
 }
 
-const describe = (value) => (Array.isArray(value) ? value.join(", ") : { skip: "skipped", unknown: "of unknown class" }[value]);
+const describe = ([labels, status]) => (labels.length ? `${labels.join(", ")}${status ? ` (${status})` : ""}` : { skipped: "skipped", unknown: "class unknown" }[status] ?? "");
 
 function fillChosen() {
   const panel = panelOf("chosen"), rows = [...selection];
@@ -125,9 +125,9 @@ function fillChosen() {
   const order = probability === null ? rows : rows.sort((a, b) => (chance(b) ?? -1) - (chance(a) ?? -1));
   fill(panel, make("h2", { class: "lead", id: "chosen-count" }, `${count(rows.length, "node", "nodes")} selected`),
     answerForm(rows, "chosen"),
-    make("div", { class: "links" }, button("Let go", () => choose([]), { class: "link" }),
+    make("div", { class: "links" }, button("Clear selection", () => choose([]), { class: "link" }),
       button("Copy the address", copyAddress, { class: "link", id: "copy-address" }),
-      button("Save as CSV", () => download("selected-nodes.csv", csv([["node"], ...rows.map((i) => [page.ids[i]])], true)), { class: "link" })),
+      button("Save as CSV", () => download("selected-nodes.csv", csv([["node"], ...rows.map((i) => [page.ids[i]])])), { class: "link" })),
     make("ul", {}, ...order.slice(0, CARDS).map(nodeCard)),
     rows.length > CARDS ? make("p", { class: "soft small" }, `and ${(rows.length - CARDS).toLocaleString("en")} more`) : null);
 }

@@ -1,5 +1,6 @@
 // Answers: to the server that this page came from, which has them on disk before it says so; without one, into a file.
 const server = page.server ?? null;
+const original = values.slice();
 const saved = { session: null, revision: 0, findings: 0, undo: 0, own: [], state: null };
 
 /** The classes there are, the most frequent first. */
@@ -36,9 +37,9 @@ function answerForm(rows, where) {
 /** Save an answer about nodes, and show it only when it is saved. */
 async function answer(rows, { label, action }, what = null, where = "") {
   if (!rows.length) { say("There is no node left to answer about"); return; }
-  const asked = queue()[at];
-  if (where === "next" && doubts && action === "skip") { advance(asked); return; } // the label stays as it is
-  const reply = await send("answers", { node: rows.map((i) => page.ids[i]), ...(label === undefined ? { action } : { label }) });
+  const asked = queue()[at], checks = where === "next" && doubts;
+  if (checks && action === "skip") { advance(asked); return; } // the label stays as it is
+  const reply = await send("answers", { node: rows.map((i) => page.ids[i]), label, action: checks && label !== undefined ? "confirm" : action });
   if (!reply) return;
   tell(`${what ?? `${count(rows.length, "node", "nodes")}: ${label ?? action}`}, saved${server ? "" : " in this page; download the labels when you are done"}`);
   if (where === "next") advance(asked);
@@ -75,7 +76,8 @@ function local(name, body) {
   if (name === "undo") changes = saved.own.pop().map(([node, before]) => [node, before]);
   else {
     if (body.label !== undefined && (/[|\p{C}]/u.test(body.label) || /^(-1|nan|NA|N\/A|<NA>|None|null|NULL)$/.test(body.label) || body.label.length > 200)) throw new Error(`a class cannot be called ${short(body.label, 40)}`);
-    const value = body.label !== undefined ? [body.label] : body.action === "clear" ? [] : body.action;
+    const statuses = { skip: "skipped", unknown: "unknown", confirm: "confirmed" };
+    const value = [body.label === undefined ? [] : [body.label], statuses[body.action] ?? ""];
     saved.own.push(body.node.map((node) => [node, values[rowOf(node)]]));
     changes = body.node.map((node) => [node, value]);
   }
@@ -88,8 +90,8 @@ function follow(state) {
   let touched = false;
   for (const [node, value] of state.changes) {
     const i = rowOf(node);
-    if (i < 0 || String(values[i]) === String(value) && Array.isArray(values[i]) === Array.isArray(value)) continue;
-    values[i] = Array.isArray(value) && !value.length ? NOTHING : value;
+    if (i < 0 || JSON.stringify(values[i]) === JSON.stringify(value)) continue;
+    values[i] = value;
     relabel(i);
     touched = true;
   }
@@ -127,34 +129,38 @@ function fillClasses() {
 
 /** How far it is, at a glance. */
 function fillProgress() {
-  const { state } = saved, labelled = state?.labelled ?? values.filter((value) => Array.isArray(value) && value.length).length, total = state?.nodes ?? page.audit?.n_nodes ?? n;
+  const { state } = saved, labelled = state?.labelled ?? values.filter(([labels]) => labels.length).length, total = state?.nodes ?? page.audit?.n_nodes ?? n;
   const expected = page.audit?.expected_unseen ?? null, best = page.found?.count?.best ?? 0, facts = [];
   facts.push(`${labelled.toLocaleString("en")} of ${total.toLocaleString("en")} labelled`);
   if (page.found?.failed) facts.push("what is missing cannot be said");
   else if (expected !== null) facts.push(best === 0 && expected < 0.01 * total ? "nothing is missing any more" : `about ${Math.round(expected).toLocaleString("en")} of missing classes`, `${count(best, "new class", "new classes")} found`);
   facts.push(`${count(saved.undo, "answer", "answers")} given`);
   const update = state?.update, busy = !!update?.running, since = state ? state.revision - (page.revision ?? 0) : 0;
-  const shown = JSON.stringify([facts, update, since, state?.outside, saved.undo, changed.size, page.selfTest?.verdict]);
+  const shown = JSON.stringify([facts, update, since, state?.outside, state?.problem, saved.undo, changed.size, page.selfTest?.verdict]);
   if (shown === saved.shown) return; // a button that is replaced while it is pressed would not be clicked
   saved.shown = shown;
   const bar = make("progress", { "aria-label": "Update", max: String(update?.total || 1), value: busy && update.total ? String(update.done) : null, hidden: !busy });
   const outside = state?.outside ? make("div", { class: "warning", id: "outside" }, `${server.file} was changed by another program. `,
-    ...[["both", "Take it, with my answers"], ["file", "Take it as it is"], ["app", "Keep mine"]].map(([take, text]) => button(text, () => send("outside", { take }), { class: "link" }))) : null;
+    ...[["both", "Merge both"], ["file", "Use the file"], ["app", "Keep my answers"]].map(([take, text]) => button(text, () => send("outside", { take }), { class: "link" }))) : null;
   fill(byId("progress"), make("p", { id: "facts" }, facts.join(" · ")),
     page.selfTest ? make("p", { class: "small soft", id: "trust" }, page.selfTest.verdict) : null,
     update?.error ? make("p", { class: "warning" }, update.error) : null, outside,
+    state?.problem ? make("p", { class: "warning" }, `Your answers are saved in ${server.file}.journal, but not yet in ${server.file}: ${state.problem}`) : null,
     make("div", { class: "tools" }, server ? button(busy ? "Updating…" : since ? `Update (${count(since, "answer", "answers")} since)` : "Update", () => send("update", {}), { id: "update", disabled: busy }) : button("Download labels.csv", downloadLabels, { id: "save-labels" }),
       button("Undo", undo, { id: "undo", disabled: !saved.undo }), bar,
       changed.size ? button(`Select the ${changed.size.toLocaleString("en")} that changed`, () => { choose([...changed]); changed = new Set(); fillProgress(); }, { id: "changed" }) : null));
 }
 
+/** All labels and answers. Where a label was corrected, `replaces` names the old one, so that the file can be read with the old labels. */
 function downloadLabels() {
-  const answers = values.some((value) => typeof value === "string"), rows = [];
-  values.forEach((value, i) => {
-    if (typeof value === "string") rows.push([page.ids[i], "", value]);
-    else for (const name of value) rows.push(answers ? [page.ids[i], name, ""] : [page.ids[i], name]);
+  const rows = [];
+  values.forEach(([labels, status], i) => {
+    const replaced = labels.length ? original[i][0].filter((name) => !labels.includes(name)) : [];
+    const size = Math.max(labels.length, replaced.length, status ? 1 : 0);
+    for (let k = 0; k < size; k += 1) rows.push([page.ids[i], labels[k] ?? labels[0] ?? "", replaced[k] ?? "", k ? "" : status]);
   });
-  download("labels.csv", csv([answers ? ["node", "label", "answer"] : ["node", "label"], ...rows], true));
+  const used = [0, 1, ...[2, 3].filter((k) => rows.some((row) => row[k]))];
+  download("labels.csv", csv([["node", "label", "replaces", "status"], ...rows].map((row) => used.map((k) => row[k]))));
   tell(`${count(rows.length, "row", "rows")} saved as labels.csv`);
 }
 

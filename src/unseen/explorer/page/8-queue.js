@@ -2,7 +2,7 @@
 let at = 0, doubts = null;
 
 const queue = () => doubts ?? (page.suggestions ?? []);
-const isOpen = (row) => row.row === null || doubts || (!labelsOf(row.row).length && Array.isArray(values[row.row]));
+const isOpen = (row) => row.row === null || (doubts ? statusOf(row.row) !== "confirmed" : !labelsOf(row.row).length && !statusOf(row.row));
 
 /** The next question that has no answer yet. */
 function current() {
@@ -33,7 +33,7 @@ function fillSuggestions() {
   if (row) parts.push(...question(row), make("p", { class: "small soft", id: "keys" }, "Keys: 1 to 9 a class, n a new class, u unknown, s skip, backspace undo."));
   else if (server) parts.push(make("p", {}, "An update finds what to ask next."));
   if (doubts) parts.push(button("Back to the suggestions", () => { doubts = null; at = 0; fillSuggestions(); }, { class: "link" }));
-  if (page.suggestions?.length) parts.push(button("Save as CSV", exportSuggestions, { id: "export", class: "link" }));
+  if (page.suggestions?.length) parts.push(button("Save as CSV", exportSuggestions, { id: "export", class: "link", title: "Ids are written unchanged, also those that a spreadsheet would take for a formula" }));
   const later = rows.slice(at + 1).filter(isOpen);
   parts.push(make("ul", {}, ...later.slice(0, CARDS).map((other) => make("li", { class: "card" }, other.row === null ? make("span", { class: "id" }, other.node) : link(other.row), make("p", { class: "small soft" }, reasonOf(other))))));
   fill(panel, ...parts);
@@ -51,10 +51,10 @@ function question(row) {
 }
 
 function exportSuggestions() {
-  const header = ["node", "label", "answer", "reason", "likely_class", "unseen_probability", "group"];
-  const rows = page.suggestions.map((row) => [row.node, "", "", row.reason, row.likely_class, (row.unseen_probability ?? 0).toFixed(4), row.group]);
+  const header = ["node", "label", "replaces", "status", "reason", "likely_class", "unseen_probability", "group"];
+  const rows = page.suggestions.map((row) => [row.node, "", row.replaces, "", row.reason, row.likely_class, (row.unseen_probability ?? 0).toFixed(4), row.group]);
   // The mark at the start tells spreadsheets that the text is UTF-8.
-  download("suggested-nodes.csv", `\ufeff${csv([header, ...rows])}`);
+  download("suggested-nodes.csv", `\ufeff${csv([header, ...rows], [4, 5, 7])}`);
   say(`${rows.length} nodes saved as suggested-nodes.csv`);
 }
 

@@ -1,0 +1,258 @@
+"""The codec of label files and answers: `node, label`, and where somebody was asked `replaces` and `status`.
+
+A file that people edit stays theirs. Text is cut into lines and cells, and an answer about a node changes the cells of
+its rows: names and order of columns, order of rows, other columns, comments, quotes, line ends and encoding stay byte
+for byte, and new rows come last. Other formats are tables whose other columns stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from unseen.data.columns import filled_cells, label_values
+from unseen.data.files import STANDARD, atomic_path
+from unseen.data.ids import id_array, is_list, is_string
+from unseen.data.labels_text import Answer, LabelText, find_status
+from unseen.data.names import REPLACES, lower
+from unseen.data.opened import File, data_suffix
+from unseen.data.options import Options
+from unseen.data.sources import Source, format_of, resolve, written_format
+from unseen.data.tables import Table
+from unseen.errors import InputError
+from unseen.ids import Ints, as_ids, match_ids
+from unseen.labels import CONFIRMED, STATUSES, Labels
+
+if TYPE_CHECKING:
+    from unseen.data.read import FileLayout
+
+QUESTION_COLUMNS = (
+    "node",
+    "label",
+    "replaces",
+    "status",
+    "reason",
+    "likely_class",
+    "unseen_probability",
+    "group",
+)
+"""The columns of a table of questions; with `label` or `status` filled in, it is read as labels."""
+TABLES = ("text", "Parquet", "Feather", "JSON lines")
+"""Formats of labels that have other columns, too."""
+
+
+def answers_of(labels: Labels) -> dict[str, Answer]:
+    """Return what is known about every node that has a label or an answer, by the text of its id.
+
+    Examples
+    --------
+    >>> answers_of(Labels.from_values(["red", None], [7, 8]))
+    {'7': Answer(labels=('red',), status='')}
+    """
+    known = {str(node): Answer(tuple(names)) for node, names in labels.to_lists().items()}
+    for node, status in labels.answers.items():
+        known[str(node)] = Answer(known.get(str(node), Answer()).labels, status)
+    return known
+
+
+def labels_of_answers(answers: Mapping[str, Answer], node_ids: Iterable[str]) -> Labels:
+    """Return the labels of these nodes; what :func:`answers_of` returned comes back."""
+    labels = Labels.from_values({node: answer.labels for node, answer in answers.items()}, node_ids)
+    statuses = {node: answer.status for node, answer in answers.items() if answer.status}
+    return replace(labels, answers=statuses)
+
+
+def answer_table(labels: Labels) -> pa.Table:
+    """Return a table ``node, label`` with a row per label, and a column `status` where there are answers.
+
+    Examples
+    --------
+    >>> labels = replace(Labels.from_values(["x", None, None], ["a", "b", "c"]), answers={"c": "skipped"})
+    >>> answer_table(labels).to_pylist()
+    [{'node': 'a', 'label': 'x', 'status': ''}, {'node': 'c', 'label': '', 'status': 'skipped'}]
+    """
+    nodes, text = id_array(labels.node_ids), pa.large_string()
+    rows, columns = labels.indicator.nonzero()
+    names = pa.array(list(labels.classes), text).take(pa.array(columns))
+    table = pa.table({"node": nodes.take(pa.array(rows)), "label": names})
+    if not labels.answers:
+        return table
+    statuses, others = [""] * table.num_rows, dict[int, str]()
+    places = match_ids(as_ids(list(labels.answers)), labels.node_ids).tolist()
+    first, end = labels.indicator.indptr[:-1], labels.indicator.indptr[1:]
+    for row, status in zip(places, labels.answers.values(), strict=True):
+        if row < 0:
+            continue
+        if first[row] < end[row]:
+            statuses[first[row]] = status
+        else:
+            others[row] = status
+    labelled = table.append_column("status", pa.array(statuses, text))
+    unlabelled = pa.table(
+        [nodes.take(pa.array(list(others), pa.int64())), [""] * len(others), list(others.values())],
+        schema=labelled.schema,
+    )
+    return pa.concat_tables([labelled, unlabelled])
+
+
+def read_answers(table: Table, labelled: Ints) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the status of the rows that have one, and the label that the label of a row replaces.
+
+    Parameters
+    ----------
+    table : Table
+        A label file.
+    labelled : ndarray of int64
+        Its rows with a label. One that replaces another label is confirmed. Where such a row has no label but a
+        status, the label in question stays, and is confirmed too.
+    """
+    column = table.find(REPLACES)
+    replaces = {} if column is None else filled_cells(table.columns[column])
+    has_label, answers = set(labelled.tolist()), dict[int, str]()
+    column = find_status(table.names or (), lambda k: _texts(table.columns[k]))
+    for row, cell in ({} if column is None else filled_cells(table.columns[column])).items():
+        status = cell.lower()
+        if status not in STATUSES:
+            msg = f"{table.place(row)}: the status is {cell!r}; it must be empty or one of {', '.join(STATUSES)}"
+            raise InputError(msg)
+        if row not in has_label or status == CONFIRMED:
+            answers[row] = CONFIRMED if row in replaces else status
+    return answers | dict.fromkeys(replaces.keys() & has_label, CONFIRMED), replaces
+
+
+def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (is_string(kind) or pa.types.is_null(kind)):
+        return ["(not text)"]
+    texts: list[str | None] = column.cast(pa.large_string()).unique().to_pylist()
+    return texts
+
+
+def read_text(path: Path, options: Options | None = None, nodes: Iterable[str] | None = None) -> LabelText:
+    """Return a label file that is text, ready to be changed.
+
+    `nodes` are the ids of the graph, where they are known: a first row whose id alone is not among them is a header.
+    """
+    layout, node, label = _inspect(path, options, nodes)
+    data = File(path, "labels").read()
+    return LabelText(data, layout.delimiter or ",", header=layout.has_header, node=node, label=label)
+
+
+def _inspect(
+    path: Path, options: Options | None, nodes: Iterable[str] | None = None
+) -> tuple[FileLayout, int, int]:
+    """Return how a label file is read, and the positions of its ids and labels."""
+    from unseen.data.read import inspect_file  # which reads labels by this module
+
+    layout = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
+    columns = (layout.columns[name] for name in ("node", "label"))
+    node, label = (column if isinstance(column, int) else layout.names.index(column) for column in columns)
+    return layout, node, label
+
+
+def new_text(path: Path) -> LabelText:
+    """Return an empty label file of the format that the suffix of `path` names."""
+    delimiter = "\t" if data_suffix(path) in (".tsv", ".tab") else ","
+    return LabelText(f"node{delimiter}label\n".encode(), delimiter, header=True)
+
+
+def write_answers(
+    source: Path, target: Path, answers: Mapping[str, Answer], labels: Labels, options: Options | None = None
+) -> None:
+    """Write the label file `source` to `target`, with new answers about some nodes and everything else as it is.
+
+    Text stays as it is byte for byte, other tables keep their other columns. Formats that have no other columns are
+    written anew, with all of the `labels`.
+    """
+    from unseen.data.writers import text_fill  # which writes labels by this module
+
+    before = format_of(source, "labels")
+    is_stdout = str(target) == STANDARD
+    shape = (source if before.name == "text" else Path("labels.csv")) if is_stdout else target
+    after = written_format(shape, "labels")
+    if before.name == after.name == "text" and data_suffix(source) == data_suffix(shape):
+        text = read_text(source, options)
+        for node_id, answer in answers.items():
+            text.set_answer(node_id, answer)
+        fill = text_fill(target, lambda: [text.data()])
+    else:
+        value: Any = labels
+        if {before.name, after.name} <= set(TABLES):
+            _, node, label = _inspect(source, options)
+            parts: list[Any] = list(Source(source, "labels", options).batches())
+            table = Table.joined(parts)
+            names = table.names or tuple("node" if k == node else "label" for k in range(2))
+            arrays = pa.Table.from_arrays(list(table.columns), list(names))
+            value = edit_table(arrays, node, label, answers)
+            if after.name == "text":  # which has no missing cells
+                cells = [_without_nulls(column) for column in value.columns]
+                value = pa.Table.from_arrays(cells, value.column_names)
+        fill = resolve(after.writers["labels"])(value, "labels", shape)[shape]
+    with atomic_path(target) as temporary:
+        fill(temporary)
+
+
+def _without_nulls(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.large_string()).fill_null("") if column.null_count else column
+
+
+def edit_table(table: pa.Table, node: int, label: int, answers: Mapping[str, Answer]) -> pa.Table:
+    """Return a table of labels with these answers; rows stay in their order, and new ones come last.
+
+    Examples
+    --------
+    >>> table = pa.table({"id": [1, 2], "team": ["red", None], "age": [7, 8]})
+    >>> edit_table(table, 0, 1, {"2": Answer(("blue",)), "3": Answer(("red",))}).to_pydict()
+    {'id': [1, 2, 3], 'team': ['red', 'blue', 'red'], 'age': [7, 8, None]}
+    """
+    own, bar = lower(table.column_names), "\0" if is_list(table.column(label).type) else "|"
+    status = find_status(own, lambda k: _texts(table.column(k)))
+    replaces = own.index(REPLACES[0]) if REPLACES[0] in own else None
+    places = {"node": node, "label": label, "replaces": replaces, "status": status}
+    ours = {name: k for name, k in places.items() if k is not None}
+    others = [""] if table.num_columns > len(ours) else []
+    before = [_cell_texts(table.column(k), bar) for k in ours.values()]
+    text = LabelText(",".join([*ours, *others]).encode() + b"\n", ",", header=True, bar=bar)
+    for cells in zip(*before, strict=True):
+        text.append_row([*cells, *others])
+    for node_id, answer in answers.items():
+        text.set_answer(node_id, answer)
+    after = text.cells()
+    added = pa.nulls(len(after["node"]) - table.num_rows)
+    columns = [
+        pa.chunked_array([*column.chunks, added.cast(column.type)], column.type) for column in table.columns
+    ]
+    for (name, k), texts in zip(ours.items(), before, strict=True):
+        columns[k] = _change_column(table.column(k), texts, after[name], bar)
+    new = [name for name in after if name not in ours]
+    columns += [pa.chunked_array([after[name]], pa.string()) for name in new]
+    names = [*table.column_names, *(f"unseen_{name}" if name in own else name for name in new)]
+    return pa.Table.from_arrays(columns, names).replace_schema_metadata(table.schema.metadata)
+
+
+def _cell_texts(column: pa.ChunkedArray, bar: str) -> list[str]:
+    """Return a column as text files have it."""
+    if is_string(column.type):
+        return [cell or "" for cell in column.to_pylist()]
+    cells: list[list[str]] = [[] for _ in range(len(column))]
+    for row, name in zip(*label_values(column, "labels"), strict=True):
+        cells[row].extend([name.as_py()] if name.is_valid else [])
+    return list(map(bar.join, cells))
+
+
+def _change_column(column: pa.ChunkedArray, before: list[str], after: list[str], bar: str) -> pa.ChunkedArray:
+    """Return a column with the cells whose texts changed; a column of numbers that gets a name becomes text."""
+    values = [*column.to_pylist(), *[None] * (len(after) - len(before))]
+    for row, text in enumerate(after):
+        if row >= len(before) or text != before[row]:
+            values[row] = text.split(bar) if text and is_list(column.type) else text or None
+    for convert in (lambda value: value, int, float):
+        with contextlib.suppress(ValueError, TypeError, pa.ArrowException):
+            typed = [None if value is None else convert(value) for value in values]
+            return pa.chunked_array([pa.array(typed, column.type)])
+    return pa.chunked_array([[text or None for text in after]], pa.string())
