@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,20 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         goal = (page.parent / target).resolve()
         assert "://" in target or goal in made or goal.exists(), target
+
+
+def test_no_text_installs_from_a_package_index() -> None:
+    """Nothing is published there: texts name folders of a clone, as `unseen.errors.install_hint` does."""
+    extras = "|".join(
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    )
+    forbidden = re.compile(rf"pip install (?:[^\n`#]*\s)?['\"]?unseen\b|\bunseen\[(?:{extras})[],]")
+    for command in ("pip install " + "'unseen[viz]'", "pip install -U " + "unseen-paper", "unseen" + "[viz]"):
+        assert forbidden.search(command)
+    for folder in ("src", "docs", "paper", "tests", "tools", "."):
+        for path in (ROOT / folder).glob("*" if folder == "." else "**/*"):
+            if path.suffix in (".py", ".md", ".rst", ".js", ".html") or path.name == "Makefile":
+                assert not forbidden.search(path.read_text(encoding="utf-8")), path
 
 
 def test_the_reference_has_every_public_name() -> None:

@@ -16,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.errors import install_hint
 from unseen.explorer import Subject, build_page, explore, palette, render_page, write_explorer
 from unseen.explorer import build as building
 from unseen.explorer import edges as joining
@@ -89,6 +90,7 @@ def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:
         "edges",
         "labels",
         "truth",
+        "comparison",
         "features",
         "probability",
         "evidence",
@@ -207,7 +209,7 @@ def test_without_the_viz_extra_scikit_learn_lays_the_map_out_and_the_page_says_s
     assert not build_page(subject, title="t")["notes"]
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     page = build_page(subject, title="t")
-    assert "laid out by scikit-learn; pip install 'unseen[viz]'" in page["notes"][0]
+    assert install_hint("viz") in page["notes"][0]
     places = np.column_stack([numbers(page[axis]) for axis in "xy"]).astype(float)
     again = build_page(subject, title="t")
     assert (page["x"], page["y"]) == (again["x"], again["y"])

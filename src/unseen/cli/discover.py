@@ -55,10 +55,7 @@ def discover(
 
 def _comparison(truth: Truth, result: Discovery) -> str:
     """Return how right the result was, in words: the labels were hidden and not missing."""
-    lines = [
-        f"The truth, which was hidden: {truth.n_hidden:,} of {truth.n_nodes:,} nodes are of "
-        f"{counted(truth.n_classes, 'new class')}."
-    ]
+    lines = [truth.summary()]
     figures: dict[str, Any] = {
         "AUROC of the probabilities": truth.auroc,
         "expected calibration error": truth.ece,

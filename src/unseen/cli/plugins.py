@@ -13,10 +13,9 @@ from typing import Any
 
 import typer
 
-from unseen.errors import UnseenError, logger
+from unseen.errors import UnseenError, install_hint, logger
 
 GROUP = "unseen.commands"
-PAPER = "unseen-paper"
 PAPER_COMMANDS = {
     "reproduce": "The paper's tables and figures, ours beside theirs.",
     "bench": "Measure speed and memory, and print the ratios.",
@@ -38,10 +37,10 @@ def commands(word: str | None, own: Container[str]) -> dict[str, Command]:
     """
     entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
     if word in PAPER_COMMANDS and word not in entries:
-        msg = f"`unseen {word}` comes with {PAPER}; install it with: pip install {PAPER}"
+        msg = f"`unseen {word}` comes with the paper's package; {install_hint('paper')}"
         raise UnseenError(msg)
     absent = [name for name in PAPER_COMMANDS if name not in entries]
-    where = f"Comes with the paper's package: pip install {PAPER}."
+    where = f"Comes with the paper's package; {install_hint('paper')}"
     added: dict[str, Command] = dict.fromkeys(absent, (None, where))
     for name, entry in entries.items():
         if name in own:

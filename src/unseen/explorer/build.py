@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from unseen.discovery.truth import compare
 from unseen.embedding import Embedding
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, install_hint, logger
 from unseen.explorer import palette
 from unseen.explorer.colourings import by_label, by_name, by_probability, colourings_of
 from unseen.explorer.content import Content, category, colouring, lists, packed_map, packed_probabilities
@@ -32,9 +33,7 @@ MAX_NODES = 1_000_000
 """Nodes drawn unless more are asked for."""
 HUGE = 300_000
 """Of more nodes the page leaves out their features and why they got their probabilities."""
-SLOW_LAYOUT = (
-    "The map is laid out by scikit-learn; pip install 'unseen[viz]' brings openTSNE, which is faster."
-)
+SLOW_LAYOUT = f"The map is computed by scikit-learn. For openTSNE, which is faster, {install_hint('viz')}"
 """What a page says where openTSNE is missing."""
 
 
@@ -170,6 +169,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "colourings": colourings,
         "labels": _label_lists(labels),
         "truth": _label_lists(truth),
+        "comparison": compare(discovery, subject.truth).summary() if discovery and subject.truth else None,
         "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
         "evidence": None if verdicts is None or len(ids) > HUGE else verdicts.evidence,
         "found": None if discovery is None else found_classes(discovery, ids),
