@@ -16,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.discovery.truth import Truth
 from unseen.errors import install_hint
 from unseen.explorer import Subject, build_page, explore, palette, render_page, write_explorer
 from unseen.explorer import build as building
@@ -81,6 +82,16 @@ def test_every_part_of_the_findings_is_there(subject: Subject) -> None:
     assert held["found"]["classes"][0]["caption"] == ["</script>", "blue"]
     assert held["selfTest"]["classes"][0]["auroc"] == 0.9
     assert [row["node"] for row in held["suggestions"]][:2] == list(subject.embedding.node_ids[:2])
+
+
+def test_findings_are_compared_with_the_truth_where_there_is_one(subject: Subject) -> None:
+    expected = Truth(n_hidden=40, n_nodes=80, n_flagged=40, n_flagged_hidden=40).summary()
+    assert build_page(subject, title="t")["comparison"] == expected
+    for truth in (
+        None,
+        subject.labels,
+    ):  # without a true label of an unlabelled node there is nothing to compare
+        assert build_page(replace(subject, truth=truth), title="t")["comparison"] is None
 
 
 def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:

@@ -169,7 +169,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "colourings": colourings,
         "labels": _label_lists(labels),
         "truth": _label_lists(truth),
-        "comparison": compare(discovery, subject.truth).summary() if discovery and subject.truth else None,
+        "comparison": _compare_with_truth(subject),
         "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
         "evidence": None if verdicts is None or len(ids) > HUGE else verdicts.evidence,
         "found": None if discovery is None else found_classes(discovery, ids),
@@ -178,6 +178,16 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "suggestions": None if suggestions is None else placed([asdict(each) for each in suggestions], ids),
         "doubts": None if subject.doubts is None else placed(subject.doubts.to_pylist(), ids),
     }
+
+
+def _compare_with_truth(subject: Subject) -> str | None:
+    """Return how many of the flagged nodes belong to hidden classes; None if no unlabelled node has a true label."""
+    if subject.discovery is None or subject.truth is None:
+        return None
+    try:
+        return compare(subject.discovery, subject.truth).summary()
+    except InputError:
+        return None
 
 
 def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:
