@@ -21,6 +21,8 @@ PAPER_COMMANDS = {
     "bench": "Measure speed and memory, and print the ratios.",
 }
 """Commands of the distribution that holds the paper's experiments, listed whether it is installed or not."""
+ABSENT = "Comes with the paper's package, which is not installed."
+"""Help of these commands where it is missing; calling one of them says how to install it."""
 Command = tuple[Callable[..., Any] | None, str | None]
 """A function, None where it is not called, and its help, None where that of the function counts."""
 
@@ -40,8 +42,7 @@ def commands(word: str | None, own: Container[str]) -> dict[str, Command]:
         msg = f"`unseen {word}` comes with the paper's package; {install_hint('paper')}"
         raise UnseenError(msg)
     absent = [name for name in PAPER_COMMANDS if name not in entries]
-    where = f"Comes with the paper's package; {install_hint('paper')}"
-    added: dict[str, Command] = dict.fromkeys(absent, (None, where))
+    added: dict[str, Command] = dict.fromkeys(absent, (None, ABSENT))
     for name, entry in entries.items():
         if name in own:
             logger.warning("the command %r of %s is ignored: unseen has one", name, _owner(entry))
