@@ -66,7 +66,7 @@ def test_the_text_tells_the_story_in_order_and_shows_the_truth(
     report = json.loads(cli("demo", "-o", tmp_path / "other", "--no-page", "--json").out)
     lines = ran.out.splitlines()
     assert len(lines) <= 45
-    assert max(map(len, lines[:-1])) <= 100
+    assert max(len(line) for line in lines if "/" not in line) <= 100  # paths may be longer
     found, truth = report["discovery"], report["discovery"]["truth"]
     n_hidden = count_packages(report["hidden"])
     assert truth["n_hidden"] == n_hidden
@@ -78,7 +78,7 @@ def test_the_text_tells_the_story_in_order_and_shows_the_truth(
         f"new-{len(truth['matches'])}",
         f"Of the {truth['n_flagged']:,} flagged nodes (probability above 0.5), {truth['n_flagged_hidden']:,} do",
         *(f"{scores['unseen_f1']:.2f}" for scores in report["methods"].values()),
-        f". {sys.prefix}/bin/activate",
+        "bin/activate" if (Path(sys.prefix) / "bin" / "activate").exists() else "Your own files",
         demo.OWN_FILES,
         str(tmp_path / "demo" / "explorer.html"),
     ]
