@@ -1,68 +1,74 @@
-# `make demo` and `make test` are all a newcomer needs; both are idempotent. `make quick` is for every save.
-PYTHON ?= python3
+# `make demo` and `make test` set up everything they need in .venv; a second run installs nothing.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := -m pip install --quiet --disable-pip-version-check
+DEMO := -e '.[viz,label,neural]'
+DEV := -e '.[dev]' -e ./paper
 STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
-.PHONY: demo test quick matrix docs test-oldest coverage mutants lint types pytest clean
+# $(call install,what): pip's own lines go to a log, which is shown if it fails
+define install
+	@test -n "$(PYTHON)" || { echo "unseen needs Python 3.11 or newer: make PYTHON=/path/to/python ..." >&2; exit 1; }
+	@echo "Setting up .venv (about 2 minutes the first time) ..." >&2
+	@test -x $(BIN)/pip || "$(PYTHON)" -m venv $(VENV) || \
+		{ rm -rf $(VENV); echo "cannot create a virtual environment: install Python's venv and pip" >&2; exit 1; }
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python $(PIP) $(1) >$(VENV)/install.log 2>&1 || \
+		{ cat $(VENV)/install.log >&2; exit 1; }
+endef
 
-demo: $(VENV)/.demo
-	$(BIN)/unseen demo
+.PHONY: help demo test quick matrix docs test-oldest coverage mutants lint types pytest clean
 
-test: lint types pytest
+help:         ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-# without what is slow, needs a browser or several processes, or the paper's graphs
-quick: $(VENV)/.dev
+demo: $(VENV)/.demo         ## set up everything and find hidden classes in a bundled graph
+	@$(BIN)/unseen demo
+
+test: lint types pytest     ## set up everything and run all checks: ruff, mypy, pytest
+
+quick: $(VENV)/.dev         ## run the tests that need no browser, no data and little time
 	env -u UNSEEN_DATA OMP_NUM_THREADS=1 $(BIN)/pytest -q -m "not slow and not browser and not processes"
 
-# every command on every kind of graph: all combinations, of which `test` runs a pairwise choice
-matrix: $(VENV)/.dev
+matrix: $(VENV)/.dev        ## run every command on every kind of graph, in all combinations
 	UNSEEN_MATRIX=full OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 tests/scenarios/test_matrix.py
 
-# the site, in the folder `site`: tutorials are run, warnings are errors, links inside it are checked
-docs: $(VENV)/.dev
+docs: $(VENV)/.dev          ## build the documentation into site/index.html; warnings are errors
 	$(BIN)/python tools/build_docs.py site
 
-# the quick tests with the lower bounds of pyproject.toml, and without torch
-test-oldest: tools/oldest.py pyproject.toml
-	$(PYTHON) -m venv .venv-oldest
-	$(PYTHON) tools/oldest.py > .venv-oldest/oldest.txt
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -r .venv-oldest/oldest.txt -e .
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e ./paper
+test-oldest: tools/oldest.py pyproject.toml   ## run the quick tests with the oldest supported versions, without torch
+	"$(PYTHON)" -m venv .venv-oldest
+	"$(PYTHON)" tools/oldest.py > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python $(PIP) -c .venv-oldest/oldest.txt -r .venv-oldest/oldest.txt -e .
+	.venv-oldest/bin/python $(PIP) --no-deps -e ./paper
 	env -u UNSEEN_DATA OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -q -m "not slow and not browser and not processes" tests
 
-# branch coverage of both distributions beside that of 0.1.0
-coverage: $(VENV)/.dev
+coverage: $(VENV)/.dev      ## measure the branch coverage of both distributions
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal --cov=src --cov=paper/src --cov-branch --cov-report=json
 	$(BIN)/python tools/coverage_report.py
 
-# 30 small changes of the core, each of which the quick tests must notice
-mutants: $(VENV)/.dev
+mutants: $(VENV)/.dev       ## change the core in 30 places, one at a time; the quick tests must notice
 	$(BIN)/python tools/mutants.py
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev          ## check the code with ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev
+types: $(VENV)/.dev         ## check the types with mypy
 	$(BIN)/mypy
 
-pytest: $(VENV)/.dev
+pytest: $(VENV)/.dev        ## run all tests
 	$(BIN)/python tools/fetch_axe.py
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal --durations=15
 
-$(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unseen needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment could be made: install Python's venv and pip" >&2; exit 1; }
+$(VENV)/.demo: $(STAMPED)
+	$(call install,$(DEMO))
+	@touch $@
 
-$(VENV)/.demo: $(BIN)/python $(STAMPED)
-	$(PIP) -e '.[viz]' -e ./paper
-	touch $@
+$(VENV)/.dev: $(STAMPED)
+	$(call install,$(DEV))
+	@touch $@ $(VENV)/.demo
 
-$(VENV)/.dev: $(BIN)/python $(STAMPED)
-	$(PIP) -e '.[dev]' -e ./paper
-	touch $@ $(VENV)/.demo
-
-clean:
+clean:        ## delete the environment and everything that was built
 	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import unseen
+from unseen.cli.demo import METHODS, OWN_FILES
 
 ROOT = Path(unseen.__file__).parents[2]
 MADE = ("run", "project", "tutorials", "gallery", "api")
@@ -38,6 +40,21 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         goal = (page.parent / target).resolve()
         assert "://" in target or goal in made or goal.exists(), target
+
+
+def test_no_text_installs_from_a_package_index() -> None:
+    """Nothing is published there: texts name folders of a clone, as `unseen.errors.install_hint` does."""
+    extras = "|".join(
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    )
+    forbidden = re.compile(rf"pip install (?:[^\n`#]*\s)?['\"]?unseen\b|\bunseen\[(?:{extras})[],]")
+    for name in ("unseen", "unseen-paper"):
+        assert forbidden.search(f"pip install -U {name}")
+        assert forbidden.search(f"pip install '{name}[viz]'")
+    for folder in ("src", "docs", "paper", "tests", "tools", "."):
+        for path in (ROOT / folder).glob("*" if folder == "." else "**/*"):
+            if path.suffix in (".py", ".md", ".rst", ".js", ".html") or path.name == "Makefile":
+                assert not forbidden.search(path.read_text(encoding="utf-8")), path
 
 
 def test_the_reference_has_every_public_name() -> None:
@@ -77,13 +94,25 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_table_of_the_readme_is_what_the_demo_prints(
+def test_the_numbers_of_the_readme_are_those_of_the_demo(
     cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch", reason="the demo leaves out RECT and the GCN without torch")
     monkeypatch.chdir(tmp_path)
-    shown = json.loads(cli("demo", "--json", "--no-page", "-q").out)["methods"]
+    report = json.loads(cli("demo", "--json", "--no-page").out)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"(?m)^\| .* \| \**(0\.\d\d)\** \| \**(0\.\d\d)\** \|$", readme)
-    figures = [(f"{each['seen_f1']:.2f}", f"{each['unseen_f1']:.2f}") for each in shown.values()]
-    assert rows == figures
+    rows = re.findall(r"(?m)^\| (.*) \| (0\.\d\d) \| (0\.\d\d) \|$", readme.replace("**", ""))
+    scores = report["methods"].items()
+    assert rows == [
+        (METHODS[name], f"{each['seen_f1']:.2f}", f"{each['unseen_f1']:.2f}") for name, each in scores
+    ]
+    found, truth = report["discovery"], report["discovery"]["truth"]
+    assert f"about {found['expected']:,.0f} packages belong to {found['classes']} missing sections" in readme
+    assert f"in truth, {truth['n_hidden']:,} packages belong to {truth['n_classes']}." in readme
+
+
+def test_the_readme_is_one_screen_and_has_the_commands_that_the_demo_recommends() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 60
+    assert len(re.sub(r"\]\([^)]*\)", "]", readme).split()) <= 420
+    assert re.findall(r"(?m)^\$ (unseen .*)$", readme) == [line.strip() for line in OWN_FILES.splitlines()]

@@ -36,7 +36,9 @@ NOT_RUN = {
     "export": "belongs to the torchrun below it",
     "torchrun": "takes several machines; tests/engine/test_processes.py runs it on one",
     "unseen label": "serves until Ctrl-C; tests/explorer/test_label_loop.py runs it",
-    "unseen demo": "takes half a minute; tests/cli/test_demo.py and test_docs.py run it",
+    "make": "runs the demo, which tests/cli/test_demo.py and test_docs.py do, or these tests",
+    "python3 -m venv": "makes an environment of the reader's own",
+    ". ~": "activates it",
     "unseen reproduce": "needs the paper's graphs; paper/tests/cli/test_reproduce.py runs it",
 }
 """Commands by how they begin, and why they are not run here."""
@@ -107,10 +109,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     words.to_csv("features.csv", index=False)
     words.to_parquet("features.parquet")
     texts = [" ".join(words.columns[1:][row > 0]) for row in words.iloc[:, 1:].to_numpy()]
-    pd.DataFrame({"node": words["node"], "text": texts}).to_csv("texts.csv", index=False)
+    for name in ("texts.csv", "descriptions.csv"):
+        pd.DataFrame({"node": words["node"], "text": texts}).to_csv(name, index=False)
     sections = data.labels.to_pandas()
     known = sections[~sections.isin(["mail", "sound"])].sample(frac=0.4, random_state=0)
-    known.rename("label").rename_axis("node").to_csv("labels.csv")
+    for name in ("labels.csv", "categories.csv"):
+        known.rename("label").rename_axis("node").to_csv(name)
     Path("names.csv").write_text("name,description\nmail,to route and compose mail\n", encoding="utf-8")
     vectors = unseen.SmoothFeats(n_components=8, random_state=0).fit_transform(data.graph)
     for name in ("vectors.parquet", "vectors.w2v.txt"):
@@ -194,11 +198,11 @@ def test_extras_that_are_named_are_there() -> None:
     named = {
         extra
         for page in PAGES
-        for listed in re.findall(r"unseen\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+        for listed in re.findall(r"pip install \"\.\[([\w,]+)\]", page.read_text(encoding="utf-8"))
         for extra in listed.split(",")
     }
     assert named <= set(project["optional-dependencies"])
-    assert named >= {"neural", "viz"}
+    assert named >= {"neural", "viz", "label"}
 
 
 def test_reasons_are_used() -> None:

@@ -1,9 +1,9 @@
 """Bring paper/docs/results and its pages up to date with its runs.csv; runs nothing anew.
 
-`paper/tools/results_page.py` rewrites the csv files and figures from `runs.csv` (the paper's graphs must be there, see
-`UNSEEN_DATA`), then the tables that stand between ``<!-- results: name -->`` and ``<!-- end of results -->`` in
-its README.md and in that of the root. With `--pages` it only does the latter, from the csv files. Sentences around the
-tables are written by hand: read them again afterwards.
+`paper/tools/results_page.py` rewrites the csv files and figures from `runs.csv` (the paper's graphs must be there,
+see `UNSEEN_DATA`), then the tables between ``<!-- results: name -->`` and ``<!-- end of results -->`` in its
+README.md. With `--pages` it only does the latter, from the csv files. Sentences around the tables are written by
+hand: read them again afterwards.
 """
 
 from __future__ import annotations
@@ -23,13 +23,11 @@ from unseen_paper.report.tables import render
 
 PAPER = Path(__file__).parents[1]
 RESULTS = PAPER / "docs" / "results"
-PAGES = (RESULTS / "README.md", PAPER.parent / "README.md")
+PAGE = RESULTS / "README.md"
 PROTOCOL = {"citeseer": 15, "cora": 21, "wiki": 20, "ppi": 20, "blogcatalog": 5}
 """How many splits a row should rest on."""
 FAR = 0.015
 """Figures that are so much below the paper's, or more, are listed."""
-SHORT = ("nodefeats", "gcn", "rect", "smoothfeats", "rect-plus")
-"""Methods of the table in the README."""
 MARKED = re.compile(r"(?s)(<!-- results: ([\w-]+) -->\n)(.*?)(<!-- end of results -->)")
 
 Row = dict[str, Any]
@@ -38,8 +36,7 @@ Row = dict[str, Any]
 def main(*arguments: str) -> None:
     if "--pages" not in arguments:
         rebuild(RESULTS)
-    for page in PAGES:
-        page.write_text(filled(page.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
 
 
 def rebuild(folder: Path) -> None:
@@ -57,7 +54,7 @@ def filled(page: str, folder: Path) -> str:
 
 def section(name: str, folder: Path) -> str:
     """Return what stands between the marks of that name."""
-    own = {"state": state, "below": below, "claims": claims, "overview": overview, "short": short}
+    own = {"state": state, "below": below, "claims": claims, "overview": overview}
     if name in own:
         return own[name](folder)
     return experiment_table(name, rows_of(name, folder), style="markdown")
@@ -120,23 +117,13 @@ def claims(folder: Path) -> str:
     return render(["claim", "by the paper's figures", "here", "ours"], cells, style="markdown", left=4)
 
 
-def short(folder: Path) -> str:
-    """Return micro F1 of a few methods beside the paper's RECT, with 30 % of the labels."""
-    return overview(folder, "micro F1, 30 % of the labels", SHORT, rates=(0.3,))
-
-
-def overview(
-    folder: Path,
-    heading: str = "micro F1 at 10 / 30 / 50 % labels",
-    only: tuple[str, ...] = (),
-    rates: tuple[float, ...] = RATES,
-) -> str:
+def overview(folder: Path) -> str:
     """Return micro F1 of all methods beside the paper's RECT, a number per label rate, in bold where best at each."""
     rows = {(row["dataset"], row["method"], row["label_rate"]): row for row in rows_of("f1", folder)}
     methods = dict.fromkeys([*TITLES, *(method for _, method, _ in rows)])
 
     def scores(dataset: str, method: str, score: str = "micro_f1") -> list[float]:
-        values = [rows.get((dataset, method, rate), {}).get(score) for rate in rates]
+        values = [rows.get((dataset, method, rate), {}).get(score) for rate in RATES]
         return [] if None in values else values
 
     def cell(values: list[float], best: list[float] | None = None) -> str:
@@ -153,9 +140,9 @@ def overview(
     lines = [
         [method, *(cell(scores(dataset, method), best[dataset]) for dataset in DATASETS)]
         for method in methods
-        if not only or method in only
     ]
-    return render([heading, *DATASETS], [["RECT, the paper", *paper], *lines], style="markdown")
+    header = ["micro F1 at 10 / 30 / 50 % labels", *DATASETS]
+    return render(header, [["RECT, the paper", *paper], *lines], style="markdown")
 
 
 def _paper_rows(folder: Path) -> list[Row]:

@@ -68,7 +68,7 @@ def embed(adata: Any, labels: str = "cell_type", *, method: Any = None, random_s
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield what a role is read from."""
-    anndata = need_library("anndata", file.name, '"unseen[formats]"')
+    anndata = need_library("anndata", file.name, "formats")
     with foreign(file, ".h5ad"):
         cells = anndata.read_h5ad(file.path)
     yield part_of(cells, role, file.name)

@@ -169,7 +169,7 @@ class Embedding(Value):
         >>> float(unseen.Embedding([[0.0, 1.0]], node_ids=["a"]).to_pandas().loc["a", 1])
         1.0
         """
-        pandas = need_library("pandas", "to_pandas", "pandas")
+        pandas = need_library("pandas", "to_pandas")
         return pandas.DataFrame(np.array(self), index=pandas.Index(self.node_ids, name="node"))
 
     def to_polars(self) -> Any:
@@ -181,7 +181,7 @@ class Embedding(Value):
         >>> unseen.Embedding([[0.0, 1.0]], node_ids=["a"]).to_polars().columns
         ['node', 'vector']
         """
-        return need_library("polars", "to_polars", "polars").from_arrow(self.to_arrow())
+        return need_library("polars", "to_polars").from_arrow(self.to_arrow())
 
     def plot(self, colour: Any = None, *, ax: Any = None, random_state: Any = 0) -> Any:
         """Draw a map of the nodes by matplotlib, and return its axes.

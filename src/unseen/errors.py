@@ -160,10 +160,33 @@ def nearest_id(wanted: object, ids: Iterable[Any]) -> Any:
     return next(map(by_text.get, difflib.get_close_matches(text, by_text, n=1, cutoff=0.0)), None)
 
 
-def need_library(module: str, what: str, install: str) -> Any:
-    """Return a library that only some users need, imported now; `install` is what pip is told where it is missing."""
+def install_hint(extra: str) -> str:
+    """Return how to install an extra, or the package of the paper's experiments (``paper``).
+
+    Examples
+    --------
+    >>> install_hint("viz")
+    'run in your clone of unseen: pip install ".[viz]"'
+    """
+    return "run in your clone of unseen: pip install " + ("./paper" if extra == "paper" else f'".[{extra}]"')
+
+
+def need_library(module: str, what: str, extra: str | None = None) -> Any:
+    """Import a library that `what` needs; where it is missing, the error says how to install it.
+
+    Parameters
+    ----------
+    module : str
+        The library.
+    what : str
+        What needs it, as the error message says it.
+    extra : str or None
+        The extra of unseen that has the library; None if pip installs it by its own name.
+    """
     try:
         return import_module(module)
     except ImportError:
-        msg = f"{what} needs {module.partition('.')[0]}; install it with: pip install {install}"
+        library = module.partition(".")[0]
+        how = f"run: pip install {library}" if extra is None else install_hint(extra)
+        msg = f"{what} needs {library}, which is not installed; {how}"
         raise UnsupportedError(msg) from None

@@ -280,7 +280,7 @@ class Labels(Value):
         >>> unseen.Labels.from_values(["red", None], ["a", "b"]).to_pandas().to_dict()
         {'a': 'red', 'b': None}
         """
-        pandas = need_library("pandas", "to_pandas", "pandas")
+        pandas = need_library("pandas", "to_pandas")
         lists, several = self.to_lists(), self.is_multilabel
         rows = [lists.get(node, [None]) for node in self.node_ids.tolist()]
         values = [row if several and row != [None] else row[0] for row in rows]

@@ -1,8 +1,9 @@
-"""`unseen demo`: the shape of what it prints, and that its words agree with its numbers."""
+"""`unseen demo`: the order of what it prints, and that text, JSON and page have the same numbers."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 import unseen
 from unseen.cli import demo
+from unseen.discovery.truth import Truth
+from unseen.errors import install_hint
 from unseen.explorer import layout
 from unseen.methods import registry
 
@@ -29,26 +32,66 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("short")
-def test_json_and_vectors(cli: Callable, tmp_path: Path) -> None:
-    ran = cli("demo", "--json", "-o", tmp_path / "vectors", "--hide", "mail,web,video")
-    assert ran.code == 0, ran.err
-    told = json.loads(ran.out)
-    assert told["dataset"] == "debian"
-    assert sorted(told["hidden"]) == ["mail", "video", "web"]
-    assert set(told["methods"]) == {"nodefeats", "smoothfeats"}
-    for scores in told["methods"].values():
+def test_json_page_and_embeddings(cli: Callable, tmp_path: Path) -> None:
+    ran = cli("demo", "--json", "-o", tmp_path / "demo", "--hide", "mail,web,video")
+    assert (ran.code, ran.err) == (0, "")
+    report = json.loads(ran.out)
+    assert report["dataset"] == "debian"
+    assert sorted(report["hidden"]) == ["mail", "video", "web"]
+    assert set(report["methods"]) == {"nodefeats", "smoothfeats"}
+    for scores in report["methods"].values():
         assert set(scores) == {"micro_f1", "macro_f1", "seen_f1", "unseen_f1", "seconds"}
         assert 0.4 < scores["micro_f1"] < 1
-    assert told["methods"]["smoothfeats"]["unseen_f1"] > told["methods"]["nodefeats"]["unseen_f1"]
-    written = sorted((tmp_path / "vectors").iterdir())
+    assert report["methods"]["smoothfeats"]["unseen_f1"] > report["methods"]["nodefeats"]["unseen_f1"]
+    written = sorted((tmp_path / "demo").iterdir())
     assert [path.name for path in written] == ["explorer.html", "nodefeats.npz", "smoothfeats.parquet"]
     assert {unseen.read_embedding(path).vectors.shape[0] for path in written[1:]} == {4852}
-    assert told["page"] == str(written[0])
-    assert f"open {written[0]} in a browser" in ran.err
+    assert report["page"] == str(written[0])
     page = written[0].read_text("utf-8")
     assert "<title>Debian without mail, video, web</title>" in page
-    assert '"start":"overview"' in page  # new classes were found, and are what the reader sees first
-    assert str(tmp_path / "vectors") in ran.err
+    assert '"start":"overview"' in page  # candidate classes were found, and are what the reader sees first
+    truth = report["discovery"]["truth"]
+    truth["matches"] = ()
+    assert json.dumps(Truth(**truth).summary()) in page
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("short")
+def test_the_text_tells_the_story_in_order_and_shows_the_truth(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # without the command `unseen`
+    ran = cli("demo", "-o", tmp_path / "demo")
+    assert (ran.code, ran.err) == (0, "")
+    report = json.loads(cli("demo", "-o", tmp_path / "other", "--no-page", "--json").out)
+    lines = ran.out.splitlines()
+    assert len(lines) <= 45
+    assert max(len(line) for line in lines if "/" not in line) <= 100  # paths may be longer
+    found, truth = report["discovery"], report["discovery"]["truth"]
+    n_hidden = count_packages(report["hidden"])
+    assert truth["n_hidden"] == n_hidden
+    expected = [
+        "This graph has 4,852 Debian packages",
+        ", ".join(report["hidden"]),
+        f"about {found['expected']:,.0f}",
+        f"{n_hidden:,}",
+        f"new-{len(truth['matches'])}",
+        f"Of the {truth['n_flagged']:,} flagged nodes (probability above 0.5), {truth['n_flagged_hidden']:,} do",
+        *(f"{scores['unseen_f1']:.2f}" for scores in report["methods"].values()),
+        "bin/activate" if (Path(sys.prefix) / "bin" / "activate").exists() else "Your own files",
+        demo.OWN_FILES,
+        str(tmp_path / "demo" / "explorer.html"),
+    ]
+    at = 0
+    for part in expected:
+        assert part in ran.out[at:], part
+        at = ran.out.index(part, at) + len(part)
+
+
+def count_packages(hidden: list[str]) -> int:
+    """Return how many packages are in the hidden sections, none of which is labelled."""
+    labels = unseen.load_dataset("debian").labels
+    return sum(int(labels.counts[labels.classes.index(name)]) for name in hidden)
 
 
 def test_an_interrupted_demo_leaves_no_empty_folder(
@@ -57,23 +100,9 @@ def test_an_interrupted_demo_leaves_no_empty_folder(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "_run", interrupted)
+    monkeypatch.setattr(demo, "_find_sections", interrupted)
     assert cli("demo", "-o", tmp_path / "vectors").code == 130
     assert not (tmp_path / "vectors").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("short")
-def test_text_fits_one_screen_and_names_what_is_hidden(cli: Callable, tmp_path: Path) -> None:
-    ran = cli("demo", "-o", tmp_path, "--seed", 1, "--no-page")
-    lines = ran.out.splitlines()
-    assert len(lines) <= 24
-    assert max(map(len, lines)) <= 110
-    told = json.loads(cli("demo", "-o", tmp_path, "--seed", 1, "--no-page", "--json").out)
-    for name in told["hidden"]:
-        assert name in ran.out
-    for scores in told["methods"].values():
-        assert f"{scores['unseen_f1']:.2f}" in ran.out
 
 
 @pytest.mark.slow
@@ -91,18 +120,7 @@ def test_methods_that_are_not_installed_are_left_out_with_the_line_that_adds_the
 
     only(monkeypatch, "gcn", "smoothfeats")
     monkeypatch.setattr(registry, "make_method", without_torch)
-    ran = cli("demo", "-o", tmp_path, "--json", "--no-page")
+    ran = cli("demo", "-o", tmp_path, "--no-page")
     assert ran.code == 0, ran.err
-    assert set(json.loads(ran.out)["methods"]) == {"smoothfeats"}
-    assert "Left out, because torch is not installed: a GCN" in ran.err
-    assert "pip install 'unseen[neural]'" in ran.err
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("short")
-def test_the_page_shows_the_vectors_that_the_demo_recommends(
-    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    only(monkeypatch, "smoothfeats", "rect-plus")
-    assert cli("demo", "-o", tmp_path).code == 0
-    assert "Vectors by rect-plus, map by t-SNE" in (tmp_path / "explorer.html").read_text("utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["smoothfeats.parquet"]
+    assert f"GCN needs torch; {install_hint('neural')}" in ran.out

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from unseen.cli import plugins
+from unseen.errors import install_hint
 
 MODULE = """
 import sys
@@ -47,14 +48,14 @@ def test_without_the_paper_its_commands_say_how_to_install_it(
 ) -> None:
     install()
     done = cli(*words)
-    sentence = f"`unseen {words[0]}` comes with unseen-paper; install it with: pip install unseen-paper"
+    sentence = f"`unseen {words[0]}` comes with the paper's package; {install_hint('paper')}"
     assert (done.code, done.out, done.err) == (1, "", f"unseen: {sentence}\n")
 
 
 def test_without_the_paper_its_commands_are_listed_all_the_same(cli: Callable, install: Callable) -> None:
     install()
     listed = cli("--help").out
-    assert listed.count("Comes with the paper's package: pip install unseen-paper.") == 2
+    assert listed.count(plugins.ABSENT) == 2
     assert "(pip install" not in cli("embed", "--help").out
 
 

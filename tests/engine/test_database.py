@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from unseen.engine.database import Database
-from unseen.errors import InputError, OutputError, UnsupportedError
+from unseen.errors import InputError, OutputError, UnsupportedError, install_hint
 
 LONG = "create table x as select count(*) from range(100000000) a, range(1000) b where (a.range * b.range) % 7 = 3"
 
@@ -62,5 +63,5 @@ def test_without_duckdb_the_line_that_installs_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(UnsupportedError, match=r'pip install "unseen\[scale\]"'):
+    with pytest.raises(UnsupportedError, match=re.escape(install_hint("scale"))):
         Database(tmp_path, memory=10**8, threads=1)

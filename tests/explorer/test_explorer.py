@@ -16,6 +16,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
+from unseen.discovery.truth import Truth
+from unseen.errors import install_hint
 from unseen.explorer import Subject, build_page, explore, palette, render_page, write_explorer
 from unseen.explorer import build as building
 from unseen.explorer import edges as joining
@@ -82,6 +84,16 @@ def test_every_part_of_the_findings_is_there(subject: Subject) -> None:
     assert [row["node"] for row in held["suggestions"]][:2] == list(subject.embedding.node_ids[:2])
 
 
+def test_findings_are_compared_with_the_truth_where_there_is_one(subject: Subject) -> None:
+    expected = Truth(n_hidden=40, n_nodes=80, n_flagged=40, n_flagged_hidden=40).summary()
+    assert build_page(subject, title="t")["comparison"] == expected
+    for truth in (
+        None,
+        subject.labels,
+    ):  # without a true label of an unlabelled node there is nothing to compare
+        assert build_page(replace(subject, truth=truth), title="t")["comparison"] is None
+
+
 def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:
     held = json.loads(as_json(build_page(Subject(two_columns(2, ["\ud800", "b"])), title="t")))
     assert held["ids"] == ["\ud800", "b"]  # not valid Unicode, and still no reason to fail
@@ -89,6 +101,7 @@ def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:
         "edges",
         "labels",
         "truth",
+        "comparison",
         "features",
         "probability",
         "evidence",
@@ -207,7 +220,7 @@ def test_without_the_viz_extra_scikit_learn_lays_the_map_out_and_the_page_says_s
     assert not build_page(subject, title="t")["notes"]
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     page = build_page(subject, title="t")
-    assert "laid out by scikit-learn; pip install 'unseen[viz]'" in page["notes"][0]
+    assert install_hint("viz") in page["notes"][0]
     places = np.column_stack([numbers(page[axis]) for axis in "xy"]).astype(float)
     again = build_page(subject, title="t")
     assert (page["x"], page["y"]) == (again["x"], again["y"])

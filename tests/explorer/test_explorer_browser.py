@@ -73,6 +73,7 @@ def test_hostile_names_are_shown_as_text(browser: Any, subject: Subject) -> None
     assert browser.text("#panel-node .chips") == "<b>red</b>"
     assert "</script>one" in browser.text("#panel-node dl")
     browser.click("#tab-found")
+    assert browser.text("#comparison").startswith("In truth, ")
     assert browser.js(
         "return [...document.querySelectorAll('#panel-found .chip')].map((e) => e.textContent)"
     ) == [

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import unseen
+from unseen.errors import install_hint
 
 PROBE = """
 import json, sys
@@ -165,4 +166,4 @@ def test_the_core_runs_without_its_extras(
 
 def test_a_method_that_needs_torch_says_so_with_the_line_that_installs_it(files: Path) -> None:
     report = probe(*words_of_embed(files, "gcn"), missing=("torch",), code=1)
-    assert "unseen[neural]" in report["stderr"]
+    assert install_hint("neural") in report["stderr"]

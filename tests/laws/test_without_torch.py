@@ -1,4 +1,4 @@
-"""The core in an environment of its own, as ``pip install unseen`` makes it: no torch, and everything else works."""
+"""The core in an environment of its own, as ``pip install .`` makes it: no torch, and everything else works."""
 
 from __future__ import annotations
 

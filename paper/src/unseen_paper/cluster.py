@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, logger, need_library
 
 CONNECT_SECONDS = 10
 
@@ -27,14 +27,11 @@ def on_cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
+    client_type = need_library("distributed", "`--cluster`", "cluster").Client
+    from joblib import parallel_config
+
     try:
-        from distributed import Client
-        from joblib import parallel_config
-    except ImportError:
-        msg = "`--cluster` needs Dask; install it with: pip install 'unseen[cluster]'"
-        raise InputError(msg) from None
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=True)
+        client = client_type(address, timeout=CONNECT_SECONDS, set_as_default=True)
     except (OSError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         msg = (

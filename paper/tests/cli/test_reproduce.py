@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unseen.errors import InputError, UnseenError
+from unseen.errors import InputError, UnseenError, install_hint
 from unseen_paper.cli import reproduce as command
 from unseen_paper.cli.reproduce import _tell_failed, _tell_left_out, _teller
 from unseen_paper.experiments.catalog import Choice
@@ -71,7 +71,7 @@ def test_figures_that_cannot_be_drawn_are_told_of_before_the_first_run(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     ran = cli("reproduce", "alpha", "--out", tmp_path / "results")
     assert ran.code != 0
-    assert "figures need matplotlib" in ran.err
+    assert install_hint("viz") in ran.err
     assert not (tmp_path / "results").exists()
 
 

@@ -1,54 +1,58 @@
-"""`unseen demo`: why hidden classes are a problem, and what can be done, on one screen."""
+"""`unseen demo`: hide classes of a bundled graph, look for them, and compare the findings with the truth."""
 
 from __future__ import annotations
 
+import logging
+import shlex
+import shutil
 import sys
+import textwrap
 import time
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from unseen.cli import options
-from unseen.cli.output import print_json, progress
+from unseen.cli.output import aligned, print_json, progress
 from unseen.data.files import new_folder
-from unseen.errors import UnsupportedError, logger
+from unseen.errors import UnsupportedError, install_hint, logger
 
 if TYPE_CHECKING:
     from unseen.data.datasets import Dataset
+    from unseen.discovery.result import Discovery
+    from unseen.discovery.truth import Truth
     from unseen.embedding import Embedding
     from unseen.evaluation import Score
     from unseen.splits import Split
 
 METHODS = {
     "nodefeats": "words of the description alone",
-    "gcn": "a GCN, trained the usual way",
-    "smoothfeats": "words smoothed over the graph",
-    "rect": "RECT",
-    "rect-plus": "RECT+ (recommended)",
+    "gcn": "GCN, trained on the labels",
+    "smoothfeats": "words averaged over the graph",
+    "rect": "RECT, the paper's method",
+    "rect-plus": "RECT+, the default",
 }
-"""Shown in this order, as far as they are installed: no graph, the usual way, no training, the paper's, ours."""
+"""The methods that are compared, in the order of the table; GCN and RECT need torch."""
 FIGURES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1")
-PAGE_METHOD = "rect-plus"
-"""Whose vectors the page shows: those the demo recommends."""
+WIDTH = 100
+OWN_FILES = """\
+  unseen init edges.csv --text descriptions.csv --labels categories.csv
+  unseen discover -o nodes.csv
+  unseen accept categories.csv nodes.csv new-1=sound --in-place
+  unseen predict -o classes.csv
+"""
 
 
 @dataclass(frozen=True, eq=False)
-class DemoRun:
-    """What one method made of it; `seconds` for learning the vectors and judging them."""
+class MethodRun:
+    """The embedding of one method, its scores, and the seconds for both."""
 
     embedding: Embedding
     score: Score
     seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Demo:
-    """The data, what was hidden, one run per method, and the methods that are not installed."""
-
-    data: Dataset
-    split: Split
-    runs: dict[str, DemoRun] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
 
 
 @options.grouped
@@ -58,128 +62,185 @@ def demo(
         str | None, "Sections to hide, separated by commas; three are drawn if not given."
     ] = None,
     label_rate: Annotated[float, "Share of the packages whose section is known."] = 0.1,
-    output: Annotated[Path, "Folder for the vectors and the page."] = Path("unseen-demo"),
-    page: Annotated[bool, "Whether to end with a page to look at."] = True,
+    output: Annotated[Path, "Folder for the embeddings and the page."] = Path("unseen-demo"),
+    page: Annotated[bool, "Whether to write a page with a map of the packages."] = True,
     common: options.Common,
 ) -> None:
-    """Show on a bundled real graph what happens to classes that nobody labelled."""
+    """Hide three sections of a graph of Debian packages from the labels, and find them again."""
     with new_folder(output):
-        result = _run(options.names(hide), label_rate, common.seed)
-        for name, run in result.runs.items():
+        data, split = _hide_sections(options.names(hide), label_rate, common.seed)
+        _print(_describe_task(data, split), common.json)
+        found, truth = _find_sections(data, split, common.seed)
+        _print(_describe_findings(found, truth, data), common.json)
+        runs = _compare_methods(data, split, common.seed)
+        for name, run in runs.items():
             run.embedding.save(output / f"{name}{'.npz' if name == 'nodefeats' else '.parquet'}")
-    if not common.json:
-        sys.stdout.write(_as_text(result))
-        sys.stdout.flush()  # the numbers first; the page takes a while
-    if result.left_out:
-        names = " and ".join(METHODS[name] for name in result.left_out)
-        logger.info("Left out, because torch is not installed: %s (pip install 'unseen[neural]').", names)
-    logger.info("The vectors are in the folder %s.", output)
-    written = _write_page(result, output / "explorer.html", common.seed) if page else None
+    _print(_describe_comparison(runs, data, split) + _describe_next_steps(), common.json)
+    path = output / "explorer.html"
+    if page:
+        _write_page(path, data, split, found, common.seed)
+        _print(f"To see a map of all packages, open {path} in a browser.\n", common.json)
     if common.json:
-        print_json({**_as_json(result), "page": None if written is None else str(written)})
+        counts = {"expected": found.coverage.expected_unseen, "classes": found.count.best}
+        print_json(
+            {
+                "dataset": data.name,
+                "hidden": list(split.unseen),
+                "discovery": {**counts, "truth": truth.to_dict()},
+                "methods": _method_reports(runs),
+                "page": str(path) if page else None,
+            }
+        )
 
 
-def _run(hidden: list[str], label_rate: float, seed: int) -> Demo:
-    """Hide three sections (drawn with `seed` unless named), learn vectors, classify."""
+def _print(text: str, json: bool) -> None:
+    """Print a part of the report at once; nothing if the report is JSON."""
+    if not json:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+@contextmanager
+def _without_notices() -> Iterator[None]:
+    """Show warnings only, unless the user asked for more with -v."""
+    level = logger.level
+    if level == logging.INFO:
+        logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _hide_sections(hidden: list[str], label_rate: float, seed: int) -> tuple[Dataset, Split]:
+    """Return the graph and a split that hides the given sections, or three that are drawn with `seed`."""
     from unseen.data.datasets import load_dataset
-    from unseen.evaluation import fit_and_evaluate
-    from unseen.methods.registry import make_method
     from unseen.splits import completely_imbalanced_split, random_unseen_sets
 
     data = load_dataset("debian")
     unseen = hidden or random_unseen_sets(data.labels, 3, 1, random_state=seed)[0]
-    split = completely_imbalanced_split(data.labels, label_rate=label_rate, unseen=unseen, random_state=seed)
-    result = Demo(data, split)
-    with progress("learning vectors") as move:
+    return data, completely_imbalanced_split(
+        data.labels, label_rate=label_rate, unseen=unseen, random_state=seed
+    )
+
+
+def _find_sections(data: Dataset, split: Split, seed: int) -> tuple[Discovery, Truth]:
+    """Discover what the labels miss, and compare it with the labels that were hidden."""
+    from unseen.discovery.discover import discover
+    from unseen.discovery.truth import compare
+
+    with progress("looking for the hidden sections") as move, _without_notices():
+        found = discover(data.graph, split.seen_labels, random_state=seed, on_step=move)
+    return found, compare(found, data.labels)
+
+
+def _compare_methods(data: Dataset, split: Split, seed: int) -> dict[str, MethodRun]:
+    """Learn an embedding with each method that is installed, and classify all sections with it."""
+    from unseen.evaluation import fit_and_evaluate
+    from unseen.methods.registry import make_method
+
+    runs = {}
+    with progress("learning embeddings") as move, _without_notices():
         for k, name in enumerate(METHODS):
-            logger.debug("learning vectors with %s", name)
             if move:
                 move(k, len(METHODS))
             start = time.perf_counter()
             try:
                 method = make_method(name, random_state=seed)
                 embedding, score = fit_and_evaluate(method, data.graph, data.labels, split, random_state=seed)
-            except UnsupportedError:  # needs torch, which the core does without
-                result.left_out.append(name)
+            except UnsupportedError:  # torch is not installed
                 continue
-            result.runs[name] = DemoRun(embedding, score, time.perf_counter() - start)
-    return result
+            runs[name] = MethodRun(embedding, score, time.perf_counter() - start)
+    return runs
 
 
-def _write_page(result: Demo, path: Path, seed: int) -> Path:
-    """Write the page: the hidden sections as discovery finds them, and the truth; and say how to open it."""
-    from unseen.explorer import explore, write_explorer
+def _write_page(path: Path, data: Dataset, split: Split, found: Discovery, seed: int) -> None:
+    from unseen.discovery.suggest import suggest_from
+    from unseen.explorer import Subject, write_explorer
 
-    data, run = result.data, result.runs.get(PAGE_METHOD)
-    vectors = None if run is None else run.embedding
-    with progress("looking for the hidden sections") as move:
-        subject = explore(
-            data.graph,
-            result.split.seen_labels,
-            embedding=vectors,
-            truth=data.labels,
-            random_state=seed,
-            on_step=move,
-        )
-    hidden = ", ".join(result.split.unseen)
-    with progress("drawing the map") as move:
-        write_explorer(subject, path, title=f"Debian without {hidden}", random_state=seed, on_progress=move)
-    logger.info(
-        "Look at what the labels miss: open %s in a browser (a double click, or xdg-open %s).", path, path
-    )
-    return path
+    suggestions = suggest_from(found, 20)
+    subject = Subject(found.embedding, data.graph, split.seen_labels, data.labels, found, suggestions)
+    title = f"Debian without {', '.join(split.unseen)}"
+    with progress("drawing the map") as move, _without_notices():
+        write_explorer(subject, path, title=title, random_state=seed, on_progress=move)
 
 
-def _as_json(result: Demo) -> dict[str, object]:
-    methods = {
+def _method_reports(runs: dict[str, MethodRun]) -> dict[str, dict[str, float]]:
+    return {
         name: {figure: getattr(run.score, figure) for figure in FIGURES} | {"seconds": round(run.seconds, 3)}
-        for name, run in result.runs.items()
+        for name, run in runs.items()
     }
-    return {"dataset": result.data.name, "hidden": list(result.split.unseen), "methods": methods}
 
 
-def _as_text(result: Demo) -> str:
-    graph, labels, split = result.data.graph, result.data.labels, result.split
-    hidden = " and ".join(
-        [", ".join(split.unseen[:-1]), split.unseen[-1]] if len(split.unseen) > 1 else split.unseen
+def _describe_task(data: Dataset, split: Split) -> str:
+    graph = data.graph
+    story = (
+        f"This graph has {graph.n_nodes:,} Debian packages, {graph.n_edges:,} dependencies between them, and the "
+        f"words of their descriptions. Each package belongs to one of {len(data.labels.classes)} sections. The demo "
+        f"labels {len(split.seen_labels.labelled)} packages and hides these sections from the labels: "
+        f"{', '.join(split.unseen)}."
     )
-    left = len(labels.classes) - len(split.unseen)
-    n_features = 0 if graph.features is None else graph.features.shape[1]
+    return "\n".join(
+        [*textwrap.wrap(story, WIDTH), "", "1. What do the labels miss? (unseen discover)", "", ""]
+    )
+
+
+def _describe_findings(found: Discovery, truth: Truth, data: Dataset) -> str:
+    """Return the estimates beside the truth, and the sections that each candidate class really consists of."""
+    if found.self_test.failed:
+        return "\n".join([*textwrap.wrap(found.self_test.verdict, WIDTH), "", ""])
+    count = found.count
+    between = "" if count.low == count.high else f" ({count.low} to {count.high})"
+    estimates = [
+        [
+            "packages of hidden sections",
+            f"about {found.coverage.expected_unseen:,.0f}",
+            f"{truth.n_hidden:,}",
+        ],
+        ["hidden sections", f"{count.best}{between}", str(truth.n_classes)],
+    ]
+    sections = data.labels.to_lists()
+    candidates = []
+    for each in found.classes:
+        true = Counter(name for node in each.members for name in sections[node]).most_common(2)
+        words = ", ".join(each.caption[:4])
+        candidates.append([each.group, f"{each.size:,}", words, ", ".join(f"{name} {n}" for name, n in true)])
+    tables = [
+        aligned(["", "found", "truth"], estimates),
+        aligned(["candidate class", "packages", "typical words", "true sections"], candidates, left=4),
+    ]
+    return "\n".join([*(textwrap.indent(table, "  ") for table in tables), truth.summary(), "", ""])
+
+
+def _describe_comparison(runs: dict[str, MethodRun], data: Dataset, split: Split) -> str:
+    """Return the table of scores, and in words only what these scores show."""
+    task = (
+        "Each method learns an embedding from the same labels. A linear classifier then gets "
+        f"{len(split.train)} labels of all {len(data.labels.classes)} sections and predicts the section of the other "
+        f"{len(split.test):,} packages. F1 scores (1.00 is perfect):"
+    )
+    header = ["embedding", "labelled sections", "hidden sections", "seconds"]
+    rows = [
+        [METHODS[name], f"{run.score.seen_f1:.2f}", f"{run.score.unseen_f1:.2f}", f"{run.seconds:.1f}"]
+        for name, run in runs.items()
+    ]
     lines = [
-        f"The graph: {graph.n_nodes:,} Debian packages, {graph.n_edges:,} dependencies between them, {n_features:,}",
-        f"words of their one-line descriptions. Each package belongs to one of {len(labels.classes)} sections.",
+        "2. Which embedding keeps the hidden sections apart? (unseen embed)",
         "",
-        f"Say somebody gave {len(split.seen_labels.labelled)} packages their section, and never thought of {hidden}.",
-        f"Each method turns every package into a vector, knowing only those labels of {left} sections.",
-        f"Then a linear classifier gets {len(split.train)} labels of all sections and sorts the other "
-        f"{len(split.test):,} packages.",
-        "F1 is 1.00 when every package of a section is found and nothing else:",
+        *textwrap.wrap(task, WIDTH),
         "",
-        f"{'':34}{'labelled':>10}{'hidden':>10}{'all':>8}{'time':>9}",
-        f"{'':34}{'sections':>10}{'sections':>10}",
+        textwrap.indent(aligned(header, rows), "  "),
     ]
-    for name, run in result.runs.items():
-        score = run.score
-        lines.append(
-            f"  {METHODS[name]:32}{score.seen_f1:>10.2f}{score.unseen_f1:>10.2f}"
-            f"{score.macro_f1:>8.2f}{run.seconds:>7.1f} s"
-        )
-    lines += ["", *_reading(result), ""]
-    return "\n".join(lines)
+    missing = [METHODS[name].partition(",")[0] for name in METHODS if name not in runs]
+    if missing:
+        verb = "needs" if len(missing) == 1 else "need"
+        lines += [f"{' and '.join(missing)} {verb} torch; {install_hint('neural')}", ""]
+    return "\n".join(lines) + "\n"
 
 
-def _reading(result: Demo) -> list[str]:
-    """Say in words what the numbers just printed show; nothing is claimed that they do not."""
-    hidden = {name: run.score.unseen_f1 or 0.0 for name, run in result.runs.items()}
-    best = max(hidden, key=lambda name: hidden[name])
-    if hidden.get("gcn", 1.0) < hidden[best]:
-        sentences = [
-            f"The usual way folds the hidden sections into the labelled ones: {hidden['gcn']:.2f} there,",
-            f"against {hidden[best]:.2f} with {METHODS[best]}, which keeps apart what it was never told of.",
-        ]
-    else:
-        sentences = [f"Best on the hidden sections: {METHODS[best]}, {hidden[best]:.2f}."]
-    return [
-        *sentences,
-        "Your own data: unseen embed edges.csv --features features.csv --labels labels.csv -o vectors.parquet",
-    ]
+def _describe_next_steps() -> str:
+    """Return the commands for one's own files; the first line is for those who have not activated the environment."""
+    activate = Path(sys.prefix) / "bin" / "activate"
+    is_needed = shutil.which("unseen") is None and activate.exists()
+    first = f"  . {shlex.quote(str(activate))}\n" if is_needed else ""
+    return f"3. Your own files\n\n{first}{OWN_FILES}\n"

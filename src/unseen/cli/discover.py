@@ -62,10 +62,7 @@ def find_classes(
 
 def _comparison(truth: Truth, result: Discovery) -> str:
     """Return how good the result is, since the labels were hidden and not missing."""
-    lines = [
-        f"Comparison with the hidden labels: {truth.n_hidden:,} of {truth.n_nodes:,} nodes belong to "
-        f"{counted(truth.n_classes, 'hidden class')}."
-    ]
+    lines = [truth.summary()]
     figures: dict[str, Any] = {
         "AUROC of the probabilities": truth.auroc,
         "expected calibration error": truth.ece,

@@ -14,7 +14,7 @@ from unseen.cli import options
 from unseen.cli.explore import BUDGET, Attributes, MaxNodes
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import progress, say
-from unseen.errors import UnsupportedError, UsageError, logger
+from unseen.errors import UsageError, logger, need_library
 from unseen.ids import as_ids
 from unseen.params import Limits
 
@@ -41,12 +41,8 @@ def label(
     search: Search,
 ) -> None:
     """Look, name, answer, and see it change: label nodes on a page that finds out anew what the labels miss."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        msg = "the labelling app needs starlette and uvicorn; install them with: pip install 'unseen[label]'"
-        raise UnsupportedError(msg) from None
+    for library in ("starlette", "uvicorn"):
+        need_library(library, "the labelling app", "label")
     from unseen.explorer.label.server import LOOPBACK, App, listen, serve
     from unseen.explorer.label.store import check_file, locked
     from unseen.explorer.label.update import Updater

@@ -13,15 +13,16 @@ from typing import Any
 
 import typer
 
-from unseen.errors import UnseenError, logger
+from unseen.errors import UnseenError, install_hint, logger
 
 GROUP = "unseen.commands"
-PAPER = "unseen-paper"
 PAPER_COMMANDS = {
     "reproduce": "The paper's tables and figures, ours beside theirs.",
     "bench": "Measure speed and memory, and print the ratios.",
 }
 """Commands of the distribution that holds the paper's experiments, listed whether it is installed or not."""
+ABSENT = "Comes with the paper's package, which is not installed."
+"""Help of these commands where it is missing; calling one of them says how to install it."""
 Command = tuple[Callable[..., Any] | None, str | None]
 """A function, None where it is not called, and its help, None where that of the function counts."""
 
@@ -38,11 +39,10 @@ def commands(word: str | None, own: Container[str]) -> dict[str, Command]:
     """
     entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
     if word in PAPER_COMMANDS and word not in entries:
-        msg = f"`unseen {word}` comes with {PAPER}; install it with: pip install {PAPER}"
+        msg = f"`unseen {word}` comes with the paper's package; {install_hint('paper')}"
         raise UnseenError(msg)
     absent = [name for name in PAPER_COMMANDS if name not in entries]
-    where = f"Comes with the paper's package: pip install {PAPER}."
-    added: dict[str, Command] = dict.fromkeys(absent, (None, where))
+    added: dict[str, Command] = dict.fromkeys(absent, (None, ABSENT))
     for name, entry in entries.items():
         if name in own:
             logger.warning("the command %r of %s is ignored: unseen has one", name, _owner(entry))

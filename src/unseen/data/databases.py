@@ -37,7 +37,7 @@ def _connection(file: File) -> Any:
     with file.path.open("rb") as content:
         if content.read(len(_SQLITE)) == _SQLITE:
             return sqlite3.connect(f"file:{quote(str(file.path.resolve()))}?mode=ro", uri=True)
-    duckdb = need_library("duckdb", file.name, '"unseen[scale]"')
+    duckdb = need_library("duckdb", file.name, "scale")
     return duckdb.connect(str(file.path), read_only=True)
 
 

@@ -29,7 +29,7 @@ _NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield the edges of a file with all its nodes, or its nodes with their attributes."""
-    networkx = need_library("networkx", file.name, '"unseen[formats]"')
+    networkx = need_library("networkx", file.name, "formats")
     data = file.read()
     with foreign(file, file.suffix):
         graph = _parsed(networkx, data, file.suffix)
@@ -59,7 +59,7 @@ def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:
 def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write a graph's nodes, edges and weights; features and labels have files of their own."""
     suffix = data_suffix(path)
-    networkx = need_library("networkx", suffix, '"unseen[formats]"')
+    networkx = need_library("networkx", suffix, "formats")
     require_unpacked(path, suffix)
     theirs = to_networkx(graph, features=None)
     lost = {

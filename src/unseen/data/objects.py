@@ -130,7 +130,7 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
     >>> list(theirs.edges(data=True))
     [('a', 'b', {'weight': 2.0})]
     """
-    networkx = need_library("networkx", "to_networkx", "networkx")
+    networkx = need_library("networkx", "to_networkx")
     ids = graph.node_ids.tolist()
     # An undirected graph would not keep the order of two types.
     points = graph.is_directed or len(graph.types) > 1

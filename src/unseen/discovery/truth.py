@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.discovery.calibration import calibration_error
-from unseen.discovery.result import Discovery
-from unseen.errors import InputError
+from unseen.discovery.result import CERTAIN, Discovery
+from unseen.errors import InputError, counted
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
 
@@ -39,6 +39,8 @@ class Truth:
         Nodes of hidden classes, and all that were compared: unlabelled nodes whose classes are known after all.
     n_classes : int
         Hidden classes among them.
+    n_flagged, n_flagged_hidden : int
+        Compared nodes with a probability above 0.5, and those of them that belong to hidden classes.
 
     Examples
     --------
@@ -57,6 +59,24 @@ class Truth:
     n_hidden: int = 0
     n_nodes: int = 0
     n_classes: int = 0
+    n_flagged: int = 0
+    n_flagged_hidden: int = 0
+
+    def summary(self) -> str:
+        """Return how many nodes belong to hidden classes, and how many of the flagged ones do.
+
+        Examples
+        --------
+        >>> print(Truth(n_hidden=10, n_nodes=50, n_flagged=8, n_flagged_hidden=6).summary())
+        In truth, 10 of 50 unlabelled nodes belong to hidden classes.
+        Of the 8 flagged nodes (probability above 0.5), 6 do (75 %).
+        """
+        nodes, flagged = counted(self.n_nodes, "unlabelled node"), counted(self.n_flagged, "flagged node")
+        share = self.n_flagged_hidden / max(self.n_flagged, 1)
+        return (
+            f"In truth, {self.n_hidden:,} of {nodes} belong to hidden classes.\n"
+            f"Of the {flagged} (probability above {CERTAIN:g}), {self.n_flagged_hidden:,} do ({100 * share:.0f} %)."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -103,6 +123,8 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
         n_hidden=int(new.sum()),
         n_nodes=len(compared),
         n_classes=int((indicator.any(axis=0) & hidden_columns).sum()),
+        n_flagged=int((p > CERTAIN).sum()),
+        n_flagged_hidden=int((p[new] > CERTAIN).sum()),
     )
 
 

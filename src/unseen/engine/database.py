@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from unseen.errors import InputError, OutputError, UnsupportedError
+from unseen.errors import InputError, OutputError, need_library
 
 T = TypeVar("T")
 
@@ -35,11 +35,7 @@ class Database:
     """
 
     def __init__(self, folder: Path, *, memory: int, threads: int) -> None:
-        try:
-            import duckdb
-        except ImportError:
-            msg = 'the partition needs DuckDB, which is not installed; pip install "unseen[scale]"'
-            raise UnsupportedError(msg) from None
+        duckdb = need_library("duckdb", "a partition", "scale")
         self._errors = duckdb
         self._folder = folder
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="unseen-database")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from unseen.discovery.truth import compare
 from unseen.embedding import Embedding
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, install_hint, logger
 from unseen.explorer import palette
 from unseen.explorer.colourings import by_label, by_name, by_probability, colourings_of
 from unseen.explorer.content import Content, category, colouring, lists, packed_map, packed_probabilities
@@ -32,9 +33,7 @@ MAX_NODES = 1_000_000
 """Nodes drawn unless more are asked for."""
 HUGE = 300_000
 """Of more nodes the page leaves out their features and why they got their probabilities."""
-SLOW_LAYOUT = (
-    "The map is laid out by scikit-learn; pip install 'unseen[viz]' brings openTSNE, which is faster."
-)
+SLOW_LAYOUT = f"The map is computed by scikit-learn. For openTSNE, which is faster, {install_hint('viz')}"
 """What a page says where openTSNE is missing."""
 
 
@@ -173,6 +172,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         if labels is None
         else [[str(node), status] for node, status in labels.answers.items()],
         "truth": _label_lists(truth),
+        "comparison": _compare_with_truth(subject),
         "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
         "evidence": None if verdicts is None or len(ids) > HUGE else verdicts.evidence,
         "found": None if discovery is None else found_classes(discovery, ids),
@@ -181,6 +181,16 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "suggestions": None if suggestions is None else placed([asdict(each) for each in suggestions], ids),
         "doubts": None if subject.doubts is None else placed(subject.doubts.to_pylist(), ids),
     }
+
+
+def _compare_with_truth(subject: Subject) -> str | None:
+    """Return how many of the flagged nodes belong to hidden classes; None if no unlabelled node has a true label."""
+    if subject.discovery is None or subject.truth is None:
+        return None
+    try:
+        return compare(subject.discovery, subject.truth).summary()
+    except InputError:
+        return None
 
 
 def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:

@@ -20,7 +20,7 @@ MARKERS = "o^sDPXv"
 
 def plot_map(embedding: Embedding, colour: Any = None, *, ax: Any = None, random_state: Any = 0) -> Any:
     """Draw the map of the nodes (t-SNE) and return matplotlib's axes; see :meth:`unseen.Embedding.plot`."""
-    need_library("matplotlib", "a plot", '"unseen[viz]"')
+    need_library("matplotlib", "a plot", "viz")
     if ax is None:
         import matplotlib.pyplot as plt  # so that a notebook shows the picture, as it does those of pandas
 

@@ -100,7 +100,7 @@ class Method(Declared):
     trains_on_parts: ClassVar[bool] = False
     """Whether it can be trained on the parts of a graph, by several processes (``python -m unseen.scale``)."""
     extra: ClassVar[str] = ""
-    """What ``pip install "unseen[...]"`` has to add for it, "neural" for torch."""
+    """The extra of unseen that it needs, "neural" for torch; empty if it needs none."""
     can_be_saved: ClassVar[bool] = False
     """Whether what it learns is arrays and plain values, so that :meth:`save` can write it."""
     needs: ClassVar[Need] = Need()

@@ -12,7 +12,7 @@ import typer
 
 from unseen.cli import options
 from unseen.cli.output import print_json, progress
-from unseen.errors import InputError, UnseenError, UnsupportedError, counted, logger, unknown_name
+from unseen.errors import InputError, UnseenError, counted, logger, need_library, unknown_name
 from unseen_paper.cli import Output, numbers
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ def reproduce(
         raise unknown_name("experiment", experiment, NAMES)
     from unseen.data.datasets import dataset_names
     from unseen.data.files import make_folder
-    from unseen.explorer.layout import has_open_tsne
     from unseen.methods.registry import method_names
     from unseen_paper.cluster import on_cluster
     from unseen_paper.experiments.catalog import EXPERIMENTS, Choice
@@ -104,9 +103,8 @@ def reproduce(
     nodes = None if sizes is None else numbers(sizes, "--sizes")
     if experiment not in TABLES:
         pyplot()  # rather say now than after hours of runs that figures cannot be drawn
-    if experiment in ("layouts", "all") and not has_open_tsne():
-        msg = "the maps of the paper need openTSNE: pip install 'unseen[viz]'"
-        raise UnsupportedError(msg)
+    if experiment in ("layouts", "all"):
+        need_library("openTSNE", "a map of the paper", "viz")
     make_folder(out)
     table = ResultTable(out / "runs.csv")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unseen.data.files import atomic_paths
-from unseen.errors import UnsupportedError
+from unseen.errors import need_library
 from unseen_paper.experiments.paper import TITLES
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -17,12 +17,7 @@ MARKERS = "osD^vP*X"
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot without a screen, or say how to install it."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        msg = "figures need matplotlib: pip install 'unseen[viz]'"
-        raise UnsupportedError(msg) from None
-    mpl.use("Agg")
+    need_library("matplotlib", "a figure", "viz").use("Agg")
     import matplotlib.pyplot as plt
 
     plt.rcParams["svg.hashsalt"] = "unseen"  # the same figure is the same file

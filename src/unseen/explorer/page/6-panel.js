@@ -118,14 +118,15 @@ function neighbourLinks(near, most) {
 function fillFound() {
   if (!page.found) { fill(panelOf("found"), make("p", { class: "soft" }, server ? "Label nodes of two classes or more, then update." : "Nothing was looked for: there are no labels, or all nodes have one.")); return; }
   const { count: number, failed, questions } = page.found, panel = panelOf("found");
+  const comparison = page.comparison ? [make("p", { id: "comparison" }, page.comparison)] : [];
   if (failed) {
-    fill(panel, make("h2", { class: "lead" }, "How many classes are missing cannot be said."), make("p", {}, page.selfTest.verdict));
+    fill(panel, make("h2", { class: "lead" }, "How many classes are missing cannot be said."), make("p", {}, page.selfTest.verdict), ...comparison);
     return;
   }
   const range = number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
   const lead = !number ? "" : number.best === 0 ? `No class seems to be missing${range}.` : `${count(number.best, "class is", "classes are")} probably missing from the labels${range}.`;
   const settle = questions.length ? [make("p", { id: "settle" }, `${count(questions.length, "question settles", "questions settle")} the number. What are these nodes?`), make("div", { class: "links" }, ...questions.map((i) => link(i)))] : [];
-  fill(panel, make("h2", { class: "lead" }, lead), ...settle, ...groups.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
+  fill(panel, make("h2", { class: "lead" }, lead), ...comparison, ...settle, ...groups.map(card), ...(number && number.curve.length > 1 ? [curve(number)] : []));
 }
 
 function card(own) {

@@ -1,4 +1,4 @@
-"""Methods that need torch (``pip install "unseen[neural]"``): the RECT family and the graph neural networks.
+"""Methods that need torch (the extra ``neural``): the RECT family and the graph neural networks.
 
 Their modules take `torch` from here. It is imported when something of it is first used, so that methods can be listed,
 described and made without it.
@@ -10,9 +10,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from unseen.engine.run import hold_torch
-from unseen.errors import UnsupportedError
+from unseen.errors import UnsupportedError, install_hint
 
-MISSING = 'torch is not installed, and methods of neural networks need it: pip install "unseen[neural]"'
+MISSING = f"this method needs torch, which is not installed; {install_hint('neural')}"
 
 
 class _Lazy:
