@@ -27,10 +27,10 @@ from unseen.data.layouts import FileLayout as FileLayout
 from unseen.data.layouts import inspect_file as inspect_file
 from unseen.data.layouts import load_alone, require_columns, tell_ignored
 from unseen.data.options import OptionNames, Options
-from unseen.data.pieces import LabelRows, Reader
+from unseen.data.pieces import FeatureRows, LabelRows, Reader
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
 from unseen.data.sources import attribute_source, is_path, is_pyg
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
 from unseen.labels import Labels, tell_missing_words
@@ -161,11 +161,11 @@ def read(
         labels = attribute_source(edges, features, text)
     intake = Intake(edges, nodes, features, several(labels), reading, text)
     data = intake.data()
-    if intake.text is None:
+    if intake.texts is None:
         return data
     from unseen.data.words import with_text
 
-    return replace(data, graph=with_text(data.graph, intake.text, encoder))
+    return replace(data, graph=with_text(data.graph, intake.texts, encoder))
 
 
 def read_graph(
@@ -274,6 +274,7 @@ class Intake:
         self.features = self.features_by_type.pop(None, None)
         self.labels = [LabelReader(source, *given) for source in labels]
         self.text = None if text is None else TextReader(text, *given)
+        self.texts: FeatureRows | None = None
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
         optional += self.features_by_type.values()
         self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
@@ -302,13 +303,17 @@ class Intake:
         if table is not None:
             ids = numbered_ids(table.values.shape[0], before[:1]) if table.ids is None else table.ids
             feature_ids = [id_column(ids, "features")]
-        rows = [reader.whole([*known, *feature_ids]) for reader in self.labels]
+        if self.text is not None:
+            self.texts = self.text.whole([*known, *feature_ids])
+        text_ids = [] if self.texts is None else [self.texts.ids]
+        rows = [reader.whole([*known, *feature_ids, *text_ids]) for reader in self.labels]
         tell_ignored(readers)
-        after = [*feature_ids, *(piece.ids for piece in rows)]
+        after = [*feature_ids, *text_ids, *(piece.ids for piece in rows)]
         numbering = number_ids([edges.src, edges.dst], before=before, after=after)
         self.require_nodes(len(numbering.ids))
         self._warn_of_first_edge(numbering)
-        label_numbers = numbering.after[len(feature_ids) :]
+        label_numbers = numbering.after[len(feature_ids) + len(text_ids) :]
+        self._tell_text_only(numbering, len(feature_ids))
         self._tell_label_only(numbering, rows, label_numbers)
         everything = np.arange(len(numbering.ids))
         try:
@@ -367,6 +372,20 @@ class Intake:
         if not n:
             msg = f"{self.edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
             raise InputError(msg)
+
+    def _tell_text_only(self, numbering: Numbering, place: int) -> None:
+        """Say how many nodes only the texts name; texts of other nodes alone are an error."""
+        if self.texts is None:
+            return
+        own, named = numbering.after[place], np.zeros(len(numbering.ids), dtype=bool)
+        for part in (*numbering.before, *numbering.columns, *numbering.after[:place]):
+            named[part] = True
+        count = int(np.count_nonzero(~named[own]))
+        if count == len(own) > 1 and named.any():
+            shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
+            raise no_common_id(self.edges.name, shown, self.texts.source, self.texts.ids[:3].to_pylist())
+        if count:
+            logger.info("%s: %s with a text and without edges", self.texts.source, counted(count, "node"))
 
     def _tell_label_only(self, numbering: Numbering, rows: list[LabelRows], numbers: list[Ints]) -> None:
         """Say which labels name nodes that nothing else does: misspelt ids would become new nodes in silence."""

@@ -11,16 +11,15 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.build import no_common_id
 from unseen.data.columns import without_missing_words
-from unseen.data.ids import id_column, is_string, joined
+from unseen.data.ids import is_string, joined
 from unseen.data.tables import Table
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import match_ids
 
 if TYPE_CHECKING:
-    from unseen.data.pieces import Reader
+    from unseen.data.pieces import FeatureRows
 
 Block = tuple[Any, tuple[str, ...]]
 """Columns of a feature matrix, and their names."""
@@ -81,24 +80,17 @@ def words_of(texts: Sequence[str], source: str) -> Block:
     return sp.csr_array(matrix), tuple(vectorizer.get_feature_names_out().tolist())
 
 
-def with_text(graph: Graph, texts_reader: Reader[Any], encoder: Any) -> Graph:
+def with_text(graph: Graph, piece: FeatureRows, encoder: Any) -> Graph:
     """Return the graph with the words of a text for each node among its features, and the vectors of an encoder."""
     if graph.node_types is not None:
         msg = "texts are for graphs whose nodes are of one type; give the words of each type as its features"
         raise InputError(msg)
-    piece = texts_reader.whole([id_column(graph.node_ids, "node_ids")])
     name = piece.source.replace("`labels`", "`text`")  # which are read in the same way
     rows = match_ids(piece.node_ids, graph.node_ids)
-    if len(rows) > 1 and (rows < 0).all():
-        raise no_common_id("the graph", graph.node_ids.tolist(), name, piece.ids.to_pylist())
-    if (rows < 0).any():
-        node = piece.ids[int(np.argmax(rows < 0))].as_py()
-        msg = f"{name} has a text for {node!r}, and the graph has no such node; remove such rows"
-        raise InputError(msg)
     texts = np.full(graph.n_nodes, "", dtype=object)
     texts[rows] = piece.values.ravel()
     if len(rows) < graph.n_nodes:
-        logger.info("%s: %d nodes have no text", name, graph.n_nodes - len(rows))
+        logger.info("%s: %s without a text", name, counted(graph.n_nodes - len(rows), "node"))
     blocks = [words_of(texts.tolist(), name)]
     if encoder is not None:
         blocks.insert(0, _encoded(encoder, texts.tolist()))

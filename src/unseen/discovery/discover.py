@@ -28,6 +28,7 @@ from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
 from unseen.labels import Labels, measure_homophily
+from unseen.linalg.normalize import encode_numbers
 from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
@@ -38,7 +39,8 @@ OnStep = Callable[[int, int], None]
 PLAIN_BETTER = 0.03
 """AUROC by which vectors without smoothing have to be better in the self-test, where labels show neither way."""
 NARROW = 50
-"""With fewer features the links themselves are vectors, too: classes that few numbers cannot tell, they can."""
+"""With fewer features, the links are used as features as well (homophily), or numbers are encoded by their quantiles
+(heterophily)."""
 CORNER_SHARE = 0.3
 """Share of new nodes assumed at most where labels come from a corner, since there it cannot be learned."""
 
@@ -154,7 +156,8 @@ def _discover(
     on_step: OnStep | None,
 ) -> Discovery:
     """Discover where nodes are in the order of their ids, and classes by name, so that draws by row are draws by id."""
-    surroundings = make_surroundings(graph, rng)
+    homophilous = measure_homophily(graph, labels).holds
+    surroundings = make_surroundings(graph if homophilous else _encode_few(graph), rng)
     everything, answered = labels, few_labelled(labels)
     if answered:
         labels = everything.keep(everything.labelled, without=answered)
@@ -311,12 +314,22 @@ def check_input(graph: Graph, labels: Labels) -> None:
         raise InputError(msg)
 
 
+def _encode_few(graph: Graph) -> Graph:
+    """Return the graph with few numeric features encoded by their quantiles, since they have to tell classes alone."""
+    if graph.features is None or graph.features.shape[1] >= NARROW:
+        return graph
+    return graph.plain.with_features(encode_numbers(graph.features))
+
+
 def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
     """Return where vectors come from, as :func:`discover` takes it."""
     if method is None:
         usual = _smooth_features(graph, 10 if homophilous else 0, seed)
-        if not homophilous or graph.features is None or graph.features.shape[1] >= NARROW:
+        if graph.features is None or graph.features.shape[1] >= NARROW:
             return usual
+        if not homophilous:
+            encoded = _encode_few(graph)
+            return _smooth_features(encoded, 0, seed).fit_transform(encoded)
         features = usual.fit_transform(graph)
         without_features = graph.plain.with_features(None)
         links = _smooth_features(without_features, 10, seed).fit_transform(without_features)

@@ -150,6 +150,30 @@ def standardized(features: Any, scale: Floats | None) -> Any:
     return sp.csr_array((data, less.indices, less.indptr), shape=features.shape)
 
 
+def encode_numbers(features: Features, knots: int = 9) -> Features:
+    """Return features with every measured column spread over its quantiles.
+
+    Such a column becomes up to `knots` columns, one for each quantile. A value is shared between the two quantiles
+    next to it, so that every row sums to 1 there. Rows then differ by direction alone, whatever the scale and the tails
+    of a column are, and a linear model can follow any piecewise linear function of it. Other columns stay.
+
+    Examples
+    --------
+    >>> encode_numbers(np.array([[1.0], [2.0], [300.0], [1.5], [151.0]]), knots=3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]
+    """
+    measured = are_measured(features)
+    if not measured.any():
+        return features
+    table: Array = features.toarray() if sp.issparse(features) else features
+    blocks: list[Array] = [table[:, ~measured]]
+    for values in table[:, measured].T:
+        places = np.unique(np.quantile(values, np.linspace(0, 1, knots)))
+        position = np.interp(values, places, np.arange(len(places)))
+        blocks.append(np.maximum(1 - np.abs(position[:, None] - np.arange(len(places))), 0))
+    return np.hstack(blocks)
+
+
 def _divided(matrix: sp.csr_array, sizes: Floats) -> sp.csr_array:
     data = matrix.data * np.repeat(inverse(sizes), np.diff(matrix.indptr))
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
