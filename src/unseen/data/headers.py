@@ -127,7 +127,7 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
 
     Examples
     --------
-    >>> explain_header("edges", ["product_a", "product_b", "times"], [["P1", "P2", "3"]])
+    >>> explain_header("edges", ["zig", "zag", "zug"], [["P1", "P2", "3"]])
     'it has text above numbers'
     >>> explain_header("edges", ["u", "v"], [["v", "w"], ["w", "u"]]) is None
     True
