@@ -249,3 +249,9 @@ def test_few_labels_fit_a_column_by_accident(caplog: pytest.LogCaptureFixture) -
     many = {node: "low" if k < N / 2 else "high" for k, node in enumerate(NODES)}
     unseen.read_labels(many, graph)
     assert "'height'" in caplog.text
+
+
+def test_another_usual_name_stays_a_feature() -> None:
+    own = table("team")[["node", "team", "height"]].assign(**{"class": RNG.choice(["first", "second"], N)})
+    graph = unseen.read(EDGES, features=own, labels=own, label_column="team").graph
+    assert graph.feature_names == ("height", "class=first", "class=second")

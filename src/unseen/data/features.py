@@ -64,7 +64,7 @@ class FeatureReader(Reader[FeatureRows]):
 
     def __init__(self, source: Any, options: Options | None = None, report: Report | None = None) -> None:
         super().__init__(source, options, report)
-        self.label_names, self.labels_too = self.options.label_names, False
+        self.label_names, self.labels_too, self._quiet = self.options.label_names, False, False
 
     def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
         if isinstance(batch, Matrix):
@@ -84,7 +84,10 @@ class FeatureReader(Reader[FeatureRows]):
         _, columns = self._columns(batch)
         if self.role == "features":
             whole = None if self.in_pieces else own_ids
-            columns = feature_positions(batch, columns, whole, self.label_names, labels_too=self.labels_too)
+            columns = feature_positions(
+                batch, columns, whole, self.label_names, labels_too=self.labels_too, quiet=self._quiet
+            )
+            self._quiet = self.in_pieces
         values, names, texts = self._blocks(batch, columns)
         if not values.shape[1] and batch.n_rows:
             msg = f"{batch.source} has no column beside ids and labels that can be a feature"

@@ -38,6 +38,7 @@ def feature_positions(
     label_names: Collection[str],
     *,
     labels_too: bool = False,
+    quiet: bool = False,
 ) -> list[int]:
     """Return the columns that may be features: neither labels nor ids; a notice names those that are left out.
 
@@ -53,17 +54,19 @@ def feature_positions(
         Names of label columns, in lower case.
     labels_too : bool
         Whether labels are read from the same table.
+    quiet : bool
+        Log no notice.
     """
     names = lower(table.names or ())
     labels = [k for k in columns if names and names[k] in label_names]
-    if labels_too:
+    if labels_too and not labels:
         usual = table.find(LABEL) if names else 1 if len(table.columns) == 2 else None
-        labels = sorted({*labels, *([] if usual is None else [usual])})
+        labels = [] if usual is None else [usual]
     copies = [k for k in columns if names and k not in labels and _holds_ids(table, k, ids)]
     others = [k for k in columns if k not in (*labels, *copies)]
     codes = [] if ids is None else [k for label in labels for k in recodings(table, label, others)]
     for found, what in ((labels, "the labels"), (copies, "ids"), (codes, "the labels in another form")):
-        for k in dict.fromkeys(found):
+        for k in [] if quiet else dict.fromkeys(found):
             name = repr(table.names[k]) if table.names else k + 1
             logger.info("%s: the column %s holds %s and is not used as a feature", table.source, name, what)
     return [k for k in others if k not in codes]
@@ -78,6 +81,8 @@ def _holds_ids(table: Table, index: int, ids: pa.Array | None) -> bool:
         return False
     if name in NODE and len(column.unique()) == len(column):
         return True
+    if str(column[0].as_py()) != str(ids[0].as_py()):  # most columns need no further look
+        return False
     return bool(column.cast(pa.large_string()).equals(ids.cast(pa.large_string())))
 
 

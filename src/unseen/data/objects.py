@@ -7,6 +7,7 @@ Nothing is renumbered: row i stays row i, and ids travel with the graph. PyTorch
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -220,8 +221,8 @@ def features_to_arrow(graph: Graph) -> pa.Table:
 
 def reserved_names(names: Sequence[str]) -> list[str]:
     """Return the names of features that a table cannot have: those of ids and labels, and those that occur twice."""
-    taken = (*NODE, *INDEX, "label")
-    return [name for k, name in enumerate(names) if name.strip().lower() in taken or name in names[:k]]
+    taken, counts = (*NODE, *INDEX, "label"), Counter(names)
+    return [name for name in names if name.strip().lower() in taken or counts[name] > 1]
 
 
 def feature_columns(graph: Graph, names: Sequence[str]) -> pa.Table:

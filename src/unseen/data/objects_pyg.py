@@ -105,9 +105,7 @@ def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
         msg = f"the data has no `{attribute}` to take labels from; it has {listed(list(known))}"
         raise InputError(msg)
     parts = {key: _class_entries(store, attribute) for key, store in stores.items()}
-    counts = {
-        key: len(store[attribute]) if key is None else _n_nodes(key, store) for key, store in nodes.items()
-    }
+    counts = {key: len(s[attribute]) if key is None else _n_nodes(key, s) for key, s in nodes.items()}
     ids, types = _ids(nodes, counts)
     classes = list(dict.fromkeys(name for _, _, names in parts.values() for name in names))
     starts = {key: types.index(key) for key in dict.fromkeys(types)}
@@ -120,7 +118,7 @@ def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
 def usual_parts(data: Any, features: Any, labels: Any, options: Options) -> tuple[Any, Any]:
     """Return the features and labels to read with a ``Data``: its ``x`` and ``y`` where nothing else was given."""
     if features is None and data.get("x") is not None:
-        features = Matrix("`x`", _matrix(data.x, "x"), _own_ids(data), _own_names(data))
+        features = Matrix("`x`", _matrix(data.x, "x"), _own_ids(data), data.get("feature_names"))
     if labels is None and (options.label_column or data.get("y") is not None):
         labels = data
     return features, labels
@@ -130,15 +128,14 @@ def read_hetero(data: Any, nodes: Any, features: Any, labels: Any, text: Any, op
     """Return what :func:`unseen.read` returns of a ``HeteroData``, which has its own nodes and features."""
     from unseen.data.read import Data, read_labels
 
-    if nodes is not None or text is not None or features not in (None, data):
+    if nodes is not None or text is not None or (features is not None and features is not data):
         msg = "a HeteroData has its own nodes and features; leave out `nodes`, `features` and `text`"
         raise InputError(msg)
     graph = graph_from_pyg(data, symmetrize=options.symmetrize)
-    attribute = options.label_column or "y"
     if labels is not None and labels is not data:
         return Data(graph, read_labels(labels, graph, label_column=options.label_column), Report())
-    has_labels = options.label_column or any(store.get("y") is not None for store in data.node_stores)
-    return Data(graph, labels_from_pyg(data, attribute) if has_labels else None, Report())
+    name = options.label_column or ("y" if any("y" in store for store in data.node_stores) else None)
+    return Data(graph, None if name is None else labels_from_pyg(data, name), Report())
 
 
 def read_pyg(data: Any, role: Role, options: Options) -> Table | Matrix:
@@ -148,28 +145,24 @@ def read_pyg(data: Any, role: Role, options: Options) -> Table | Matrix:
         ends = _edge_index(data)
         for column in ends:
             _require_nodes(column, len(ids), "", "the data")
-        weights = _weights(data, len(ends[0]))
-        return Matrix(source, _adjacency(*ends, weights, len(ids), options.symmetrize), ids)
+        adjacency = _adjacency(*ends, _weights(data, len(ends[0])), len(ids), options.symmetrize)
+        return Matrix(source, adjacency, ids)
     columns: dict[str, Any] = {"node": ids}
-    has_x = role == "features" and data.get("x") is not None
-    if has_x:
+    if role == "features" and data.get("x") is not None:
         x = _matrix(data.x, "x")
         others = [name for name in _attributes(data) if name != options.label_column]
-        if not others or not isinstance(x, np.ndarray):
-            if others:
-                logger.info("`x` is sparse and the only features; not used: %s", listed(others))
-            return Matrix(source, x, ids, _own_names(data))
-        names = _own_names(data) or tuple(f"x {k}" for k in range(x.shape[1]))
+        if not others or sp.issparse(x):
+            logger.info("features are only `x`%s", f", not {listed(others)}: it is sparse" if others else "")
+            return Matrix(source, x, ids, data.get("feature_names"))
+        names = data.get("feature_names") or tuple(f"x {k}" for k in range(x.shape[1]))
         columns |= {name: x[:, k] for k, name in enumerate(names)}
     attribute = options.label_column or "y"
     if role != "nodes" and (role == "labels" or data.get(attribute) is not None):
         labels = labels_from_pyg(data, attribute)
-        columns[options.label_column or "label"] = [
-            [labels.classes[k] for k in row.indices] for row in labels.indicator
-        ]
+        rows, names = labels.indicator, np.array(labels.classes, dtype=object)
+        columns[options.label_column or "label"] = np.split(names[rows.indices], rows.indptr[1:-1])
     for name in _attributes(data):
-        value = data[name]
-        values = value if isinstance(value, (list, tuple)) else _array(value, name).tolist()
+        values = data[name] if isinstance(data[name], (list, tuple)) else _array(data[name], name).tolist()
         columns.setdefault(name, as_column(values))
     return Table.of(source, columns)
 
@@ -177,11 +170,6 @@ def read_pyg(data: Any, role: Role, options: Options) -> Table | Matrix:
 def _own_ids(data: Any) -> IdArray:
     ends = None if data.get("edge_index") is None else _edge_index(data)
     return _ids({None: data}, {None: _n_nodes(None, data, ends)})[0]
-
-
-def _own_names(data: Any) -> tuple[str, ...] | None:
-    names = data.get("feature_names")
-    return None if names is None else tuple(map(str, names))
 
 
 def _attributes(data: Any) -> list[str]:
