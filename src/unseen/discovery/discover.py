@@ -271,7 +271,7 @@ def _rank(
     columns = np.flatnonzero(labels.counts)
     indicator = labels.indicator[:, columns].toarray()
     labelled = indicator.any(axis=1)
-    weights = label_weights(space, indicator) if homophilous else None
+    weights = label_weights(space, indicator)
     evidence = gather(space, indicator, surroundings, weights)
     places = find_places(evidence, labelled, graph.adjacency)
     scorings = make_scorings(evidence, labelled, graph.adjacency, places.corner, homophilous=homophilous)
