@@ -27,7 +27,7 @@ from unseen.data.layouts import FileLayout as FileLayout
 from unseen.data.layouts import inspect_file as inspect_file
 from unseen.data.layouts import load_alone, require_columns, tell_ignored
 from unseen.data.options import OptionNames, Options
-from unseen.data.pieces import FeatureRows, LabelRows, Reader
+from unseen.data.pieces import LabelRows, Reader
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
 from unseen.data.sources import attribute_source, is_path, is_pyg
 from unseen.errors import InputError, counted, logger
@@ -274,7 +274,7 @@ class Intake:
         self.features = self.features_by_type.pop(None, None)
         self.labels = [LabelReader(source, *given) for source in labels]
         self.text = None if text is None else TextReader(text, *given)
-        self.texts: FeatureRows | None = None
+        self.texts: Any = None
         optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
         optional += self.features_by_type.values()
         self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]

@@ -165,7 +165,7 @@ def encode_numbers(features: Features, knots: int = 9) -> Features:
     measured = are_measured(features)
     if not measured.any():
         return features
-    table: Array = features.toarray() if sp.issparse(features) else features
+    table: Array = features if isinstance(features, np.ndarray) else features.toarray()
     blocks: list[Array] = [table[:, ~measured]]
     for values in table[:, measured].T:
         places = np.unique(np.quantile(values, np.linspace(0, 1, knots)))
