@@ -79,7 +79,8 @@ def has_sure_names(role: Role, cells: Sequence[str]) -> bool:
         return bool(names.intersection(SRC) and names.intersection(DST))
     if role == "labels":
         return bool(names.intersection(NODE) and names.intersection(LABEL))
-    return bool(names.intersection(NODE)) and not any(map(is_value, cells))
+    # features that we write are below `node`, whatever the others are called
+    return "node" in names or (bool(names.intersection(NODE)) and not any(map(is_value, cells)))
 
 
 def has_known_names(role: Role, cells: Sequence[str]) -> bool:
