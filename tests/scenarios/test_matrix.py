@@ -218,7 +218,6 @@ COMMANDS: tuple[Callable[[Case], int], ...] = (
 )
 UNSUPPORTED = {
     ("audit", "one class"): "an audit compares classes",
-    ("evaluate", "one class"): "a classifier needs two classes",
 }
 """Commands that refuse some labels, and why."""
 
