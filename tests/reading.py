@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unseen.data.read import load_alone
+from unseen.data.layouts import load_alone
 from unseen.data.roles import FeatureReader
 
 

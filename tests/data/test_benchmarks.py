@@ -81,11 +81,6 @@ def test_a_folder_of_the_benchmark(tmp_path: Path, caplog: pytest.LogCaptureFixt
         ("link", LINK + "0\t5\t0\tx\n", r"link\.dat', line 7: the weight is 'x', which is not a number"),
         (
             "link",
-            LINK + "0\t5\t0\t0\n",
-            r"link\.dat', line 7: the weight is 0, which has no sign",
-        ),
-        (
-            "link",
             LINK + "0\t7\t0\t1\n",
             r"line 7: the relation '0' leads from 'author' to 'paper', but here from 'author' to '2'",
         ),

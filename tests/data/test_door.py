@@ -104,7 +104,7 @@ def test_a_label_of_a_node_that_nothing_else_names(tmp_path: Path, caplog: pytes
     edges = write(tmp_path / "e.csv", "a,b\nb,c\n")
     labels = write(tmp_path / "l.csv", "node,label\na,x\nb0b,y\nc,x\nz,x\n")
     assert unseen.read(edges, labels=labels).graph.n_nodes == 5
-    sentence = r"l\.csv', line 3: the label names 'b0b', a node that has no edge; 2 nodes in all stand in labels only"
+    sentence = r"l\.csv', line 3: the label names 'b0b', a node that has no edge; only labels name 2 nodes"
     assert "line 3: the label names 'b0b'" in caplog.text
     with pytest.raises(unseen.InputError, match=sentence):
         unseen.read(edges, labels=labels, strict=True)
@@ -121,7 +121,7 @@ def test_a_second_column_of_labels_is_named(tmp_path: Path, caplog: pytest.LogCa
     data = unseen.read(write(tmp_path / "e.csv", "a,b\n"), labels=labels)
     assert data.labels is not None
     assert data.labels.classes == ("x", "y")
-    assert "columns not used: 'label'" in caplog.text
+    assert "l.csv: ignored column: 'label'" in caplog.text
 
 
 def test_pandas_usual_header_of_vectors(tmp_path: Path) -> None:

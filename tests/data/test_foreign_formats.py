@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +23,7 @@ from pyarrow import feather
 import unseen
 from unseen.data.convert import convert_file
 from unseen.data.write import write_graph, write_part
+from unseen.engine.partition import partition
 from unseen.errors import InputError, UnsupportedError
 
 EDGES = pd.DataFrame({"src": ["a", "b"], "dst": ["b", "c"], "weight": [2.0, 1.0]})
@@ -108,8 +108,12 @@ def test_lists_of_networkx(tmp_path: Path) -> None:
 
 def test_attributes_are_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "g.gexf"
-    nx.write_gexf(theirs(), path)
-    with pytest.raises(InputError, match=r"has the columns 'node', 'colour'; labels need .*--label-column"):
+    network = theirs()
+    nx.set_node_attributes(network, 1, "size")
+    nx.write_gexf(network, path)
+    with pytest.raises(
+        InputError, match=r"has the columns 'node', 'colour', 'size'; labels .*--label-column"
+    ):
         unseen.read(path, labels=path)
     with pytest.raises(InputError, match=r"has no column 'w' .weight=\.\.\., --weight.; it has .*'weight'"):
         unseen.read(path, weight="w")
@@ -223,7 +227,7 @@ def test_a_column_of_the_usual_name_that_is_not_asked_for_keeps_its_name(
     (tmp_path / "l.csv").write_text("Id,Label,Group\na,Ann,x\nb,Bob,y\n")
     labels = unseen.read([("a", "b")], labels=tmp_path / "l.csv", label_column="Group").labels
     assert labels.classes == ("x", "y")
-    assert "columns not used: 'Label'" in caplog.text
+    assert "l.csv: ignored column: 'Label'" in caplog.text
 
 
 def test_a_glob_and_folders_of_text(tmp_path: Path) -> None:
@@ -266,7 +270,7 @@ def test_the_layout_of_ogb(tmp_path: Path) -> None:
         assert data.labels is not None
         assert data.labels.to_pandas().tolist() == ["0", None, "2", "0"]
     (raw / "node-feat.csv.gz").write_bytes(gzip.compress(b"0.5,1\n"))
-    with pytest.raises(InputError, match=r"has 1 rows and .* says 4 nodes; they must agree"):
+    with pytest.raises(InputError, match=r"has 1 row and .* says 4 nodes; they must agree"):
         unseen.read(raw, features=raw)
     (tmp_path / "edge.csv").write_text("src,dst\na,b\n", encoding="utf-8")
     assert unseen.read_graph(tmp_path / "edge.csv").node_ids.tolist() == ["a", "b"]
@@ -290,7 +294,11 @@ def test_anndata(tmp_path: Path) -> None:
     assert data.graph.feature_names == ("g1", "g2", "g3")
     assert data.labels is not None
     assert data.labels.to_pandas().tolist() == ["T", None, "B", "T"]
-    with pytest.raises(InputError, match="has the columns 'kind', 'node'; labels need"):
+    cells.obs["batch"] = [1, 2, 1, 2]
+    cells.write_h5ad(path)
+    with pytest.raises(
+        InputError, match=r"has the columns 'kind', 'batch', 'node'; labels are .*--label-column"
+    ):
         unseen.read(path, labels=path)
     bare = anndata.AnnData(obs=cells.obs, var=cells.var[:0], obsm={"X_pca": np.eye(4), "X_umap": np.eye(4)})
     bare.write_h5ad(path)
@@ -363,18 +371,26 @@ def test_gephi_tables(tmp_path: Path) -> None:
     assert data.labels.to_pandas().tolist() == ["x", "y", None]
 
 
-def test_no_id_in_common_is_said_with_three_of_each(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_id_in_common_is_an_error_with_three_of_each(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("src,dst\nn1,n2\nn3,n4\n", encoding="utf-8")
     (tmp_path / "l.csv").write_text("node,label\n1,x\n2,y\n3,y\n4,x\n", encoding="utf-8")
     (tmp_path / "f.csv").write_text("node,f\n1,0\n2,0\n3,0\n4,1\n", encoding="utf-8")
-    both = r"e\.csv' and .*{}\.csv' have no id in common: 'n1', 'n2', 'n3' there, '1', '2', '3' here"
-    unseen.read(tmp_path / "e.csv", labels=tmp_path / "l.csv")
-    assert re.search(both.format("l"), caplog.text)
+    both = r"e\.csv' and .*{}\.csv' have no id in common: .* has 'n1', 'n2', 'n3', .* has '1', '2', '3'"
     for labels in (None, tmp_path / "l.csv"):
         with pytest.raises(InputError, match=both.format("f")):
             unseen.read(tmp_path / "e.csv", features=tmp_path / "f.csv", labels=labels)
     with pytest.raises(InputError, match=both.format("l")):
-        unseen.read(tmp_path / "e.csv", labels=tmp_path / "l.csv", strict=True)
+        unseen.read(tmp_path / "e.csv", labels=tmp_path / "l.csv")
+    (tmp_path / "t.csv").write_text("node,text\n1,red chair\n2,red table\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"t\.csv' have no id in common: .* has 'n1', 'n2', 'n3', .* has '1', '2'"
+    ):
+        unseen.read(tmp_path / "e.csv", text=tmp_path / "t.csv")
+    for kind in ("labels", "features"):
+        with pytest.raises(InputError, match=both.format(kind[0])):
+            partition(tmp_path / "e.csv", tmp_path / "parts", parts=1, **{kind: tmp_path / f"{kind[0]}.csv"})
     graph = unseen.read_graph(tmp_path / "e.csv")
-    with pytest.raises(InputError, match=r"the graph and .*l\.csv' have no id in common: 'n1', 'n2', 'n3'"):
+    with pytest.raises(
+        InputError, match=r"the graph and .*l\.csv' have no id in common: the graph has 'n1', 'n2', 'n3'"
+    ):
         unseen.read_labels(tmp_path / "l.csv", graph)

@@ -163,7 +163,7 @@ def test_other_columns_are_named_in_a_notice(tmp_path: Path, caplog: pytest.LogC
     text = "Source,Target,Type,Id,Weight\na,b,Undirected,1,2.5\nb,c,Undirected,2,1\n"
     graph = unseen.read_graph(write(tmp_path / "gephi.csv", text))
     assert graph.adjacency.max() == 2.5
-    assert "columns not used: 'Type', 'Id'" in caplog.text
+    assert "gephi.csv: ignored columns: 'Type', 'Id'" in caplog.text
 
 
 def test_rows_longer_than_a_block_of_the_parser(tmp_path: Path) -> None:

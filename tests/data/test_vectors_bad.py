@@ -80,9 +80,7 @@ def test_truncated(tmp_path: Path, suffix: str, share: float) -> None:
 def test_truncated_pair(tmp_path: Path) -> None:
     random_embedding().save(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").write_text("n0\nn1\n")
-    with pytest.raises(
-        InputError, match=r"2 ids for the 50 vectors of .*; the two files do not belong together"
-    ):
+    with pytest.raises(InputError, match=r"2 ids for 50 vectors of .*; the two files do not belong together"):
         read_embedding(tmp_path / "v.tsv")
     (tmp_path / "v.metadata.tsv").unlink()
     with pytest.raises(InputError, match="the first column must hold ids, not fractions such as"):

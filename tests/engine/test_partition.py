@@ -234,8 +234,8 @@ def test_labels_of_several_files_add_up(tmp_path: Path, caplog: pytest.LogCaptur
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "its 2 rows belong to the nodes 0 to 1"),
-        ("a,1\nb,2\nc,3\na,4\n", r"features\.csv': the node 'a' has .*; one row per node is allowed"),
+        (None, "its 2 rows are the nodes 0 to 1"),
+        ("a,1\nb,2\nc,3\na,4\n", r"features\.csv', line 4: the node 'a' has .*; one row per node is allowed"),
         ("a,1\nb,2\n", r"features\.csv' has no row for 1 of the 3 nodes, the first is 'c'; add rows"),
     ],
 )
@@ -257,7 +257,7 @@ def test_labels_of_nodes_without_edges_are_named(tmp_path: Path, caplog: pytest.
     (tmp_path / "one.csv").write_text("node,label\na,red\n")
     (tmp_path / "two.csv").write_text("node,label\na,red\n\nbb,blue\ncc,blue\nbb,red\n")
     sources = {"parts": 1, "labels": [tmp_path / "one.csv", tmp_path / "two.csv"]}
-    sentence = r"two\.csv', line 4: the label names 'bb', a node that has no edge; 2 nodes in all"
+    sentence = r"two\.csv', line 4: the label names 'bb', a node that has no edge; only labels name 2 nodes"
     with pytest.raises(InputError, match=sentence):
         partition(tmp_path / "edges.csv", tmp_path / "parts", strict=True, **sources)  # type: ignore[arg-type]
     assert partition(tmp_path / "edges.csv", tmp_path / "parts", **sources).n_nodes == 5  # type: ignore[arg-type]

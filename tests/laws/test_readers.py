@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,14 @@ CASES: dict[str, tuple[str, dict[str, bool]]] = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def short_head() -> Iterator[None]:
+    """Look at few bytes of each file for its header, so that batches are small; both ways in look at the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("unseen.data.text.HEAD", 64)
+        yield
+
+
 def signature(graph: unseen.Graph) -> tuple[list[str], list[tuple[int, int, float]]]:
     entries = graph.adjacency.tocoo()
     triples = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
@@ -46,7 +54,6 @@ def signature(graph: unseen.Graph) -> tuple[list[str], list[tuple[int, int, floa
 def partitioned(path: Path, folder: Path, **options: Any) -> unseen.Graph:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unseen.engine.partition.BATCH", 64)
-        patch.setattr("unseen.data.text.HEAD", 64)
         partition(path, folder, parts=1, **options)
     graph, _, _ = load_parts(folder, SOLO)
     assert isinstance(graph, unseen.Graph)
@@ -126,10 +133,10 @@ def test_vectors_are_features_to_the_other_reader(ids: list[str] | list[int], tm
 
 
 HEADERS = {
-    "edges": ["", "src,dst\n", "from,to\n", "x,y\n", "a,b\n", "id_1,id_2\n"],
+    "edges": ["", "src,dst\n", "from,to\n", "x,y\n", "a,b\n", "id_1,id_2\n", "person,friend\n", "zig,zag\n"],
     "nodes": ["", "node\n", "vertex\n", "x\n", "a\n"],
-    "labels": ["", "node,label\n", "name,category\n", "x,y\n", "a,red\n"],
-    "features": ["", "node,p,q\n", "name,0,1\n", "x,p,q\n", "a,1,2\n"],
+    "labels": ["", "node,label\n", "name,category\n", "x,y\n", "a,red\n", "zig,zag\n", "user_id,team\n"],
+    "features": ["", "node,p,q\n", "name,0,1\n", "x,p,q\n", "a,1,2\n", "zig,0,1\n", "zig,7,3\n"],
 }
 NAME = st.sampled_from(["a", "b", "c", "0", "1", "07", "x"])
 

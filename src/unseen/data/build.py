@@ -135,7 +135,8 @@ def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
         msg = "edge weights must be numbers"
         raise InputError(msg) from None
     if weights.shape != (n,):
-        msg = f"`weight` has shape {weights.shape} but there are {n} edges"
+        verb = "is" if n == 1 else "are"
+        msg = f"`weight` has shape {weights.shape} but there {verb} {counted(n, 'edge')}"
         raise InputError(msg)
     return weights
 
@@ -262,7 +263,7 @@ def refuse_apart(edges: str, table: FeatureRows | None, numbering: Numbering) ->
 def missing_features(source: str, missing: int, nodes: str, first: object, numbered: int) -> InputError:
     """Return the error for nodes without features; `numbered` is the number of rows where they name no nodes."""
     remedy = (
-        f"it names no nodes, so that its {numbered} rows belong to the nodes 0 to {numbered - 1}: "
+        f"it names no nodes, so that its {counted(numbered, 'row')} are the nodes 0 to {numbered - 1}: "
         "give the ids with the features, or `nodes` in the order of the rows"
         if numbered
         else "add rows for them (zeros, if nothing is known) or remove these nodes"
@@ -291,7 +292,7 @@ def feature_rows(
     missing = nodes[rows[nodes] < 0]
     if len(missing):
         numbered = table.values.shape[0] if table.ids is None else 0
-        total = f"{len(nodes)} nodes{of_type}"
+        total = f"{counted(len(nodes), 'node')}{of_type}"
         raise missing_features(table.source, len(missing), total, node_ids[missing[0]], numbered)
     return compact(table.values)[rows[nodes]]
 

@@ -58,7 +58,8 @@ def sniff_delimiter(
     candidates = [",", "\t", ";"] if suffix == ".csv" else ["\t", ",", ";"]
     if blanks:
         candidates.append(BLANK)
-    for delimiter in candidates:
+    others = any(sign in lines[0] for sign in candidates if sign != BLANK)
+    for delimiter in candidates[: -1 if others and blanks else None]:
         cells = split_line(lines[0], delimiter)
         if len(cells) > 1 and has_names(cells):
             return delimiter

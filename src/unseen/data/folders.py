@@ -25,7 +25,7 @@ from unseen.data.sources import (
     is_pattern,
 )
 from unseen.data.tables import Matrix, Table
-from unseen.errors import InputError
+from unseen.errors import InputError, counted
 
 _OGB = dict(zip(("edges", "nodes", "features", "labels"), OGB_FILES, strict=True))
 _PARQUET, _TABLES = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".tab")
@@ -119,7 +119,8 @@ def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> B
             continue
         cells = [each.cast(pa.float64()).to_numpy() for each in batch.columns]
         if batch.n_rows != n:
-            msg = f"{file.name} has {batch.n_rows} rows and {str(sizes)!r} says {n} nodes; they must agree"
+            rows, nodes = counted(batch.n_rows, "row"), counted(n, "node")
+            msg = f"{file.name} has {rows} and {str(sizes)!r} says {nodes}; they must agree"
             raise InputError(msg)
         yield Matrix(file.name, np.column_stack(cells))
 

@@ -91,7 +91,8 @@ def has_known_names(role: Role, cells: Sequence[str]) -> bool:
         if any(map(is_value, cells)) or len(cells) < 2:
             return False
         ends = [cell for cell, name in zip(cells, names, strict=True) if name not in ("", "unnamed: 0")]
-        return find_ends(ends) is not None or (len(ends) > 1 and is_thing(ends[0]) and is_thing(ends[1]))
+        things = [is_thing(end) or (k == 1 and is_label_name(end)) for k, end in enumerate(ends[:2])]
+        return find_ends(ends) is not None or things == [True, True]
     first = names[0] in (*NODE, PANDAS_INDEX, *FIRST_ONLY)
     if role == "nodes":
         typed = len(cells) > 1 and any(name in NODE_TYPE for name in names[1:])
@@ -103,8 +104,8 @@ def has_known_names(role: Role, cells: Sequence[str]) -> bool:
         return counted and (first or is_thing(cells[0]) or any(n in NODE for n in names) or many)
     if any(map(is_value, cells)):
         return False
-    labelled = any(is_label_name(cell) or is_text_name(cell) for cell in cells[1:])
-    strict = any(name in NODE for name in names) or any(name in LABEL for name in names)
+    labelled = any(is_label_name(cell) or is_text_name(cell) or is_thing(cell) for cell in cells[1:])
+    strict = any(name in (*NODE, *LABEL) for name in names) or has_id_word(cells[0])
     return strict or (labelled and (first or is_thing(cells[0]))) or _names_label_first(cells)
 
 
@@ -114,7 +115,7 @@ def _names_label_first(cells: Sequence[str]) -> bool:
 
 def _is_count(cells: Sequence[str], role: Role) -> bool:
     """Return whether names of columns count on by one, as pandas' do, or as years."""
-    if not all(cell.strip().isdigit() for cell in cells):
+    if not cells or not all(cell.strip().isdigit() for cell in cells):
         return False
     numbers = [int(cell) for cell in cells]
     steps = all(b - a == 1 for a, b in pairwise(numbers))
@@ -126,7 +127,7 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
 
     Examples
     --------
-    >>> explain_header("edges", ["product_a", "product_b", "times"], [["P1", "P2", "3"]])
+    >>> explain_header("edges", ["zig", "zag", "zug"], [["P1", "P2", "3"]])
     'it has text above numbers'
     >>> explain_header("edges", ["u", "v"], [["v", "w"], ["w", "u"]]) is None
     True
@@ -137,8 +138,7 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
     below = {row[k] for row in rows for k in range(min(n_ids, len(row)))}
     if below.intersection(cell for cell in cells[:n_ids] if cell):
         return None
-    others = range(n_ids, len(cells)) if role == "labels" else ()
-    if any(cells[k] == row[k] for k in others for row in rows if k < len(row)):
+    if role == "labels" and _has_label_again(cells, rows):
         return None
     if has_known_names(role, cells):
         stems = {stem(cell) for cell in below}
@@ -152,6 +152,19 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
         return None
     texts = (k for k, cell in enumerate(cells) if not is_value(cell) and not _is_missing(cell))
     return "it has text above numbers" if any(holds_only(is_value, rows, k) for k in texts) else None
+
+
+def may_be_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first row could still be a header where the file alone does not tell."""
+    n_ids = 2 if role == "edges" else 1
+    fractions = any(is_value(cell) and not cell.strip().isdigit() for cell in cells)
+    repeats = role == "labels" and _has_label_again(cells, rows)
+    return not any(map(is_value, cells[:n_ids])) and not fractions and not repeats
+
+
+def _has_label_again(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether another row has one of these labels: the name of a column is not a class."""
+    return any(cell and cell in row[k : k + 1] for k, cell in enumerate(cells) if k for row in rows)
 
 
 def _is_pair_of_one_stem(cells: Sequence[str], below: set[str]) -> bool:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from unseen.data.options import Options
 from unseen.data.read import Data, Intake
 from unseen.data.tables import Table
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Features
 from unseen.ids import Array
 from unseen.labels import Labels
@@ -76,8 +76,8 @@ def _table(path: Path, types: dict[str, str]) -> Table:
     for line, cells in filled.items():
         if len(cells) < least or not all(cells[k].isdecimal() for k in numbers):
             msg = (
-                f"{str(path)!r}, line {line} has {len(cells)} columns and begins with {cells[0]!r}; these are needed, "
-                f"with tabs between them: {', '.join(columns[:least])}"
+                f"{str(path)!r}, line {line} has {counted(len(cells), 'column')} and begins with {cells[0]!r}; "
+                f"these are needed, with tabs between them: {', '.join(columns[:least])}"
             )
             raise InputError(msg)
     rows = [[*cells, ""] for cells in filled.values()]

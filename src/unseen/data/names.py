@@ -34,7 +34,8 @@ _LABEL_WORDS = _word_set(
     """label labels class classes category categories target y topic topics group groups community cluster team
     subject field genre department dept section kind role status family industry sector party tag diagnosis fraud
     type subtype segment tier division faction affiliation major discipline area stance gender species klasse
-    kategorie gruppe categorie categoria"""
+    kategorie gruppe warengruppe categorie categoria club venue journal function localization location country
+    continent annotation phylum leaning threat spam malicious churned outcome orientation"""
 )
 _TEXT_WORDS = _word_set(
     """text texts description title abstract summary content body bio biography comment review message words
@@ -67,7 +68,7 @@ _ENDS: tuple[tuple[Collection[str], Collection[str]], ...] = (
     (("ego",), ("alter",)),
     (("bait",), ("prey",)),
     (("tf", "regulator"), ("target", "gene")),
-    (("von",), ("nach",)),
+    (("von",), ("nach", "an", "zu")),
     (("quelle",), ("ziel",)),
     (("origen",), ("destino",)),
 )
@@ -83,13 +84,17 @@ _THINGS = _word_set(
     gene genes protein proteins interactor symbol ensembl entrez uniprot drug disease compound chemical molecule
     cell mirna rna kinase substrate enzyme ligand receptor pathway tissue species taxon host parasite predator prey
     word words term lemma keyword synonym page url website domain site link ip address email mail phone
-    station stop airport city town country state region street port node1 node2
+    station stop airport flight passenger ship vessel city town country state region street port continent
     employee manager boss employer colleague student teacher school course patient doctor hospital device sensor
     router machine server file module package library function method caller callee dependency repo repository
-    parent child mother father husband wife spouse sibling influencer influenced trustor trustee rater ratee
-    lender borrower donor recipient rater voter candidate candidates politician
+    parent child influencer influenced trustor trustee rater ratee
+    lender borrower donor recipient debtor creditor voter candidate candidates politician
     channel video post tweet thread question comment hashtag tag group event venue recipe ingredient skill job
-    asset stock ticker fund holding issuer investor investee subsidiary knoten kunde produkt konto"""
+    asset stock ticker fund holding issuer investor investee startup subsidiary importer
+    exporter plant pollinator animal opponent winner loser home away neighbour neighbor lncrna snp linked links knows
+    superclass subclass invoice asker answerer sponsor cosponsor co developer contributor imports depends on issue
+    duplicate included uses reply blog barcode knoten kunde produkt konto lieferant auftraggeber empfaenger empfänger
+    absender verkäufer käufer acheteur vendeur"""
 )
 _FILLERS = {
     "official",
@@ -107,6 +112,7 @@ _FILLERS = {
 }
 _FILLERS |= {"number", "my"}
 _NOUNS = _THINGS | {word for pair in _ENDS for words in pair for word in words}
+_ID_NAMES = {f"{noun}id" for noun in _NOUNS}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
@@ -137,13 +143,15 @@ def stem(name: str) -> tuple[str, ...]:
 def is_thing(name: str) -> bool:
     """Return whether all words of a name are ones by which columns of ids are called."""
     words = split_words(name)
-    nouns = [word for word in words if word in _NOUNS]
-    return bool(nouns) and all(word in _NOUNS or word in _PLACE_WORDS or word in _FILLERS for word in words)
+    if has_id_word(name):
+        return True
+    return any(word in _NOUNS for word in words) and _are_column_words(words)
 
 
 def has_id_word(name: str) -> bool:
     """Return whether a name says that it is one of ids: ``user_id``, ``ProductID``, ``nodeid``."""
-    return "id" in split_words(name) or (is_thing(name) and name.strip().lower().endswith("id"))
+    words = split_words(name)
+    return bool(words) and not any(map(str.isdigit, words)) and ("id" in words or words[-1] in _ID_NAMES)
 
 
 def is_label_name(name: str) -> bool:
@@ -186,9 +194,11 @@ def find_ends(names: Sequence[str], *, any_stem: bool = False) -> tuple[int, int
 
 
 def _has_end(words: Sequence[str], end: Collection[str]) -> bool:
-    return any(word in end for word in words) and all(
-        word in _NOUNS or word in _FILLERS or word in _PLACE_WORDS for word in words
-    )
+    return any(word in end for word in words) and _are_column_words(words)
+
+
+def _are_column_words(words: Sequence[str]) -> bool:
+    return all(word in _NOUNS or word in _FILLERS or word in _PLACE_WORDS for word in words)
 
 
 def id_position(names: Sequence[str]) -> int | None:
@@ -268,8 +278,7 @@ def edge_columns(names: Sequence[str], is_numeric: Sequence[bool]) -> dict[str, 
                     found[end] = rest.pop(0)
     if found["weight"] is None and found["src"] is not None and found["dst"] is not None:
         free = [k for k in range(len(names)) if k not in found.values()]
-        usable = [k for k in free if is_numeric[k] and not _has_time(names[k]) and not has_id_word(names[k])]
-        usable = [k for k in usable if lower(names[k : k + 1])[0] not in FIRST_ONLY]
+        usable = [k for k in free if is_numeric[k] and _may_be_weight(names[k])]
         called = [k for k in usable if _WEIGHT_WORDS.intersection(split_words(names[k]))]
         third = [k for k in usable if k == min(free)]
         found["weight"] = next(iter(called or third), None)
@@ -310,6 +319,11 @@ def _without_index(columns: list[int], names: Sequence[str], is_numeric: Sequenc
     if len(columns) > 2 and columns[0] == 0 and numbered and is_numeric[0] and is_thing(names[columns[1]]):
         return columns[1:]
     return columns
+
+
+def _may_be_weight(name: str) -> bool:
+    others = (*FIRST_ONLY, "rank", "row", "line")
+    return not (_has_time(name) or has_id_word(name) or is_label_name(name) or name.strip().lower() in others)
 
 
 def _has_time(name: str) -> bool:

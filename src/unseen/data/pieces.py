@@ -22,7 +22,7 @@ from unseen.data.columns import USUAL, id_values, listed, renamed
 from unseen.data.headers import HEADER_HINT, are_all_in, occurs_in
 from unseen.data.names import PANDAS_INDEX
 from unseen.data.options import Options
-from unseen.data.sources import Role, Source
+from unseen.data.sources import Role, Source, show_path
 from unseen.data.tables import Layout, Matrix, Table
 from unseen.errors import InputError, logger
 from unseen.ids import Features, Floats, Ints, Mask, as_ids
@@ -165,13 +165,17 @@ class Reader(Generic[Piece]):
 
     def whole(self, known: Sequence[pa.Array] = ()) -> Piece:
         """Return what was loaded; a first row that may be a header is judged by the `known` ids of other sources."""
+        loaded, self._loaded = (
+            self._loaded,
+            None,
+        )  # the ids are copied: memory is free before they are numbered
         if self.first is not None and self.role != "edges":
-            ids, known = id_values(self._loaded, 0, "node"), [column for column in known if len(column)]
+            ids, known = id_values(loaded, 0, "node"), [column for column in known if len(column)]
             elsewhere = occurs_in(ids[0].as_py(), [ids[1:], *known])
             only = not elsewhere and len(ids) > 1 and bool(known) and are_all_in(ids[1:], known)
             if self.has_header(elsewhere=elsewhere, only_stranger=only, alone=not known):
-                self._loaded = renamed(self._loaded.with_header(self.names, ""), self.role, self.options)
-        return self._read(self._loaded)
+                loaded = renamed(loaded.with_header(self.names, ""), self.role, self.options)
+        return self._read(loaded)
 
     def has_header(self, *, elsewhere: bool, only_stranger: bool, alone: bool) -> bool:
         """Return whether the first row, which may be a header, is one; a warning names a row that is kept.
@@ -195,8 +199,7 @@ class Reader(Generic[Piece]):
             reason = f"{cells[0]!r} is the only id that no other file has"
         if reason and self.layout is not None:
             self.names, self.layout = cells, replace(self.layout, names=cells, first=None)
-            place = f"{self._file.strip(chr(39))}, line {self.layout.line}"
-            logger.info("%s (%s) was taken as a header: %s", place, ", ".join(cells), reason)
+            logger.info("%s (%s) was taken as a header: %s", self.first_place, ", ".join(cells), reason)
             return True
         if not elsewhere and not alone and (only_stranger or self.role == "features"):
             logger.warning("%s, though its id occurs nowhere else%s", line, HEADER_HINT)
@@ -223,26 +226,26 @@ class Reader(Generic[Piece]):
     def _read(self, batch: Any) -> Piece:
         """Return one batch as a piece; the first one says which columns are taken."""
         if isinstance(batch, Table) and not self._started:
-            self.take_columns(batch)
+            self._choose_columns(batch)
             if self.notice:
                 logger.info("%s", self.notice)
         piece = self._piece(batch, self._ids(batch))
         self._started = True
         return piece
 
-    def take_columns(self, table: Table | None = None) -> None:
-        """Choose which columns of a table are read as what, by default of the beginning of the source."""
-        batch: Any = next(iter(self._batches(1 << 16))) if table is None else table
-        if not isinstance(batch, Table):
-            return
-        self.positions, self._order = self._positions(batch), batch.names
+    def inspect(self) -> None:
+        """Choose the columns by the first lines of the source, without reading all of it."""
+        batch = next(iter(self._batches(1 << 16)))
+        if isinstance(batch, Table):
+            self._choose_columns(batch)
+
+    def _choose_columns(self, table: Table) -> None:
+        """Choose which columns are read as what."""
+        self.positions, self._order = self._positions(table), table.names
         if not self.takes_all_columns:
-            taken = {
-                *self.positions.values(),
-                *(k for k, name in enumerate(self.names) if name == PANDAS_INDEX),
-            }
-            self.ignored = tuple(name for k, name in enumerate(self.names) if k not in taken)
-        self.notice = self._describe_columns(batch.names or ())
+            left = (name for k, name in enumerate(self.names) if k not in self.positions.values())
+            self.ignored = tuple(name for name in left if name != PANDAS_INDEX)
+        self.notice = self._describe_columns(table.names or ())
 
     def _positions(self, table: Table) -> dict[str, int]:  # noqa: ARG002
         """Return which column of a table is what."""
@@ -257,20 +260,17 @@ class Reader(Generic[Piece]):
     def _describe_columns(self, names: Sequence[str]) -> str:
         """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing if they have usual names."""
         reason = "" if self.layout is None else self.layout.reason
-        usual = all(
-            names[k].strip().lower() in USUAL.get(meaning, (meaning,))
-            for meaning, k in self.positions.items()
-            if names
-        )
+        taken = {meaning: names[k].strip().lower() for meaning, k in self.positions.items() if names}
+        usual = all(name in USUAL.get(meaning, (meaning,)) for meaning, name in taken.items())
         if not self.names or (usual and not reason):
             return ""
-        columns = {meaning: self.names[k] for meaning, k in self.positions.items()}
-        parts = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
-        parts += [f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()]
-        header = (
-            f" (line {self.layout.line} was taken as a header: {reason})" if self.layout and reason else ""
-        )
-        return f"{self.name.strip(chr(39))}: {', '.join(parts)}{header}"
+        columns: dict[str, str] = {meaning: self.names[k] for meaning, k in self.positions.items()}
+        ends: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
+        others = [f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()]
+        notice = ", ".join([*ends, *others])
+        if self.layout is not None and reason:
+            notice += f" (line {self.layout.line} was taken as a header: {reason})"
+        return f"{show_path(self.name)}: {notice}"
 
     def _as_table(self, matrix: Matrix) -> Table | Matrix:
         return matrix

@@ -12,7 +12,7 @@ from unseen.data.build import Report, combined, feature_rows
 from unseen.data.ids import Numbering, coded
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, NodeList
-from unseen.errors import InputError, unknown_type
+from unseen.errors import InputError, counted, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Floats, IdArray, Ints, Place, Types
 from unseen.relation_graph import RelationGraph
@@ -154,8 +154,9 @@ def _rows_of_type(key: str, piece: FeatureRows, numbers: Ints | None, own: Ints,
     if numbers is not None:
         return feature_rows(piece, numbers, own, ids, f" of type {key!r}")
     if piece.values.shape[0] != len(own):
+        rows, nodes = counted(piece.values.shape[0], "row"), counted(len(own), "node")
         msg = (
-            f"{piece.source} has {piece.values.shape[0]} rows, but there are {len(own)} nodes of type {key!r}; "
+            f"{piece.source} has {rows} for {nodes} of type {key!r}; "
             "it names no nodes, so that one row for each, in the order of `nodes`, is needed"
         )
         raise InputError(msg)

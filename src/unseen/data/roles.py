@@ -128,8 +128,10 @@ class EdgeReader(Reader[Edges]):
                 need = "without a header edges are `src, dst` and perhaps `weight`"
                 raise _lack(table, f"{need}; if this line is a header, say header=True (--header)")
             return dict(zip(("src", "dst", "weight"), range(width), strict=False))
-        positions = edge_columns(table.names, table.is_numeric)
-        if "dst" not in positions:
+        # of the attributes of a network only `weight` is one
+        is_numeric = table.is_numeric if table.nodes is None else [False] * width
+        positions = edge_columns(table.names, is_numeric)
+        if "src" not in positions or "dst" not in positions:
             raise _lack(table, "edges need two columns of ids; --src and --dst name them")
         if "type" in positions and not _names_types(table.columns[positions["type"]]):
             del positions["type"]
@@ -168,7 +170,7 @@ class NodeReader(Reader[NodeList]):
         raise InputError(msg)
 
     def _positions(self, table: Table) -> dict[str, int]:
-        if table.names is None and len(table.columns) > 1:
+        if not table.columns or (table.names is None and len(table.columns) > 1):
             need = "a node list has one column, or a header that names the column `node`, and perhaps `type`"
             raise _lack(table, need)
         names = neo4j_names(table.names or (), self.role)

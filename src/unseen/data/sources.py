@@ -37,7 +37,11 @@ OGB_FILES = ("edge.csv", "num-node-list.csv", "node-feat.csv", "node-label.csv")
 JSON_LINES = (".jsonl", ".ndjson")
 
 _ADVICE = {
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as .csv"),
+    **dict.fromkeys(
+        (".xlsx", ".xls", ".ods"),
+        'save the sheet as .csv, or run: python -c "import pandas; '
+        "pandas.read_excel('{}').to_csv('{}.csv', index=False)\"",
+    ),
     **dict.fromkeys((".pkl", ".pickle"), "a pickle may run any code: write a .parquet where it was made"),
     **dict.fromkeys((".pt", ".pth"), "Graph.from_pyg takes a PyTorch Geometric object"),
     **dict.fromkeys((".rds", ".rda", ".rdata"), "in R: write.csv, or arrow::write_parquet"),
@@ -162,7 +166,7 @@ def format_of(path: Path, role: Role) -> Format:
             return next(f for f in FORMATS if f.name == "text")
         suffixes = _suffixes(f for f in FORMATS if role in f.roles)
         way = _ADVICE.get(data_suffix(path))
-        advice = _nearest(data_suffix(path), suffixes) if way is None else f"{way}; "
+        advice = _nearest(data_suffix(path), suffixes) if way is None else f"{way.format(path, path.stem)}; "
         msg = (
             f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; "
             f"{advice}known are {suffixes}, text also with .gz and .zst"
@@ -219,6 +223,11 @@ def _is_unknown_text(path: Path) -> bool:
     return b"\0" not in start
 
 
+def show_path(name: str) -> str:
+    """Return the name of a source without the quotes around a path, for the beginning of a notice."""
+    return name.strip("'")
+
+
 def is_path(source: Any) -> bool:
     """Return whether `source` names a file, rather than being the data itself."""
     return isinstance(source, (str, os.PathLike))
@@ -238,9 +247,20 @@ def existing(source: str | os.PathLike[str], what: str) -> Path:
     """Return the path of a file or folder that is there; `what` is the parameter that named it."""
     path = as_path(source)
     if not os.path.exists(path):  # noqa: PTH110  # False, too, of a name no file system takes
-        msg = f"there is no file {str(path)!r}; check the path given as `{what}`"
-        raise InputError(msg)
+        raise missing_file(path, f"check the path given as `{what}`")
     return path
+
+
+def missing_file(path: Path, remedy: str) -> InputError:
+    """Return the error for a file that does not exist, with the nearest name in its folder."""
+    if not os.path.isdir(path.parent):  # noqa: PTH112  # False, too, of a name no file system takes
+        return InputError(f"there is no file {str(path)!r}, and no folder {str(path.parent)!r}; {remedy}")
+    names = sorted(each.name for each in path.parent.iterdir())
+    stem = path.name.lower().partition(".")[0]
+    near = [name for name in names if name.lower().partition(".")[0] == stem]
+    near = near or difflib.get_close_matches(path.name, names, n=1)
+    hint = f"the nearest name in that folder is {near[0]!r}; " if near else ""
+    return InputError(f"there is no file {str(path)!r}; {hint}{remedy}")
 
 
 class Source:

@@ -35,6 +35,7 @@ from unseen.data.headers import (
     holds_only,
     is_number,
     is_value,
+    may_be_header,
 )
 from unseen.data.ids import joined
 from unseen.data.opened import File
@@ -223,8 +224,7 @@ def _with_header(
     if reason is not None:
         return replace(layout, names=names, reason="" if has_sure_names(role, first) else reason)
     if not options.header:
-        n_ids = 2 if role == "edges" else 1
-        return replace(layout, first=None if any(map(is_value, first[:n_ids])) else names)
+        return replace(layout, first=names if may_be_header(role, first, below) else None)
     if role != "edges":
         return replace(layout, first=names)
     others = {cell for row in below for cell in row[:2]}

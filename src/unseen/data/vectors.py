@@ -24,16 +24,16 @@ from unseen.data import text
 from unseen.data.cells import Text
 from unseen.data.delimiters import BLANK
 from unseen.data.ids import is_list, is_string
+from unseen.data.layouts import load_alone
 from unseen.data.names import PANDAS_INDEX, id_position
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows
-from unseen.data.read import load_alone
 from unseen.data.roles import FeatureReader
 from unseen.data.sources import Batches, Role, metadata_path
 from unseen.data.tables import Layout, Matrix, Table
 from unseen.embedding import Embedding
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, counted, logger
 from unseen.ids import default_ids
 
 _BATCH = 1 << 26
@@ -196,10 +196,8 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
     block = Text(file.name, data, Layout(BLANK, width, quotes=False), before, 0)
     columns = block.columns(role) or ()
     if sized and len(columns[0]) != int(lines[0][0]):
-        announced = int(lines[0][0])
-        msg = (
-            f"{file.name}: line 1 announces {announced} vectors and {len(columns[0])} follow; is it cut off?"
-        )
+        announced = counted(int(lines[0][0]), "vector")
+        msg = f"{file.name}: line 1 announces {announced} and {len(columns[0])} follow; is it cut off?"
         raise InputError(msg)
     names = ("node", *(str(k) for k in range(1, width)))
     yield Table(file.name, columns, names, block.place, text=True)
@@ -238,6 +236,7 @@ def _metadata_ids(file: File, vectors: str, n: int) -> pa.Array:
     elif len(lines) == n + 1:
         lines.pop(0)
     if len(lines) != n:
-        msg = f"{file.name}: {len(lines)} ids for the {n} vectors of {vectors}; the two files do not belong together"
+        ids = counted(len(lines), "id")
+        msg = f"{file.name}: {ids} for {counted(n, 'vector')} of {vectors}; the two files do not belong together"
         raise InputError(msg)
     return pa.array(lines, pa.large_string())

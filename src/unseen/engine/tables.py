@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 from unseen.data.build import missing_features, no_common_id, tell_contradiction
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column, is_string, joined
+from unseen.data.layouts import require_columns, tell_ignored
 from unseen.data.pieces import Edges, Reader, several_rows
-from unseen.data.read import FEW_EDGES, Intake, numbered_ids, require_columns, tell_ignored
+from unseen.data.read import FEW_EDGES, Intake, numbered_ids
 from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
 from unseen.data.tables import Table
@@ -260,18 +261,19 @@ class Tables:
             if not self._numbered:
                 self._refuse_apart(intake.features)
             raise missing_features(
-                intake.features.name, missing, f"{self.n_nodes} nodes", node, self._numbered
+                intake.features.name, missing, counted(self.n_nodes, "node"), node, self._numbered
             )
 
     def _refuse_apart(self, reader: Reader[Any]) -> None:
         """Raise the error for a file of labels or features without an id that the sources before it have."""
         role, span = reader.role, self._spans[reader]
         start = ROLES.index(role) * APART
-        own = f"""select number, numbers.id, numbers.place as first, own.place from ({self._ids(role)}) own
-            join numbers using (id) where own.place between {start + span.start} and {start + span.stop - 1}"""
-        (shared, rows) = self._database.row(
-            f"select count(*) filter (first < {start}), count(*) from ({own})"
-        )
+        join = "features join numbers using (number)"
+        if role == "labels":
+            join = f"({self._ids(role)}) labels join numbers using (id)"
+        own = f"""select id, number, numbers.place < {start} as shared, {role}.place as place from {join}
+            where {role}.place between {start + span.start} and {start + span.stop - 1}"""
+        shared, rows = self._database.row(f"select count(*) filter (shared), count(*) from ({own})")
         known = self._database.table(f"select id from numbers where place < {start} order by number limit 3")[
             "id"
         ]
