@@ -266,7 +266,9 @@ class Reader(Generic[Piece]):
             return ""
         columns: dict[str, str] = {meaning: self.names[k] for meaning, k in self.positions.items()}
         ends: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
-        others = [f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()]
+        others: list[str] = [
+            f"{key} {name}" for key, name in columns.items() if key in USUAL or key != name.lower()
+        ]
         notice = ", ".join([*ends, *others])
         if self.layout is not None and reason:
             notice += f" (line {self.layout.line} was taken as a header: {reason})"
