@@ -344,14 +344,8 @@ def test_a_partition_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> N
         InputError, match=r"bad\.csv', line 3: there are negative weights \(-1; --drop-negative"
     ):
         partition(tmp_path / "bad.csv", tmp_path / "parts", parts=1)
-    rows = (
-        "a,x,,label in doubt: x is probably wrong (70%)",
-        "b,x,,label in doubt: y is probably wrong (70%)",
-    )
-    (tmp_path / "ask.csv").write_text("\n".join(["node,label,answer,reason", *rows]))
-    with pytest.raises(
-        InputError, match=r"ask\.csv', line 3: x takes the place of the label y, but for parts"
-    ):
+    (tmp_path / "ask.csv").write_text("node,label,replaces\na,x,x\nb,x,y\n")
+    with pytest.raises(InputError, match=r"ask\.csv', line 3: x replaces the label y, but for parts"):
         partition(tmp_path / "edges.csv", tmp_path / "parts", labels=tmp_path / "ask.csv", parts=1)
     assert read_meta(tmp_path / "parts").n_nodes == 3
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".unseen")]

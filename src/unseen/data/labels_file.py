@@ -18,8 +18,8 @@ import pyarrow as pa
 from unseen.data.columns import filled_cells, label_values
 from unseen.data.files import STANDARD, atomic_path
 from unseen.data.ids import id_array, is_list, is_string
-from unseen.data.labels_text import Answer, LabelText, find_status
-from unseen.data.names import REPLACES, lower
+from unseen.data.labels_text import Answer, LabelText
+from unseen.data.names import REPLACES, find_status, lower
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import Source, format_of, resolve, written_format

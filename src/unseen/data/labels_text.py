@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from unseen.data.cells import SURE_COMMENT
 from unseen.data.delimiters import BLANK, split_line
-from unseen.data.names import REPLACES, STATUS, lower
+from unseen.data.names import REPLACES, find_status, lower
 from unseen.errors import OutputError
 from unseen.ids import is_unlabelled
-from unseen.labels import STATUSES
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _PLAIN = re.compile(r"[\w.+/@:|-]+( [\w.+/@:|-]+)*|")
@@ -31,17 +30,6 @@ class Answer(NamedTuple):
 
     labels: tuple[str, ...] = ()
     status: str = ""
-
-
-def find_status(names: Sequence[str], cells: Callable[[int], Iterable[str | None]]) -> int | None:
-    """Return the column of statuses; a column of that name without any of our words is the user's own."""
-    own = lower(names)
-    for name in STATUS:
-        if name in own:
-            words = {cell.strip().lower() for cell in cells(own.index(name)) if cell} - {""}
-            if not words or words.intersection(STATUSES):
-                return own.index(name)
-    return None
 
 
 class LabelText:

@@ -6,10 +6,11 @@ A name is compared by its words: ``FromNodeId``, ``from_node_id`` and ``from nod
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import permutations
 
 from unseen.data.sources import Role
+from unseen.labels import STATUSES
 
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
 EDGE_TYPE = (
@@ -205,6 +206,17 @@ def id_position(names: Sequence[str]) -> int | None:
     own = lower(names)
     first = 0 if own and own[0] in FIRST_ONLY else None
     return next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), first)
+
+
+def find_status(names: Sequence[str], cells: Callable[[int], Iterable[str | None]]) -> int | None:
+    """Return the column of statuses; a column of that name without any of our words is the user's own."""
+    own = lower(names)
+    for name in STATUS:
+        if name in own:
+            words = {cell.strip().lower() for cell in cells(own.index(name)) if cell} - {""}
+            if not words or words.intersection(STATUSES):
+                return own.index(name)
+    return None
 
 
 def find_name(names: Sequence[str], known: Sequence[str]) -> int | None:

@@ -209,6 +209,8 @@ class LabelReader(Reader[LabelRows]):
         rows, names = label_values(table.columns[self._positions_in(table)["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
+        if table.find((*REPLACES, *STATUS)) is None:
+            return piece
         answers, replaces = read_answers(table, piece.rows)
         return replace(piece, answers=answers, replaces=replaces)
 

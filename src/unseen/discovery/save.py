@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.data.files import STANDARD, AnyPath, atomic_path, refuse_overwriting, require_writable
-from unseen.data.labels_file import QUESTION_COLUMNS
 from unseen.data.opened import data_suffix
 from unseen.errors import InputError
 
@@ -48,6 +47,8 @@ def save_discovery(discovery: Discovery, path: AnyPath) -> None:
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     """Write suggested nodes, one row each, as JSON or as a table with columns for the answers."""
     import pyarrow as pa
+
+    from unseen.data.labels_file import QUESTION_COLUMNS
 
     rows = [suggestion.to_dict() for suggestion in suggestions]
     nodes = [row["node"] for row in rows]

@@ -154,13 +154,13 @@ class Tables:
             self._database.insert("classes", pa.table({"place": places[piece.rows], "name": piece.names}))
 
     def _require_added(self, piece: Any) -> None:
-        """Refuse answers that take the place of labels, which are only added up here."""
+        """Refuse answers that replace labels, which are only added up here."""
         for row, name in (
-            zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True) if piece.instead else ()
+            zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True) if piece.replaces else ()
         ):
-            if piece.instead.get(row, name) != name:
+            if piece.replaces.get(row, name) != name:
                 msg = (
-                    f"{piece.place(row)}: {name} takes the place of the label {piece.instead[row]}, but for parts "
+                    f"{piece.place(row)}: {name} replaces the label {piece.replaces[row]}, but for parts "
                     "labels are added up; write all to one file first (unseen.read_labels([...], graph).save(...))"
                 )
                 raise InputError(msg)
