@@ -141,7 +141,7 @@ def test_what_is_refused(arguments: dict[str, Any], match: str) -> None:
         (([1], [2], ["x"]), r"edge weights must be numbers"),
         (([1], [2], [np.nan]), r"edge 1 \(1 - 2\): the weight is nan; edge weights must be finite"),
         (([1, 1], [2, 3], [1, -2]), r"edge 2 \(1 - 3\): the weight is -2; negative .*drop_negative=True"),
-        (([1], [2], [[1.0]]), r"`weight` has shape \(1, 1\) but there are 1 edges"),
+        (([1], [2], [[1.0]]), r"`weight` has shape \(1, 1\) but there is 1 edge"),
         ((["\ud800"], ["a"]), r"`src` holds '\\ud800', which is not valid Unicode text"),
         (([None], ["a"]), r"src must be all strings or all integers, found None"),
     ],

@@ -175,7 +175,7 @@ def test_the_delimiter_can_be_told(cli: Callable, tmp_path: Path, word: str) -> 
 
 def test_hiding_a_class_alone_keeps_all_labels_of_the_others(cli: Callable, tmp_path: Path) -> None:
     words = ("embed", "debian", "-o", tmp_path / "v.parquet", "-m", "smoothfeats", "--dim", 2)
-    assert f"{4852 - 279} of 4852 labelled nodes are left" in cli(*words, "--unseen", "mail").err
+    assert f"{4852 - 279} of 4852 labelled nodes" in cli(*words, "--unseen", "mail").err
     assert "2426 labelled" not in cli(*words).err
 
 
@@ -261,4 +261,4 @@ def test_types_directions_and_signs(cli: Callable, tmp_path: Path) -> None:
         "-o",
         tmp_path / "w.parquet",
     )
-    assert (wrong.code, "several --features are given as TYPE=FILE" in wrong.err) == (2, True)
+    assert (wrong.code, "TYPE=FILE" in wrong.err) == (2, True)

@@ -42,7 +42,7 @@ def test_words_of_a_text_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
             [False, True],
             [False, False],
         ]
-    assert "1 nodes have no text" in caplog.text
+    assert "1 node without a text" in caplog.text
     (tmp_path / "t.csv").write_text("node,text\nx,red\n", encoding="utf-8")
     with pytest.raises(InputError, match="has a text for 'x', and the graph has no such node"):
         unseen.read_graph(PAIRS, text=tmp_path / "t.csv")

@@ -47,15 +47,3 @@ def test_integers_meet_texts_by_their_text(
     tmp_path: Path, edges: list[tuple[list[Any], list[Any]]], nodes: list[int], expected: list[Any]
 ) -> None:
     assert _order(tmp_path, edges, nodes=nodes) == expected
-
-
-def test_a_reserved_row_comes_first(tmp_path: Path) -> None:
-    with Database(tmp_path, memory=10**8, threads=1) as database:
-        tables = _tables(database, tmp_path)
-        row = tables.reserve("edges")
-        tables.add("edges", pa.array(["a"]), pa.array(["b"]))
-        assert tables.stands("b")
-        assert not tables.stands("it's")
-        tables.add("edges", pa.array(["it's"]), pa.array(["b"]), row=row)
-        tables.number()
-        assert next(tables.ids(0, 3))["node"].to_pylist() == ["it's", "b", "a"]

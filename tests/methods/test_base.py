@@ -133,7 +133,7 @@ def test_the_unit_of_a_measurement_does_not_matter(name: str, caplog: pytest.Log
         vectors = unseen.make_method(name, n_components=4, random_state=0).fit_transform(graph).vectors
         grams.append(vectors @ vectors.T)
     assert np.allclose(*grams, atol=1e-4)
-    assert "3 of 4 columns of features are dense or negative, and divided by their deviation" in caplog.text
+    assert "3 of 4 feature columns are standardised" in caplog.text
     kept = unseen.NodeFeats().fit_transform(graph).vectors
     assert np.allclose(kept, graph.features)
 
