@@ -43,8 +43,17 @@ def test_words_of_a_text_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
             [False, False],
         ]
     assert "1 node without a text" in caplog.text
-    (tmp_path / "t.csv").write_text("node,text\nx,red\n", encoding="utf-8")
-    with pytest.raises(InputError, match="has a text for 'x', and the graph has no such node"):
+    (tmp_path / "t.csv").write_text("node,text\nx,red wine\na,red wine\ny,old\n", encoding="utf-8")
+    assert unseen.read_graph(PAIRS, text=tmp_path / "t.csv").node_ids.tolist() == [
+        "a",
+        "b",
+        "c",
+        "d",
+        "x",
+        "y",
+    ]
+    (tmp_path / "t.csv").write_text("node,text\nx,red wine\ny,red wine\n", encoding="utf-8")
+    with pytest.raises(InputError, match="'x', 'y'"):
         unseen.read_graph(PAIRS, text=tmp_path / "t.csv")
     with pytest.raises(InputError, match=r"^`text` has no word that several nodes share"):
         unseen.read_graph(PAIRS, text=frame(text=["one", "two", "three", "four"]))
