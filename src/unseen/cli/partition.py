@@ -27,7 +27,7 @@ def partition(
     messages: options.Messages,
 ) -> None:
     """Cut a graph that need not fit in memory into row parts of equal work, for `python -m unseen.scale`."""
-    from unseen.data.opened import parse_size
+    from unseen.data.bounds import parse_size
     from unseen.engine.partition import partition as cut
 
     if str(output) == "-":

@@ -10,19 +10,24 @@ import json
 from pathlib import Path
 from typing import Any
 
+from unseen.data.bounds import require_depth
 from unseen.data.objects import network_table, to_networkx
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import foreign
 from unseen.data.writers import Files, require_unpacked
-from unseen.errors import UnsupportedError, need_library
+from unseen.errors import InputError, UnsupportedError, counted, need_library
 from unseen.graph import Graph
 
 _NAMES = {".net": "pajek", ".g6": "graph6", ".s6": "sparse6", ".lgr": "leda"}
 """What networkx calls a format in the names of its functions, where that is not the suffix."""
 _NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
 """Formats in which the `label` of a node is its name, not its class."""
+_SAYS_NO_DIRECTION = (".adjlist", ".multiline_adjlist")
+"""Formats whose files do not say whether edges point; in all others it is written."""
+_NETWORKX_NODE, _LONGEST_WORD = 300, 50_000
+"""Bytes that networkx takes for a node, and letters of a word up to which it reads Pajek files in seconds."""
 
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -30,13 +35,32 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     networkx = need_library("networkx", file.name, '"unseen[formats]"')
     data = file.read()
     with foreign(file, file.suffix):
-        graph = _parsed(networkx, data, file.suffix)
+        _require_bounded(file, data)
+        graph = _parsed(networkx, data, file.suffix, options.directed)
     named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
     without = ("label",) if named else ()
     yield network_table(graph, role, file.name, weight=options.weight, without=without)
 
 
-def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:
+def _require_bounded(file: File, data: bytes) -> None:
+    """Refuse files of this size that would take far more memory or time than others."""
+    lines = data.split()
+    if file.suffix == ".json":
+        require_depth(file.name, data)
+    elif file.suffix in (".g6", ".s6"):
+        if len(lines) > 1:
+            msg = f"{file.name} has {counted(len(lines), 'graph')}, one in each line; a file with one graph is needed"
+            raise InputError(msg)
+        start = data.removeprefix(b">>graph6<<").removeprefix(b">>sparse6<<").removeprefix(b":")
+        digits = start[2:8] if start[:2] == b"~~" else start[1:4] if start[:1] == b"~" else start[:1]
+        n = int.from_bytes(b"") if not digits else int("".join(f"{each - 63:06b}" for each in digits), 2)
+        file.require_room(_NETWORKX_NODE * n, n)
+    elif file.suffix in (".net", ".pajek") and max(map(len, lines), default=0) > _LONGEST_WORD:
+        msg = f"{file.name} has a label of more than {_LONGEST_WORD:,} letters, which takes hours to read; use .graphml"
+        raise InputError(msg)
+
+
+def _parsed(networkx: Any, data: bytes, suffix: str, directed: bool) -> Any:
     if suffix == ".json":
         content = json.loads(data)
         if not isinstance(content, dict) or "nodes" not in content:
@@ -46,6 +70,8 @@ def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:
             raise ValueError(msg)
         return networkx.node_link_graph(content, edges="links" if "links" in content else "edges")
     parse = getattr(networkx, f"read_{_NAMES.get(suffix, suffix[1:])}")
+    if suffix in _SAYS_NO_DIRECTION and directed:
+        return parse(io.BytesIO(data), create_using=networkx.DiGraph)
     try:
         return parse(io.BytesIO(data))
     except networkx.NetworkXError as error:

@@ -27,6 +27,7 @@ class OptionNames(TypedDict, total=False):
     node_column: str | None
     label_column: str | None
     edges_table: str | None
+    max_memory: int | str | None
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Options:
     node_column: str | None = None
     label_column: str | None = None
     edges_table: str | None = None
+    max_memory: int | str | None = None
 
     @property
     def negative(self) -> Negative:

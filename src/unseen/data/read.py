@@ -115,6 +115,9 @@ def read(
         Names of columns (or attributes) where they are not the usual ones.
     edges_table : str, optional
         The table of a database that holds the edges.
+    max_memory : int or str, optional
+        Memory that the content of one file may take, in bytes or as a text such as ``8GB``. By default 1,000 times the
+        size of the file plus 256 MB, and at most half of the free memory.
     text : path or table, optional
         ``node, text``: words that several nodes share become features, weighted by scikit-learn's `TfidfVectorizer`.
     encoder : object, optional
