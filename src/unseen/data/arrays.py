@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -36,6 +37,8 @@ MAT_KEYS: dict[Role, tuple[str, ...]] = {
     "features": ("attributes", "features", "feature"),
 }
 _SURE_IDS = 3
+_NOT_A_NUMBER = re.compile(rb"[eE](?![+-]?[0-9]+\s)|[0-9.][^\s0-9.eE]|\.[0-9]*\.")
+"""Numbers with something behind them or an exponent without digits; of these scipy takes the beginning."""
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 Arrays = dict[str, Array]
@@ -82,23 +85,31 @@ def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     """Yield the matrix of a Matrix Market file; ids are row numbers from 0."""
     from scipy.io import mmread
 
-    data = file.read()
-    if b"\0" in data:
-        msg = f"{file.name} has zero bytes, and a Matrix Market file is text; it is damaged"
-        raise InputError(msg)
+    data = file.read() + b"\n"  # a last line without its end can crash the parser
     with foreign(file, "Matrix Market"):
-        file.require_room(*_matrix_market_sizes(data))
+        _require_sound_mtx(file, data)
         matrix = mmread(io.BytesIO(data), spmatrix=False)
     yield Matrix(file.name, matrix if isinstance(matrix, np.ndarray) else sp.csr_array(matrix))
 
 
-def _matrix_market_sizes(data: bytes) -> tuple[int, int]:
-    """Return bytes and rows that the sizes at the beginning of a Matrix Market file declare."""
-    lines = (line for line in io.BytesIO(data) if not line.startswith(b"%") and line.strip())
-    sizes = [int(each) for each in next(lines, b"").split()]
-    if len(sizes) == 2:  # a dense matrix
-        return 8 * sizes[0] * sizes[1], sizes[0]
-    return 24 * sum(sizes[2:]), sum(sizes)
+def _require_sound_mtx(file: File, data: bytes) -> None:
+    """Refuse a Matrix Market file that declares too much, or whose numbers scipy would read in part or crash on."""
+    if b"\0" in data:
+        msg = f"{file.name} has zero bytes, and a Matrix Market file is text; it is damaged"
+        raise InputError(msg)
+    content = io.BytesIO(data)
+    sizes = next((line for line in content if not line.startswith(b"%") and line.strip()), b"")
+    shape = [int(size) for size in sizes.split()]
+    if len(shape) == 2:  # a dense matrix
+        file.require_room(8 * shape[0] * shape[1], shape[0])
+    else:
+        file.require_room(24 * sum(shape[2:]), sum(shape))
+    odd = _NOT_A_NUMBER.search(data, content.tell())
+    if odd is not None:
+        line = data.count(b"\n", 0, odd.start()) + 1
+        text = data.split(b"\n")[line - 1][:60].decode(errors="replace")
+        msg = f"{file.name}, line {line}: {text!r} are not numbers"
+        raise InputError(msg)
 
 
 def mat_variables(file: File) -> Mapping[str, Any]:

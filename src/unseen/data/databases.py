@@ -12,7 +12,6 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -77,11 +76,13 @@ class _Sqlite:
     def read(self, name: str, columns: list[str]) -> pa.Table:
         """Return the rows of a table."""
         names = ", ".join(map(_quoted, columns))
-        cursor, rows, size = self.connection.execute(f"SELECT {names} FROM {_quoted(name)}"), [], 0
-        while batch := cursor.fetchmany(_ROWS):
-            size += sum(map(sys.getsizeof, chain(batch, chain.from_iterable(batch))))
-            rows += batch
-            self.file.require_room(size // WORK_BYTES + 8 * len(rows) * len(columns), len(rows))
+        rows, size, checked = [], 0, 0
+        for row in self.connection.execute(f"SELECT {names} FROM {_quoted(name)}"):
+            rows.append(row)
+            size += sum(map(sys.getsizeof, row))
+            if size > checked + 1_000_000:
+                checked = size
+                self.file.require_room(size // WORK_BYTES + 8 * len(rows) * len(columns), len(rows))
         values = zip(*rows, strict=True) if rows else [()] * len(columns)
         return pa.table([as_column(each) for each in values], names=columns)
 

@@ -78,7 +78,8 @@ def _regular(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Return the regular files among paths, each file once, in the order of their names."""
     files: dict[tuple[int, int], Path] = {}
     for path in sorted(paths):
-        if path.is_file() and path.resolve().parts[:2] not in _SYSTEM:
+        places = (path.resolve().parts[:2], path.parent.resolve().parts[:2])
+        if path.is_file() and not any(place in _SYSTEM for place in places):
             files.setdefault((path.stat().st_dev, path.stat().st_ino), path)
     return tuple(files.values())
 

@@ -26,8 +26,8 @@ _NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
 """Formats in which the `label` of a node is its name, not its class."""
 _SAYS_NO_DIRECTION = (".adjlist", ".multiline_adjlist")
 """Formats whose files do not say whether edges point; in all others it is written."""
-_NETWORKX_NODE, _LONGEST_WORD = 300, 50_000
-"""Bytes that networkx takes for a node, and letters of a word up to which it reads Pajek files in seconds."""
+_NETWORKX_NODE, _LONGEST_LINE = 300, 100_000
+"""Bytes that networkx takes for a node, and letters of a line of Pajek that it reads in less than a second."""
 
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -37,6 +37,11 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     with foreign(file, file.suffix):
         _require_bounded(file, data)
         graph = _parsed(networkx, data, file.suffix, options.directed)
+    if isinstance(graph, list):  # graph6 and sparse6 have one graph in each line
+        msg = f"{file.name} has {counted(len(graph), 'graph')}; write one graph to a file"
+        raise InputError(msg)
+    if options.directed and not graph.is_directed():  # the file says so, and the order of ends is lost
+        networkx.set_edge_attributes(graph, False, "directed")
     named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
     without = ("label",) if named else ()
     yield network_table(graph, role, file.name, weight=options.weight, without=without)
@@ -44,19 +49,16 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
 
 def _require_bounded(file: File, data: bytes) -> None:
     """Refuse files of this size that would take far more memory or time than others."""
-    lines = data.split()
     if file.suffix == ".json":
         require_depth(file.name, data)
     elif file.suffix in (".g6", ".s6"):
-        if len(lines) > 1:
-            msg = f"{file.name} has {counted(len(lines), 'graph')}, one in each line; a file with one graph is needed"
-            raise InputError(msg)
-        start = data.removeprefix(b">>graph6<<").removeprefix(b">>sparse6<<").removeprefix(b":")
-        digits = start[2:8] if start[:2] == b"~~" else start[1:4] if start[:1] == b"~" else start[:1]
-        n = int.from_bytes(b"") if not digits else int("".join(f"{each - 63:06b}" for each in digits), 2)
-        file.require_room(_NETWORKX_NODE * n, n)
-    elif file.suffix in (".net", ".pajek") and max(map(len, lines), default=0) > _LONGEST_WORD:
-        msg = f"{file.name} has a label of more than {_LONGEST_WORD:,} letters, which takes hours to read; use .graphml"
+        for line in data.split(b"\n"):
+            start = line.removeprefix(b">>graph6<<").removeprefix(b">>sparse6<<").removeprefix(b":")
+            digits = start[2:8] if start[:2] == b"~~" else start[1:4] if start[:1] == b"~" else start[:1]
+            n = sum(max(digit - 63, 0) << 6 * k for k, digit in enumerate(reversed(digits)))
+            file.require_room(_NETWORKX_NODE * n, n)
+    elif file.suffix in (".net", ".pajek") and max(map(len, data.split(b"\n"))) > _LONGEST_LINE:
+        msg = f"{file.name} has a line of more than {_LONGEST_LINE:,} letters, which takes long to read; use .graphml"
         raise InputError(msg)
 
 
@@ -104,4 +106,5 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
 
 def _holds(node: str, name: str) -> bool:
     """Whether networkx gives back this id from the format: XML has no control characters, Pajek no quotes."""
-    return node.isprintable() and not (name == "pajek" and ('"' in node or node.strip() != node or not node))
+    odd = set(node) & {'"', "'", "\\"} or node.strip() != node or not node
+    return node.isprintable() and not (name == "pajek" and odd)
