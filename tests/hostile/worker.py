@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -35,7 +36,7 @@ def _answer(asked: dict[str, Any]) -> dict[str, Any]:
     from unseen.errors import UnseenError
 
     try:
-        edges = _read(asked) if asked["task"] == "read" else _write(asked)
+        edges = {"read": _read, "write": _write, "signal": _signal}[asked["task"]](asked)
     except UnseenError as error:
         return {"outcome": "refused", "message": str(error)}
     except BaseException as error:  # noqa: BLE001  # whatever comes is an answer
@@ -67,6 +68,12 @@ def _write(asked: dict[str, Any]) -> list[Any]:
     path = Path(asked["folder"]) / arguments["target"]
     write_graph(graph_of(asked["truth"], directed=arguments["directed"]), path)
     return read_by_library(path, directed=arguments["directed"])
+
+
+def _signal(asked: dict[str, Any]) -> list[Any]:
+    """Do to this process what a case of the suite's own test asks for."""
+    os.kill(os.getpid(), signal.Signals[asked["arguments"]["signal"]])
+    return []
 
 
 def _reset_peak() -> None:

@@ -13,6 +13,7 @@ import typer
 
 import unseen
 from unseen.cli.output import say, set_level
+from unseen.data.files import remove_temporaries
 from unseen.errors import UnseenError, UsageError, logger
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -161,7 +162,9 @@ def run(
         program(argv, prog_name=name, standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            return _failed("interrupted; no half-written file was left behind", who, INTERRUPTED)
+            left = ", ".join(map(str, remove_temporaries()))
+            outcome = f"temporary files are left, remove them: {left}" if left else "no half-written file was left behind"
+            return _failed(f"interrupted; {outcome}", who, INTERRUPTED)
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:
         return _failed(str(error), who, USAGE if isinstance(error, UsageError) else FAILED)

@@ -14,6 +14,8 @@ from unseen.linalg.normalize import are_measured
 
 N_WORDS = 8
 """Length of a caption."""
+LARGEST = 1e100
+"""Features above this are scaled by a power of two, which changes no caption; squares and sums would overflow."""
 WEAK = 0.01
 """Words with less than this share of the strongest one's strength are left out."""
 
@@ -32,6 +34,9 @@ def caption(graph: Graph, rows: npt.NDArray[np.int64]) -> tuple[tuple[str, ...],
         return _central(graph, rows), "central nodes"
     features: Any = graph.features
     values = features.data if sp.issparse(features) else features
+    largest = float(np.abs(values).max(initial=0))
+    if largest > LARGEST:
+        return caption(replace(graph, features=features * 2.0 ** -np.frexp(largest)[1]), rows)
     words = np.flatnonzero(~are_measured(features) & sp.issparse(features))
     if graph.feature_names and 0 < len(words) < features.shape[1]:  # words beside numbers: these speak
         names = tuple(graph.feature_names[k] for k in words)

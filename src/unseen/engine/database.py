@@ -51,6 +51,7 @@ class Database:
             "arrow_large_buffer_size": True,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            "enable_external_access": False,
         }
         self._connection = duckdb.connect(":memory:", config=config)
 
