@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
-.PHONY: demo test quick docs test-oldest coverage mutants lint types pytest clean
+.PHONY: demo test quick docs test-oldest coverage mutants hostile lint types pytest clean
 
 demo: $(VENV)/.demo
 	$(BIN)/unseen demo
@@ -36,6 +36,11 @@ coverage: $(VENV)/.dev
 # 30 small changes of the core, each of which the quick tests must notice
 mutants: $(VENV)/.dev
 	$(BIN)/python tools/mutants.py
+
+# 10,000 files that try to crash, spy or fill the memory, 300 updates of the app; rewrites the table of the notes
+hostile: $(VENV)/.dev
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tests/hostile/run.py 10500 --out paper/docs/notes/hostile.md
+	OMP_NUM_THREADS=1 UNSEEN_HOSTILE_UPDATES=300 $(BIN)/pytest -q tests/hostile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -65,7 +65,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case: ``exact``, ``read``, ``refused``, ``wrong``, ``crash``, ``above`` (the bound) or ``slow``."""
+    """What came of a case: ``exact``, ``read``, ``refused``, ``wrong``, ``crash``, ``above`` the bound, or ``slow``."""
 
     case: Case
     outcome: str
@@ -104,7 +104,11 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), *sys.path]), "OMP_NUM_THREADS": "1"},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(tests), *sys.path]),
+                "OMP_NUM_THREADS": "1",
+            },
         )
         return self._process
 
@@ -113,7 +117,12 @@ class Child:
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        asked = {"task": case.task, "folder": str(case.folder), "arguments": case.arguments, "truth": case.truth}
+        asked = {
+            "task": case.task,
+            "folder": str(case.folder),
+            "arguments": case.arguments,
+            "truth": case.truth,
+        }
         start = time.monotonic()
         process.stdin.write(json.dumps(asked).encode() + b"\n")
         process.stdin.flush()
@@ -167,4 +176,6 @@ def run_all(cases: Iterable[Case]) -> list[Result]:
 def bad(results: Iterable[Result]) -> list[str]:
     """Return what is not as it should be, for the message of a test."""
     fine = ("exact", "read", "refused")
-    return [f"{each.outcome}: {each.case.name}: {each.message}" for each in results if each.outcome not in fine]
+    return [
+        f"{each.outcome}: {each.case.name}: {each.message}" for each in results if each.outcome not in fine
+    ]

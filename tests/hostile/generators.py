@@ -56,7 +56,9 @@ def their_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
         truth = [canonical(*edge, directed=directed) for edge in edges]
         try:
             write_by_library(edges, path, directed=directed)
-            if suffix in (*NETWORKS, *WRITTEN) and sorted(read_by_library(path, directed=directed)) != sorted(truth):
+            if suffix in (*NETWORKS, *WRITTEN) and sorted(read_by_library(path, directed=directed)) != sorted(
+                truth
+            ):
                 continue  # the library itself does not get its own file back
         except Exception:  # noqa: BLE001  # what the library cannot write is no case
             continue
@@ -91,13 +93,21 @@ def damaged_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
     (folder / "whole").mkdir(parents=True)
     whole: list[tuple[str, bytes]] = []
     for suffix in FORMATS:
-        laws = {"directed": False, "weighted": suffix not in UNWEIGHTED, "signed": False, "odd": suffix not in NUMBERED}
+        laws = {
+            "directed": False,
+            "weighted": suffix not in UNWEIGHTED,
+            "signed": False,
+            "odd": suffix not in NUMBERED,
+        }
         path = folder / "whole" / f"g{suffix}"
         write_by_library(draw_edges(rng, **laws), path, directed=False)
         whole.append((suffix, path.read_bytes()))
     text = dict(whole)[".csv"]
     whole += [(".csv.gz", gzip.compress(text)), (".csv.zst", zstandard.compress(text))]
-    whole += [(".npy", _saved(lambda file: np.save(file, np.eye(4)))), (".svmlight", b"1 1:2 3:1.5\n0\n1 2:1\n")]
+    whole += [
+        (".npy", _saved(lambda file: np.save(file, np.eye(4)))),
+        (".svmlight", b"1 1:2 3:1.5\n0\n1 2:1\n"),
+    ]
     whole += [(".lgr", b"LEDA.GRAPH\nstring\nint\n-1\n3\n|{a}|\n|{b}|\n|{c}|\n2\n1 2 0 |{4}|\n2 3 0 |{3}|\n")]
     for k, (suffix, content) in zip(range(count), itertools.cycle(whole), strict=False):
         own = folder / f"damaged-{k}"
@@ -110,7 +120,19 @@ def damaged_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
         yield Case(f"{suffix}, seed {seed}, {k}", f"damaged {suffix}", own, arguments)
 
 
-_WORDS = (b"\0", b"\xff" * 4, b"-1", b"nan", b"1e999", b"9" * 25, b"[" * 50, b"\xef\xbf\xbf", b"<!--", b"\r", b'"')
+_WORDS = (
+    b"\0",
+    b"\xff" * 4,
+    b"-1",
+    b"nan",
+    b"1e999",
+    b"9" * 25,
+    b"[" * 50,
+    b"\xef\xbf\xbf",
+    b"<!--",
+    b"\r",
+    b'"',
+)
 
 
 def _damage(rng: np.random.Generator, content: bytes) -> bytes:
@@ -241,7 +263,9 @@ def _h5ad(folder: Path, n: int) -> dict[str, Any]:
             group = file.create_group(name)
             group.attrs.update({"encoding-type": "dataframe", "encoding-version": "0.2.0"})
             group.attrs.update({"_index": "_index", "column-order": np.array([], dtype="S1")})
-            index = group.create_dataset("_index", data=np.array(["a", "b"], dtype=object), dtype=h5py.string_dtype())
+            index = group.create_dataset(
+                "_index", data=np.array(["a", "b"], dtype=object), dtype=h5py.string_dtype()
+            )
             index.attrs.update({"encoding-type": "string-array", "encoding-version": "0.2.0"})
         zeros = file.create_dataset("X", shape=(side, side), dtype="f8", chunks=(1, min(side, 10_000)))
         zeros.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
@@ -272,5 +296,13 @@ DECLARED: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "packed text": _packed_text,
     "DuckDB rows": _duckdb,
 }
-_WRITTEN_OUT = ("npz zeros", "Parquet rows", "Parquet texts", "Feather rows", "Feather texts", "packed text", "DuckDB rows")
+_WRITTEN_OUT = (
+    "npz zeros",
+    "Parquet rows",
+    "Parquet texts",
+    "Feather rows",
+    "Feather texts",
+    "packed text",
+    "DuckDB rows",
+)
 """Those whose generator holds all rows once."""

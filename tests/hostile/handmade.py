@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 import os
 import sqlite3
@@ -66,7 +67,10 @@ _GOOD_TABLE = "CREATE TABLE {} AS SELECT * FROM (VALUES ('a', 'b'), ('b', 'c')) 
 @_case
 def duckdb_view_of_a_csv_file(folder: Path) -> Made:
     _duck(folder, f"CREATE VIEW edges AS SELECT * FROM read_csv('{folder.parent / 'secret.csv'}')")
-    return {"arguments": {"edges": "g.duckdb"}, "refused": "'edges' are views or virtual tables, which are not read"}
+    return {
+        "arguments": {"edges": "g.duckdb"},
+        "refused": "'edges' are views or virtual tables, which are not read",
+    }
 
 
 @_case
@@ -115,9 +119,24 @@ def duckdb_table_in_a_second_schema_by_name(folder: Path) -> Made:
 
 @_case
 def duckdb_columns_of_all_types(folder: Path) -> Made:
-    kinds = ("now()", "uuid()", "3::HUGEINT", "1.5::DECIMAL(5, 2)", "DATE '2020-01-01'", "INTERVAL 1 DAY", "[1, 2]")
-    more = ", ".join(f"{each} AS c{k}" for k, each in enumerate((*kinds, "{'a': 1}", "MAP {'a': 1}", "'x'::BLOB")))
-    _duck(folder, _GOOD_TABLE.format("plain"), f"CREATE TABLE edges AS SELECT *, {more} FROM plain", "DROP TABLE plain")
+    kinds = (
+        "now()",
+        "uuid()",
+        "3::HUGEINT",
+        "1.5::DECIMAL(5, 2)",
+        "DATE '2020-01-01'",
+        "INTERVAL 1 DAY",
+        "[1, 2]",
+    )
+    more = ", ".join(
+        f"{each} AS c{k}" for k, each in enumerate((*kinds, "{'a': 1}", "MAP {'a': 1}", "'x'::BLOB"))
+    )
+    _duck(
+        folder,
+        _GOOD_TABLE.format("plain"),
+        f"CREATE TABLE edges AS SELECT *, {more} FROM plain",
+        "DROP TABLE plain",
+    )
     return {"arguments": {"edges": "g.duckdb"}, "truth": GOOD}
 
 
@@ -145,7 +164,9 @@ def duckdb_view_of_generated_rows(folder: Path) -> Made:
 
 @_case
 def sqlite_view_of_recursive_rows(folder: Path) -> Made:
-    rows = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT i AS src, i + 1 AS dst FROM r"
+    rows = (
+        "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT i AS src, i + 1 AS dst FROM r"
+    )
     _lite(folder, f"CREATE VIEW edges AS {rows}")
     return {"arguments": {"edges": "g.sqlite"}, "refused": "'edges' are views or virtual tables"}
 
@@ -284,7 +305,10 @@ def json_with_brackets_in_texts(folder: Path) -> Made:
     links = [{"source": "[" * 500, "target": '"{\\' * 300}]
     nodes = [{"id": links[0]["source"]}, {"id": links[0]["target"]}]
     (folder / "g.json").write_text(json.dumps({"nodes": nodes, "links": links}))
-    return {"arguments": {"edges": "g.json"}, "truth": [[*sorted((links[0]["source"], links[0]["target"])), 1.0]]}
+    return {
+        "arguments": {"edges": "g.json"},
+        "truth": [[*sorted((links[0]["source"], links[0]["target"])), 1.0]],
+    }
 
 
 @_case
@@ -296,7 +320,7 @@ def graphml_nested_deeply(folder: Path) -> Made:
 @_case
 def graphml_of_entities(folder: Path) -> Made:
     names = "abcdefghij"
-    entities = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip(names, names[1:], strict=False))
+    entities = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in itertools.pairwise(names))
     text = f'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "{"x" * 100}">{entities}]>'
     (folder / "g.graphml").write_text(f"{text}<graphml><graph><node id='&j;'/></graph></graphml>")
     return {"arguments": {"edges": "g.graphml"}, "refused": "not a readable"}
@@ -318,7 +342,9 @@ def gml_nested_deeply(folder: Path) -> Made:
 
 @_case
 def matrix_market_with_zero_bytes(folder: Path) -> Made:
-    (folder / "g.mtx").write_bytes(b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 \x00\x00\n2 3 1\n")
+    (folder / "g.mtx").write_bytes(
+        b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 \x00\x00\n2 3 1\n"
+    )
     return {"arguments": {"edges": "g.mtx"}, "refused": "has zero bytes"}
 
 
@@ -362,7 +388,10 @@ def multiline_adjacency_list_with_directions(folder: Path) -> Made:
     graph = nx.DiGraph()
     graph.add_weighted_edges_from(edges)
     nx.write_multiline_adjlist(graph, folder / "g.multiline_adjlist")
-    return {"arguments": {"edges": "g.multiline_adjlist", "directed": True}, "truth": [list(each) for each in edges]}
+    return {
+        "arguments": {"edges": "g.multiline_adjlist", "directed": True},
+        "truth": [list(each) for each in edges],
+    }
 
 
 @_case
@@ -417,7 +446,10 @@ def hgb_id_of_23_digits(folder: Path) -> Made:
 
 @_case
 def hgb_values_that_are_nan(folder: Path) -> Made:
-    return {**_hgb(folder, "0\ta\t0\tnan,1\n1\tb\t0\t1,2\n", "0\t1\t0\t1\n"), "refused": "line 1: the values are no list"}
+    return {
+        **_hgb(folder, "0\ta\t0\tnan,1\n1\tb\t0\t1,2\n", "0\t1\t0\t1\n"),
+        "refused": "line 1: the values are no list",
+    }
 
 
 @_case
@@ -437,7 +469,9 @@ def parquet_of_long_texts(folder: Path) -> Made:
 def parquet_of_lists_of_long_texts(folder: Path) -> Made:
     values = pa.array(["x" * 1_000_000]).take(pa.array(np.zeros(1000, np.int64)))
     lists = pa.ListArray.from_arrays(pa.array([0, 1000], pa.int32()), values)
-    pq.write_table(pa.table({"src": ["a"], "dst": ["b"], "label": lists}), folder / "g.parquet", compression="zstd")
+    pq.write_table(
+        pa.table({"src": ["a"], "dst": ["b"], "label": lists}), folder / "g.parquet", compression="zstd"
+    )
     return {"arguments": {"edges": "g.parquet"}, "refused": "of memory or more, above the bound"}
 
 
@@ -497,6 +531,8 @@ def ids_of_a_million_letters(folder: Path) -> Made:
 @_case
 def names_that_are_code(folder: Path) -> Made:
     names = ["'; DROP TABLE edges; --", "{0.__class__}", "%s%n", "$(id)", "__import__('os').system('id')"]
-    edges = [[*sorted(pair), 1.0] for pair in zip(names, names[1:], strict=False)]
-    pq.write_table(pa.table({"src": [e[0] for e in edges], "dst": [e[1] for e in edges]}), folder / "g.parquet")
+    edges = [[*sorted(pair), 1.0] for pair in itertools.pairwise(names)]
+    pq.write_table(
+        pa.table({"src": [e[0] for e in edges], "dst": [e[1] for e in edges]}), folder / "g.parquet"
+    )
     return {"arguments": {"edges": "g.parquet"}, "truth": edges}

@@ -23,7 +23,7 @@ def test_ctrl_c_while_the_output_is_written_leaves_nothing(tmp_path: Path) -> No
     (tmp_path / "e.csv").write_text("src,dst\n" + "".join(f"n{i},n{(i + 1) % 200}\n" for i in range(200)))
     (tmp_path / "l.csv").write_text("node,label\n" + "".join(f"n{i},{'abc'[i // 50]}\n" for i in range(150)))
     words = [sys.executable, "-m", "unseen", "discover", "e.csv", "--labels", "l.csv", "-o", "out.csv"]
-    for _ in range(4):
+    for _ in range(2):
         with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
             wait_for(lambda p=process: bool(leftovers(tmp_path)) or p.poll() is not None, "a temporary file")
             process.send_signal(signal.SIGINT)

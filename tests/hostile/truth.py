@@ -21,12 +21,30 @@ import scipy.sparse as sp
 
 import unseen
 
-ODD = ("a b", "ü", "007", "x,y", "nan", "-1", "#c", "é|è", "日本", "a;b", "O'Neil", 'say "hi"', "<b>&amp;", "A", "1e5")
+ODD = (
+    "a b",
+    "ü",
+    "007",
+    "x,y",
+    "nan",
+    "-1",
+    "#c",
+    "é|è",
+    "日本",
+    "a;b",
+    "O'Neil",
+    'say "hi"',
+    "<b>&amp;",
+    "A",
+    "1e5",
+)
 WEIGHTS = (0.5, 1.0, 2.0, 3.25, 0.001, 1e9)
 Edge = list[Any]
 
 
-def draw_edges(rng: np.random.Generator, *, directed: bool, weighted: bool, signed: bool, odd: bool) -> list[Edge]:
+def draw_edges(
+    rng: np.random.Generator, *, directed: bool, weighted: bool, signed: bool, odd: bool
+) -> list[Edge]:
     """Return edges as ``[src, dst, weight]`` with texts as ids; each pair once, and no node without an edge."""
     n = int(rng.integers(2, 9))
     ids = [str(each) for each in rng.permutation(ODD)[:n]] if odd else [str(each) for each in range(n)]
@@ -65,7 +83,14 @@ def edges_of(graph: unseen.Graph) -> list[Edge]:
 def graph_of(edges: list[Edge], *, directed: bool) -> unseen.Graph:
     """Return a graph of ours."""
     src, dst, weight = zip(*edges, strict=True)
-    return unseen.read_graph(pa.table({"src": src, "dst": dst, "weight": weight}), directed=directed)
+    nodes = None
+    if all(
+        each.isdecimal() and str(int(each)) == each for each in (*src, *dst)
+    ):  # formats of matrices have no names
+        src, dst = ([int(each) for each in end] for end in (src, dst))
+        nodes = list(range(1 + max(*src, *dst)))
+    table = pa.table({"src": src, "dst": dst, "weight": weight})
+    return unseen.read_graph(table, nodes=nodes, directed=directed)
 
 
 def network_of(edges: list[Edge], *, directed: bool) -> Any:
@@ -179,7 +204,9 @@ def read_by_library(path: Path, *, directed: bool) -> list[Edge]:
                 ".tsv": lambda: pd.read_csv(path, sep="\t", **text),
                 ".parquet": lambda: pd.read_parquet(path),
                 ".feather": lambda: pd.read_feather(path),
-                ".jsonl": lambda: pd.read_json(path, orient="records", lines=True, dtype=False, convert_dates=False),
+                ".jsonl": lambda: pd.read_json(
+                    path, orient="records", lines=True, dtype=False, convert_dates=False
+                ),
             }
             frame = read[suffix]()
             weights = frame["weight"] if "weight" in frame else [1.0] * len(frame)
@@ -212,5 +239,6 @@ def _read_network(path: Path, directed: bool) -> Any:
 
 def _network_edges(graph: Any, *, directed: bool) -> list[Edge]:
     return [
-        canonical(src, dst, data.get("weight", 1.0), directed=directed) for src, dst, data in graph.edges(data=True)
+        canonical(src, dst, data.get("weight", 1.0), directed=directed)
+        for src, dst, data in graph.edges(data=True)
     ]

@@ -18,8 +18,8 @@ def main() -> None:
     os.dup2(2, 1)
     # protects the machine, not the code under test: more is counted as above the bound all the same
     resource.setrlimit(resource.RLIMIT_AS, (10 * 2**30, 10 * 2**30))
-    import unseen  # noqa: F401  # counted in no case
-    import unseen.data.read
+    import unseen
+    import unseen.data.read  # noqa: F401  # counted in no case
 
     warnings.simplefilter("error", RuntimeWarning)
     for line in sys.stdin:

@@ -163,7 +163,11 @@ def run(
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             left = ", ".join(map(str, remove_temporaries()))
-            outcome = f"temporary files are left, remove them: {left}" if left else "no half-written file was left behind"
+            outcome = (
+                f"temporary files are left, remove them: {left}"
+                if left
+                else "no half-written file was left behind"
+            )
             return _failed(f"interrupted; {outcome}", who, INTERRUPTED)
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:

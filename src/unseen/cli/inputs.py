@@ -64,7 +64,9 @@ class GraphFiles:
     label_column: Annotated[str | None, NAME, "Column, or node attribute, of the labels."] = None
     edges_table: Annotated[str | None, NAME, "Table of a database that holds the edges."] = None
     max_memory: Annotated[
-        str | None, As("SIZE"), "Memory that one file may take, such as 8GB; bounded by its size if not given."
+        str | None,
+        As("SIZE"),
+        "Memory that one file may take, such as 8GB; bounded by its size if not given.",
     ] = None
 
     def paths(self, source: str | None) -> list[Path]:

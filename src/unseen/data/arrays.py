@@ -259,7 +259,7 @@ def require_safe_hdf5(file: File) -> None:
             _require_sparse_indices(group, file)
             for name in group:
                 if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                    msg = f"{file.name}: {group.name}/{name} is a link, maybe to another file, and links are not followed"
+                    msg = f"{file.name}: {group.name}/{name} is a link, and links are not followed"
                     raise InputError(msg)
                 part = group[name]
                 address = h5py.h5o.get_info(part.id).addr
@@ -268,7 +268,7 @@ def require_safe_hdf5(file: File) -> None:
                     known.add(address)
                     continue
                 if part.external or part.is_virtual:
-                    msg = f"{file.name}: the values of {part.name} are in another file, which is not read; copy them into this one"
+                    msg = f"{file.name}: the values of {part.name} are in another file, which is not read"
                     raise InputError(msg)
                 total += max(part.nbytes, math.prod(part.chunks or ()) * part.dtype.itemsize)
                 file.require_room(total)

@@ -41,7 +41,9 @@ def memory_bound(n_bytes: int, max_memory: int | str | None = None, *, held: boo
     return limit, f"the bound of {shown_bytes(limit)} for a file of {shown_bytes(n_bytes)}"
 
 
-def require_memory(source: str, needed: int, size: int, max_memory: int | str | None, *, held: bool = True) -> None:
+def require_memory(
+    source: str, needed: int, size: int, max_memory: int | str | None, *, held: bool = True
+) -> None:
     """Raise an `InputError` if a file of `size` bytes needs more memory than the bound."""
     limit, name = memory_bound(size, max_memory, held=held)
     if needed > limit:
@@ -63,7 +65,9 @@ def require_depth(source: str, data: bytes) -> None:
     for sign in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', data, re.DOTALL):
         depth += (sign[0] in b"[{") - (sign[0] in b"]}")
         if depth > MAX_DEPTH:
-            msg = f"{source} has more than {MAX_DEPTH} levels of nested brackets; no graph is written like that"
+            msg = (
+                f"{source} has more than {MAX_DEPTH} levels of nested brackets; no graph is written like that"
+            )
             raise InputError(msg)
 
 

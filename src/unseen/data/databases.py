@@ -39,7 +39,11 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     with file.path.open("rb") as content:
         is_sqlite = content.read(len(_SQLITE)) == _SQLITE
     database_type = _Sqlite if is_sqlite else _DuckDB
-    with foreign(file, "database"), contextlib.closing(database_type(file)) as database, _time_bound(database):
+    with (
+        foreign(file, "database"),
+        contextlib.closing(database_type(file)) as database,
+        _time_bound(database),
+    ):
         tables = {name: database.columns(name) for name in database.tables}
         name = _chosen(file, role, options, tables, database.refused)
         yield from_arrow(database.read(name, tables[name]), f"{file.name}, table {name!r}")
@@ -152,24 +156,26 @@ class _DuckDB:
 def _time_bound(database: Any) -> Iterator[None]:
     """Interrupt the queries of the block when they take too long."""
     seconds = bounds.SECONDS + bounds.SECONDS_PER_MEGABYTE * database.file.size / 1e6
-    expired = threading.Event()
+    done, expired = threading.Event(), threading.Event()
 
-    def stop() -> None:
-        expired.set()
-        database.interrupt()
+    def watch() -> None:
+        if not done.wait(seconds):
+            expired.set()
+        while not done.wait(0.05):  # between two queries an interrupt is lost
+            database.interrupt()
 
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
-    timer.start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     except Exception:
         if not expired.is_set():
             raise
-        msg = f"reading {database.file.name} took more than {seconds:.0f} s, so it was stopped; export the table as .parquet"
+        msg = f"reading {database.file.name} took more than {seconds:.0f} s and was stopped; write a .parquet"
         raise InputError(msg) from None
     finally:
-        timer.cancel()
+        done.set()
+        watcher.join()
 
 
 def _chosen(
@@ -188,9 +194,7 @@ def _chosen(
         return fitting[0]
     ask = "; say which with edges_table=... (--edges-table)" if role == "edges" else ""
     several = "several tables that fit" if fitting else "no table that fits"
-    msg = (
-        f"{file.name} has no table called {role!r}, and {several}; its tables are {listed(list(tables))}{views}{ask}"
-    )
+    msg = f"{file.name} has no table called {role!r}, and {several}; its tables are {listed(list(tables))}{views}{ask}"
     raise InputError(msg)
 
 

@@ -69,7 +69,9 @@ def _matching(pattern: str) -> tuple[Path, ...]:
     shown = [each for each in fitting if hidden or not any(part.startswith(".") for part in each.parts)]
     for each in shown:
         if each.is_symlink() and not each.exists():
-            msg = f"{str(each)!r} is a link to a file that does not exist; remove it, or choose another pattern"
+            msg = (
+                f"{str(each)!r} is a link to a file that does not exist; remove it, or choose another pattern"
+            )
             raise InputError(msg)
     return _regular(shown)
 
@@ -167,7 +169,7 @@ def _require_numbers(edges: Table, n: int, sizes: str) -> None:
         row = pc.index(pc.less(numbers, n), False).as_py()
         if row >= 0:
             node = column[row].as_py()
-            msg = f"{edges.place(row)}: {node!r} is not a node; {sizes!r} says that nodes are numbered from 0 to {n - 1}"
+            msg = f"{edges.place(row)}: {node!r} is not a node; by {sizes!r} they are numbered from 0 to {n - 1}"
             raise InputError(msg)
 
 

@@ -76,8 +76,9 @@ def _table(path: Path, types: dict[str, str]) -> Table:
     for line, cells in filled.items():
         if len(cells) < least or not all(_is_number(cells[k]) for k in numbers):
             msg = (
-                f"{str(path)!r}, line {line} has {counted(len(cells), 'column')} and begins with {cells[0][:40]!r}; these "
-                f"are needed, with tabs between them: {', '.join(columns[:least])} (nodes are numbers of up to 18 digits)"
+                f"{str(path)!r}, line {line} has {counted(len(cells), 'column')} and begins with {cells[0][:40]!r}; "
+                f"these are needed, with tabs between them: {', '.join(columns[:least])} (nodes are numbers of up to "
+                "18 digits)"
             )
             raise InputError(msg)
     rows = [[*cells, ""] for cells in filled.values()]

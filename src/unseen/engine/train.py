@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unseen
-from unseen.data.files import atomic_path, explained, make_folder
 from unseen.data.bounds import free_memory, shown_bytes
+from unseen.data.files import atomic_path, explained, make_folder
 from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
