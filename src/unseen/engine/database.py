@@ -51,9 +51,9 @@ class Database:
             "arrow_large_buffer_size": True,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "enable_external_access": False,
         }
         self._connection = duckdb.connect(":memory:", config=config)
+        self._connection.execute("SET enable_external_access = false")  # after the folder for what does not fit
 
     def __enter__(self) -> Database:
         return self
