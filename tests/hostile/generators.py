@@ -64,6 +64,8 @@ def their_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
             continue
         kinds = ", ".join(key for key, has in laws.items() if has) or "plain"
         arguments = {"edges": path.name, "directed": directed}
+        if suffix == ".edgelist":  # "a;b c" does not say what separates its columns
+            arguments["delimiter"] = " "
         yield Case(f"{suffix}, {kinds}, seed {seed}, {k}", "files of other libraries", own, arguments, truth)
 
 

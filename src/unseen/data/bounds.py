@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
+
 from unseen.errors import InputError
 
 VARIABLE = "UNSEEN_MAX_MEMORY"
@@ -17,6 +19,7 @@ MAX_DEPTH = 200
 """Levels of brackets in JSON; parsers call themselves for each level, and deep ones end the process."""
 SECONDS, SECONDS_PER_MEGABYTE = 60, 1
 """Time that the queries of a database may take: a fixed part, and a part for each megabyte of the file."""
+_NO_SIGNS = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 
 
@@ -60,15 +63,17 @@ def memory_of(n_bytes: int, rows: int) -> int:
 
 
 def require_depth(source: str, data: bytes) -> None:
-    """Raise an `InputError` if JSON has more than `MAX_DEPTH` levels of brackets."""
-    depth = 0
-    for sign in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', data, re.DOTALL):
-        depth += (sign[0] in b"[{") - (sign[0] in b"]}")
-        if depth > MAX_DEPTH:
-            msg = (
-                f"{source} has more than {MAX_DEPTH} levels of nested brackets; no graph is written like that"
-            )
-            raise InputError(msg)
+    """Raise an `InputError` if JSON has more than `MAX_DEPTH` levels of brackets; those in texts do not count."""
+    signs = re.sub(rb"\\.", b"", data, flags=re.DOTALL) if b"\\" in data else data
+    signs = signs.translate(None, _NO_SIGNS).replace(
+        b'""', b""
+    )  # two quotes side by side change nothing for others
+    signs = re.sub(rb'"[^"]*"', b"", signs)
+    letters = np.frombuffer(signs, dtype=np.uint8)
+    steps = np.isin(letters, list(b"[{")).astype(np.int64) - np.isin(letters, list(b"]}"))
+    if np.cumsum(steps).max(initial=0) > MAX_DEPTH:
+        msg = f"{source} has more than {MAX_DEPTH} levels of nested brackets; no graph is written like that"
+        raise InputError(msg)
 
 
 def free_memory(processes: int = 1) -> float | None:

@@ -46,7 +46,8 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     ):
         tables = {name: database.columns(name) for name in database.tables}
         name = _chosen(file, role, options, tables, database.refused)
-        yield from_arrow(database.read(name, tables[name]), f"{file.name}, table {name!r}")
+        table = database.read(name, tables[name])
+    yield from_arrow(table, f"{file.name}, table {name!r}")
 
 
 class _Sqlite:
@@ -181,7 +182,7 @@ def _time_bound(database: Any) -> Iterator[None]:
 def _chosen(
     file: File, role: Role, options: Options, tables: dict[str, list[str]], refused: list[str]
 ) -> str:
-    views = f"; {listed(refused)} are views or virtual tables, which are not read" if refused else ""
+    views = f"; views and virtual tables are not read ({listed(refused)})" if refused else ""
     wanted = options.edges_table if role == "edges" else None
     wanted = role if wanted is None and role in refused else wanted
     if wanted is not None and wanted not in tables:

@@ -54,8 +54,11 @@ def _require_bounded(file: File, data: bytes) -> None:
     elif file.suffix in (".g6", ".s6"):
         for line in data.split(b"\n"):
             start = line.removeprefix(b">>graph6<<").removeprefix(b">>sparse6<<").removeprefix(b":")
+            if any(not 63 <= letter <= 126 for letter in start.strip()):
+                msg = "it has letters that the format does not use"
+                raise ValueError(msg)
             digits = start[2:8] if start[:2] == b"~~" else start[1:4] if start[:1] == b"~" else start[:1]
-            n = sum(max(digit - 63, 0) << 6 * k for k, digit in enumerate(reversed(digits)))
+            n = sum(digit - 63 << 6 * k for k, digit in enumerate(reversed(digits)))
             file.require_room(_NETWORKX_NODE * n, n)
     elif file.suffix in (".net", ".pajek") and max(map(len, data.split(b"\n"))) > _LONGEST_LINE:
         msg = f"{file.name} has a line of more than {_LONGEST_LINE:,} letters, which takes long to read; use .graphml"

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.arrow_sizes import arrow_sizes, decoded_bytes, parquet_rows, require_parquet_room
 from unseen.data.bounds import require_depth
 from unseen.data.ids import id_column, is_list, is_string
 from unseen.data.opened import File
@@ -163,6 +162,8 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
     """Yield the columns of a Parquet file, at once or in batches of rows."""
     import pyarrow.parquet as pq
 
+    from unseen.data.arrow_sizes import decoded_bytes, parquet_rows, require_parquet_room
+
     done = size = 0
     with foreign(file, "Parquet"):
         content = file.path if file.path.is_file() else file.opened()
@@ -189,6 +190,8 @@ def read_arrow(file: File, role: Role, options: Options, n_bytes: int | None) ->
     """Yield the columns of a Feather file, of an Arrow file or stream, or of one JSON object a line."""
     from pyarrow import feather
     from pyarrow import json as lines
+
+    from unseen.data.arrow_sizes import arrow_sizes, decoded_bytes
 
     data = file.read()
     with foreign(file, "JSON lines" if file.suffix in JSON_LINES else "Arrow"):
