@@ -18,7 +18,7 @@ define install
 		{ cat $(VENV)/install.log >&2; exit 1; }
 endef
 
-.PHONY: help demo test quick matrix docs test-oldest coverage mutants lint types pytest clean
+.PHONY: help demo test quick matrix docs test-oldest coverage mutants hostile lint types pytest clean
 
 help:         ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,10 @@ coverage: $(VENV)/.dev      ## measure the branch coverage of both distributions
 
 mutants: $(VENV)/.dev       ## change the core in 30 places, one at a time; the quick tests must notice
 	$(BIN)/python tools/mutants.py
+
+hostile: $(VENV)/.dev       ## read 10,000 hostile files and update the app 300 times; rewrites the table of the notes
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tests/hostile/run.py 10500 --out paper/docs/notes/hostile.md
+	OMP_NUM_THREADS=1 UNSEEN_HOSTILE_UPDATES=300 $(BIN)/pytest -q tests/hostile
 
 lint: $(VENV)/.dev          ## check the code with ruff
 	$(BIN)/ruff check .

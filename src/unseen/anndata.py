@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unseen.data.arrays import require_safe_hdf5
 from unseen.data.columns import listed
 from unseen.data.opened import File
 from unseen.data.options import Options
@@ -70,6 +71,7 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     """Yield what a role is read from."""
     anndata = need_library("anndata", file.name, "formats")
     with foreign(file, ".h5ad"):
+        require_safe_hdf5(file)
         cells = anndata.read_h5ad(file.path)
     yield part_of(cells, role, file.name)
 

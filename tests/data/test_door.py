@@ -199,20 +199,21 @@ def test_small_files_that_would_take_gigabytes(tmp_path: Path, name: str) -> Non
     path = bomb(tmp_path / name)
     assert path.stat().st_size < 2_000_000
     with pytest.raises(
-        unseen.InputError, match=r"unpacks to .* or more, over 200 times its size; .* UNSEEN_UNPACK_LIMIT="
+        unseen.InputError, match=r"needs .* of memory or more, above the bound of .*; .* max_memory="
     ):
         unseen.read(path)
 
 
-def test_the_bound_on_what_is_unpacked_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bound_on_memory_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez(tmp_path / "e.npz", data=np.eye(100))
-    monkeypatch.setenv("UNSEEN_UNPACK_LIMIT", "10kB")
-    with pytest.raises(unseen.InputError, match=r"over the 10 kB of UNSEEN_UNPACK_LIMIT"):
+    with pytest.raises(unseen.InputError, match=r"above `max_memory` of 10 kB"):
+        unseen.read(tmp_path / "e.npz", max_memory="10kB")
+    monkeypatch.setenv("UNSEEN_MAX_MEMORY", "10kB")
+    with pytest.raises(unseen.InputError, match=r"above UNSEEN_MAX_MEMORY of 10 kB"):
         unseen.read(tmp_path / "e.npz")
-    monkeypatch.setenv("UNSEEN_UNPACK_LIMIT", "1 MB")
-    assert unseen.read(tmp_path / "e.npz").graph.n_nodes == 100
-    monkeypatch.setenv("UNSEEN_UNPACK_LIMIT", "much")
+    assert unseen.read(tmp_path / "e.npz", max_memory=1_000_000).graph.n_nodes == 100
+    monkeypatch.setenv("UNSEEN_MAX_MEMORY", "much")
     with pytest.raises(
-        unseen.InputError, match=r"`UNSEEN_UNPACK_LIMIT` takes a size such as 500MB or 2GB, got 'much'"
+        unseen.InputError, match=r"`UNSEEN_MAX_MEMORY` takes a size such as 500MB or 2GB, got 'much'"
     ):
         unseen.read(tmp_path / "e.npz")

@@ -130,10 +130,12 @@ def test_gzip(tmp_path: Path) -> None:
 
 
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*args: object) -> None:
-        raise PermissionError(13, "Permission denied")
+    def refuse(self: Path, *args: Any, **options: Any) -> Any:
+        if self == path:
+            raise PermissionError(13, "Permission denied")
+        return open_file(self, *args, **options)
 
-    path = write(tmp_path / "e.csv", "a,b\n")
+    path, open_file = write(tmp_path / "e.csv", "a,b\n"), Path.open
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(unseen.InputError, match=r"e\.csv' cannot be read: Permission denied"):
         unseen.read_graph(path)

@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -26,6 +27,12 @@ def test_what_memory_does_not_hold_waits_in_the_folder(tmp_path: Path) -> None:
         assert database.row("select count(*), sum(a) from x") == (12_000_000, 12_000_000 * 11_999_999 // 2)
         with pytest.raises(InputError, match=r"`memory` \(--memory\) is too small"):
             database.run("create table y as select list(b) from x")
+
+
+def test_no_other_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    with Database(tmp_path, memory=10**8, threads=1) as database, pytest.raises(duckdb.PermissionException):
+        database.run(f"create table x as select * from read_csv('{tmp_path / 'secret.csv'}')")
 
 
 def test_pieces_have_the_size_that_was_asked_for(tmp_path: Path) -> None:

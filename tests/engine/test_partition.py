@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.data.opened import parse_size
+from unseen.data.bounds import parse_size
 from unseen.engine.comm import SOLO
 from unseen.engine.partition import partition
 from unseen.engine.parts import checksum, load_parts, part_folder, read_meta, verify_part

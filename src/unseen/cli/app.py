@@ -14,6 +14,7 @@ import typer
 import unseen
 from unseen.cli import options
 from unseen.cli.output import say, set_flags, set_level, with_flags
+from unseen.data.files import remove_temporaries
 from unseen.errors import UnseenError, UsageError, logger
 
 if TYPE_CHECKING:
@@ -219,7 +220,13 @@ def run(
         program(argv, prog_name=name, standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            return _failed("interrupted; no half-written file was left behind", who, INTERRUPTED, debug=debug)
+            left = ", ".join(map(str, remove_temporaries()))
+            outcome = (
+                f"temporary files are left, remove them: {left}"
+                if left
+                else "no half-written file was left behind"
+            )
+            return _failed(f"interrupted; {outcome}", who, INTERRUPTED, debug=debug)
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:
         return _failed(str(error), who, USAGE if isinstance(error, UsageError) else FAILED, debug=debug)

@@ -66,6 +66,11 @@ class GraphFiles:
     missing: Annotated[str, As("median|zero|error"), "What replaces missing numbers among the features."] = (
         "median"
     )
+    max_memory: Annotated[
+        str | None,
+        As("SIZE"),
+        "Memory that one file may take, such as 8GB; bounded by its size if not given.",
+    ] = None
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""

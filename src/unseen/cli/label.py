@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import tempfile
 import threading
 import webbrowser
 from dataclasses import replace
@@ -57,7 +58,8 @@ def label(
         store, page, job = _prepare(source, path, search, new, (budget, max_nodes), attributes)
         app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-        serve(app, sock, lambda: _tell(app.url, open_browser=not no_browser))
+        with tempfile.TemporaryDirectory(prefix="unseen-") as folder:
+            serve(app, sock, lambda: _tell(app.url, None if no_browser else Path(folder)))
     logger.info(
         "the labels are in %s" if path.exists() else "no answer was given, so %s was not written", path
     )
@@ -118,9 +120,15 @@ def _prepare(
     return store, page, Job(data.graph, vectors, as_ids(page["ids"]), options)
 
 
-def _tell(url: str, *, open_browser: bool) -> None:
-    """Print the address, alone on a line, and show it to the user."""
+def _tell(url: str, folder: Path | None) -> None:
+    """Print the address, alone on a line, and open it in a browser by way of a file in a folder of the user alone.
+
+    All users of a machine see the command lines of its processes, and the address has the secret in it.
+    """
     say(url)
     logger.info("Ctrl-C ends it; every answer is saved when the page says so")
-    if open_browser:
-        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    if folder is not None:
+        page = folder / "open.html"
+        page.touch(mode=0o600)
+        page.write_text(f'<meta http-equiv="refresh" content="0; url={url}">', encoding="ascii")
+        threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()

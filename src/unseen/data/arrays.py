@@ -1,13 +1,15 @@
 """Files of matrices: scipy and numpy ``.npz``, ``.npy``, Matlab ``.mat``, and svmlight text.
 
-Nothing here ever unpickles, no index of a sparse matrix is trusted before it was checked, and nothing is unpacked
-that takes far more room than the file (`File.require_room`).
+Nothing here ever unpickles, no index of a sparse matrix is used before it was checked, and no file takes more memory
+than its bound (`File.require_room`).
 """
 
 from __future__ import annotations
 
 import io
 import json
+import math
+import re
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -23,7 +25,7 @@ from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import Matrix, first_line, foreign
-from unseen.errors import InputError
+from unseen.errors import InputError, need_library
 from unseen.ids import Array, IdArray, as_ids, require_unique
 
 ID_KEYS = ("ids", "node_ids", "nodes", "node", "id", "names", "keys", "words", "vocab")
@@ -35,6 +37,8 @@ MAT_KEYS: dict[Role, tuple[str, ...]] = {
     "features": ("attributes", "features", "feature"),
 }
 _SURE_IDS = 3
+_NOT_A_NUMBER = re.compile(rb"[eE](?![+-]?[0-9]+\s)|[0-9.][^\s0-9.eE]|\.[0-9]*\.")
+"""Numbers with something behind them or an exponent without digits; of these scipy takes the beginning."""
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 Arrays = dict[str, Array]
@@ -81,9 +85,31 @@ def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     """Yield the matrix of a Matrix Market file; ids are row numbers from 0."""
     from scipy.io import mmread
 
+    data = file.read() + b"\n"  # a last line without its end can crash the parser
     with foreign(file, "Matrix Market"):
-        matrix = mmread(io.BytesIO(file.read()), spmatrix=False)
+        _require_sound_mtx(file, data)
+        matrix = mmread(io.BytesIO(data), spmatrix=False)
     yield Matrix(file.name, matrix if isinstance(matrix, np.ndarray) else sp.csr_array(matrix))
+
+
+def _require_sound_mtx(file: File, data: bytes) -> None:
+    """Refuse a Matrix Market file that declares too much, or whose numbers scipy would read in part or crash on."""
+    if b"\0" in data:
+        msg = f"{file.name} has zero bytes, and a Matrix Market file is text; it is damaged"
+        raise InputError(msg)
+    content = io.BytesIO(data)
+    sizes = next((line for line in content if not line.startswith(b"%") and line.strip()), b"")
+    shape = [int(size) for size in sizes.split()]
+    if len(shape) == 2:  # a dense matrix
+        file.require_room(8 * shape[0] * shape[1], shape[0])
+    else:
+        file.require_room(24 * sum(shape[2:]), sum(shape))
+    odd = _NOT_A_NUMBER.search(data, content.tell())
+    if odd is not None:
+        line = data.count(b"\n", 0, odd.start()) + 1
+        text = data.split(b"\n")[line - 1][:60].decode(errors="replace")
+        msg = f"{file.name}, line {line}: {text!r} are not numbers"
+        raise InputError(msg)
 
 
 def mat_variables(file: File) -> Mapping[str, Any]:
@@ -175,7 +201,7 @@ def ids_from_arrays(arrays: Arrays, file: File, n: int | None = None) -> IdArray
 def _metadata(stored: Array) -> dict[str, Any]:
     try:
         content = json.loads(str(stored))
-    except ValueError:
+    except (ValueError, RecursionError):
         content = None
     return content if isinstance(content, dict) else {"method": None}
 
@@ -203,7 +229,7 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
         stored = arrays.get("format", np.array("csr")).item()
         kind = stored.decode("ascii") if isinstance(stored, bytes) else str(stored)
         shape = tuple(int(size) for size in arrays["shape"].tolist())
-        file.require_room(8 * sum(shape))  # rows and columns cost memory even where they are empty
+        file.require_room(0, sum(shape))  # rows and columns cost memory even where they are empty
         if kind == "coo":
             coo = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
             return _checked(coo, file)
@@ -220,6 +246,45 @@ def _checked(matrix: Any, file: File) -> sp.csr_array:
         if matrix.format in ("csr", "csc"):
             matrix.check_format(full_check=True)
         return sp.csr_array(matrix)
+
+
+def require_safe_hdf5(file: File) -> None:
+    """Refuse an HDF5 file that leads to other files, takes too much memory, or has sparse indices out of range."""
+    h5py = need_library("h5py", file.name, "formats")
+    known, total = set[int](), 0
+    with h5py.File(file.path, "r") as content:
+        groups = [content]
+        while groups:
+            group = groups.pop()
+            _require_sparse_indices(group, file)
+            for name in group:
+                if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                    msg = f"{file.name}: {group.name}/{name} is a link, and links are not followed"
+                    raise InputError(msg)
+                part = group[name]
+                address = h5py.h5o.get_info(part.id).addr
+                if isinstance(part, h5py.Group):
+                    groups += [] if address in known else [part]
+                    known.add(address)
+                    continue
+                if part.external or part.is_virtual:
+                    msg = f"{file.name}: the values of {part.name} are in another file, which is not read"
+                    raise InputError(msg)
+                total += max(part.nbytes, math.prod(part.chunks or ()) * part.dtype.itemsize)
+                file.require_room(total)
+
+
+def _require_sparse_indices(group: Any, file: File) -> None:
+    """Refuse a sparse matrix whose indices are out of range; scipy would read other memory."""
+    if not {"data", "indices", "indptr"} <= set(group):
+        return
+    shape = tuple(int(size) for size in group.attrs.get("shape", group.attrs.get("h5sparse_shape", ())))
+    file.require_room(sum(group[name].nbytes for name in ("indices", "indptr")), sum(shape))
+    indices, starts = group["indices"][:], group["indptr"][:]
+    kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
+    make = sp.csc_array if kind.startswith("csc") else sp.csr_array
+    values = np.zeros(group["data"].shape, dtype=np.int8)
+    make((values, indices, starts), shape=shape).check_format(full_check=True)
 
 
 def _svmlight_error(file: File, data: bytes, error: BaseException) -> InputError:

@@ -235,7 +235,25 @@ def _real(path: Path) -> Path:
         raise _output_error(path, OSError(errno.ELOOP, os.strerror(errno.ELOOP))) from None
 
 
+def remove_temporaries() -> list[Path]:
+    """Remove the temporary files of this process, and return those that cannot be removed.
+
+    An interrupt may come between the creation of a file and the block that removes it.
+    """
+    pattern = f".unseen-{_machine()}-{os.getpid()}-*"
+    found = [each for folder in _folders for each in folder.glob(pattern)]
+    for path in found:
+        with contextlib.suppress(OSError):
+            _remove_folder(path) if path.is_dir() else path.unlink()
+    return [path for path in found if os.path.lexists(path)]
+
+
+_folders: set[Path] = set()
+"""Where this process has made temporary files."""
+
+
 def _temporary(folder: Path, suffix: str = "") -> Path:
+    _folders.add(folder)
     return folder / f".unseen-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
 
 

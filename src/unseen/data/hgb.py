@@ -60,7 +60,7 @@ def _names(path: Path) -> dict[str, dict[str, str]]:
         nodes = {str(k): str(v) for k, v in info.get(NODES, {}).get("node type", {}).items()}
         labelled = info.get(LABELS, {}).get("node type", {}).values()
         classes = {str(k): str(v) for each in labelled for k, v in each.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         logger.info("%s is not understood, so that types are called by their numbers", path)
         return {"nodes": {}, "links": {}, "classes": {}}
     return {"nodes": nodes, "links": links, "classes": classes}
@@ -74,10 +74,11 @@ def _table(path: Path, types: dict[str, str]) -> Table:
     texts = enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1)
     filled = {line: text.rstrip("\r").split("\t") for line, text in texts if text.strip()}
     for line, cells in filled.items():
-        if len(cells) < least or not all(cells[k].isdecimal() for k in numbers):
+        if len(cells) < least or not all(_is_number(cells[k]) for k in numbers):
             msg = (
-                f"{str(path)!r}, line {line} has {counted(len(cells), 'column')} and begins with {cells[0]!r}; "
-                f"these are needed, with tabs between them: {', '.join(columns[:least])}"
+                f"{str(path)!r}, line {line} has {counted(len(cells), 'column')} and begins with {cells[0][:40]!r}; "
+                f"these are needed, with tabs between them: {', '.join(columns[:least])} (nodes are numbers of up to "
+                "18 digits)"
             )
             raise InputError(msg)
     rows = [[*cells, ""] for cells in filled.values()]
@@ -88,6 +89,10 @@ def _table(path: Path, types: dict[str, str]) -> Table:
         values = {"node": values["node"], "label": [text.replace(",", "|") for text in values["label"]]}
     table, lines = Table.of(repr(str(path)), values), list(filled)
     return replace(table, place=lambda row: f"{str(path)!r}, line {lines[row]}", text=path.name == LINKS)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 18
 
 
 def _features(nodes: Table) -> dict[str, Features]:

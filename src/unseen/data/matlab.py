@@ -35,10 +35,10 @@ def _refuse(wrong: bool, sentence: str) -> None:
         raise MatlabError(sentence)
 
 
-def parse_mat(data: bytes, require_room: Callable[[int], None] = lambda _: None) -> Variables:
+def parse_mat(data: bytes, require_room: Callable[..., None] = lambda *_: None) -> Variables:
     """Return the variables of a Matlab file; a damaged one raises `MatlabError`.
 
-    `require_room` is told how many bytes are unpacked so far, and raises where that is too much.
+    `require_room` takes the bytes that are unpacked so far and a number of rows, and raises where that is too much.
     """
     order = _byte_order(data)
     variables: dict[str, sp.csc_array | npt.NDArray[Any] | None] = {}
@@ -87,7 +87,7 @@ def _part(data: bytes, start: int, size: int) -> bytes:
     return data[start : start + size]
 
 
-def _unpacked(body: bytes, total: int, require_room: Callable[[int], None]) -> bytes:
+def _unpacked(body: bytes, total: int, require_room: Callable[..., None]) -> bytes:
     unpacker, parts = zlib.decompressobj(), list[bytes]()
     try:
         while body and not unpacker.eof:
@@ -102,7 +102,7 @@ def _unpacked(body: bytes, total: int, require_room: Callable[[int], None]) -> b
 
 
 def _matrix(
-    body: bytes, order: str, require_room: Callable[[int], None]
+    body: bytes, order: str, require_room: Callable[..., None]
 ) -> tuple[str, sp.csc_array | npt.NDArray[Any] | None]:
     parts = _elements(body, order)
     try:
@@ -118,7 +118,7 @@ def _matrix(
     size = tuple(int(n) for n in _numbers(shape, order))
     _refuse(len(size) != 2 or min(size) < 0, f"the matrix {title!r} has the shape {size}")
     if class_ == _SPARSE_CLASS:
-        require_room(8 * sum(size))  # rows and columns cost memory even where they are empty
+        require_room(0, sum(size))  # rows and columns cost memory even where they are empty
     values = [_numbers(part, order) for part in parts]
     misfit = f"the matrix {title!r} does not have as many numbers as its shape {size} says"
     if class_ == _SPARSE_CLASS:

@@ -10,13 +10,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from unseen.data.bounds import require_depth
 from unseen.data.objects import network_table, to_networkx
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import foreign
 from unseen.data.writers import Files, require_unpacked
-from unseen.errors import UnsupportedError, need_library
+from unseen.errors import InputError, UnsupportedError, counted, need_library
 from unseen.graph import Graph
 
 _NAMES = {".net": "pajek", ".g6": "graph6", ".s6": "sparse6", ".lgr": "leda"}
@@ -25,6 +26,10 @@ _PLAIN_EDGES = (".gexf", ".net", ".pajek")
 """Formats in which an edge has a weight, but no attributes `type` and `directed`."""
 _NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
 """Formats in which the `label` of a node is its name, not its class."""
+_SAYS_NO_DIRECTION = (".adjlist", ".multiline_adjlist")
+"""Formats whose files do not say whether edges point; in all others it is written."""
+_NETWORKX_NODE, _LONGEST_LINE = 300, 100_000
+"""Bytes that networkx takes for a node, and letters of a line of Pajek that it reads in less than a second."""
 
 
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -32,13 +37,37 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     networkx = need_library("networkx", file.name, "formats")
     data = file.read()
     with foreign(file, file.suffix):
-        graph = _parsed(networkx, data, file.suffix)
+        _require_bounded(file, data)
+        graph = _parsed(networkx, data, file.suffix, options.directed)
+    if isinstance(graph, list):  # graph6 and sparse6 have one graph in each line
+        msg = f"{file.name} has {counted(len(graph), 'graph')}; write one graph to a file"
+        raise InputError(msg)
+    if options.directed and not graph.is_directed():  # the file says so, and the order of ends is lost
+        networkx.set_edge_attributes(graph, False, "directed")
     named = file.suffix in _NAMES_ITS_NODES and options.label_column != "label"
     without = ("label",) if named else ()
     yield network_table(graph, role, file.name, weight=options.weight, without=without)
 
 
-def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:
+def _require_bounded(file: File, data: bytes) -> None:
+    """Refuse files of this size that would take far more memory or time than others."""
+    if file.suffix == ".json":
+        require_depth(file.name, data)
+    elif file.suffix in (".g6", ".s6"):
+        for line in data.split(b"\n"):
+            start = line.removeprefix(b">>graph6<<").removeprefix(b">>sparse6<<").removeprefix(b":")
+            if any(not 63 <= letter <= 126 for letter in start.strip()):
+                msg = "it has letters that the format does not use"
+                raise ValueError(msg)
+            digits = start[2:8] if start[:2] == b"~~" else start[1:4] if start[:1] == b"~" else start[:1]
+            n = sum(digit - 63 << 6 * k for k, digit in enumerate(reversed(digits)))
+            file.require_room(_NETWORKX_NODE * n, n)
+    elif file.suffix in (".net", ".pajek") and max(map(len, data.split(b"\n"))) > _LONGEST_LINE:
+        msg = f"{file.name} has a line of more than {_LONGEST_LINE:,} letters, which takes long to read; use .graphml"
+        raise InputError(msg)
+
+
+def _parsed(networkx: Any, data: bytes, suffix: str, directed: bool) -> Any:
     if suffix == ".json":
         content = json.loads(data)
         if not isinstance(content, dict) or "nodes" not in content:
@@ -48,6 +77,8 @@ def _parsed(networkx: Any, data: bytes, suffix: str) -> Any:
             raise ValueError(msg)
         return networkx.node_link_graph(content, edges="links" if "links" in content else "edges")
     parse = getattr(networkx, f"read_{_NAMES.get(suffix, suffix[1:])}")
+    if suffix in _SAYS_NO_DIRECTION and directed:
+        return parse(io.BytesIO(data), create_using=networkx.DiGraph)
     try:
         return parse(io.BytesIO(data))
     except networkx.NetworkXError as error:
@@ -88,4 +119,5 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
 
 def _holds(node: str, name: str) -> bool:
     """Whether networkx gives back this id from the format: XML has no control characters, Pajek no quotes."""
-    return node.isprintable() and not (name == "pajek" and ('"' in node or node.strip() != node or not node))
+    odd = set(node) & {'"', "'", "\\"} or node.strip() != node or not node
+    return node.isprintable() and not (name == "pajek" and odd)

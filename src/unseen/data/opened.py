@@ -5,23 +5,19 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
-import os
-import re
 import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
+from unseen.data.bounds import memory_of, require_memory
 from unseen.errors import InputError
 
 PACKED = (".gz", ".zst")
 """Suffixes of packed files; readers look through them."""
-LIMIT_VARIABLE = "UNSEEN_UNPACK_LIMIT"
-_RATIO, _ALWAYS = 200, 256_000_000
 _PACKINGS = {"gzip": (b"\x1f\x8b", ".gz"), "zstd": (b"\x28\xb5\x2f\xfd", ".zst")}
 """How packed files begin, and end in their names."""
-_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 
 
 def bare_name(path: Path) -> str:
@@ -41,8 +37,8 @@ class File:
     Pipes are read as they come (``<(command)`` in a shell); devices are refused.
     """
 
-    def __init__(self, path: Path, what: str) -> None:
-        self.path, self.name = path, repr(str(path))
+    def __init__(self, path: Path, what: str, max_memory: int | str | None = None) -> None:
+        self.path, self.name, self.max_memory = path, repr(str(path)), max_memory
         kind = path.stat()
         if stat.S_ISDIR(kind.st_mode):
             msg = f"{self.name} is a folder; `{what}` needs a file"
@@ -81,33 +77,23 @@ class File:
             raise InputError(msg) from None
 
     def _unpacked(self, packed: IO[bytes], n_bytes: int, kind: str) -> Iterator[bytes]:
-        total, counted = 0, _Counted(packed)
+        needed, counted = 0, _Counted(packed)
         with _unpacking(counted, kind) as file:
             while piece := file.read(n_bytes):
-                total += len(piece)
-                if total > _ALWAYS:
-                    self.require_room(total, max(self.size, counted.n_bytes))
+                # a cell of text takes some four times its letters as a value
+                needed += memory_of(4 * len(piece), piece.count(b"\n"))
+                size = max(self.size, counted.n_bytes)
+                require_memory(self.name, needed, size, self.max_memory, held=False)
                 yield piece
 
     def read(self) -> bytes:
         """Return the whole content, unpacked."""
+        self.require_room(self.size)
         return b"".join(self.chunks(1 << 24))
 
-    def require_room(self, n_bytes: int, packed: int | None = None) -> None:
-        """Raise an `InputError` if the content takes `n_bytes` once unpacked, and that is too much to trust."""
-        size = self.size if packed is None else packed
-        bytes_allowed = os.environ.get(LIMIT_VARIABLE, "").strip()
-        limit = parse_size(bytes_allowed, LIMIT_VARIABLE) if bytes_allowed else None
-        if n_bytes <= (max(_ALWAYS, _RATIO * size) if limit is None else limit):
-            return
-        bound = f"{_RATIO} times its size"
-        if limit is not None:
-            bound = f"the {shown_bytes(limit)} of {LIMIT_VARIABLE}"
-        msg = (
-            f"{self.name} has {shown_bytes(size)} and unpacks to {shown_bytes(n_bytes)} or more, over {bound}; "
-            f"if you trust it, allow more: {LIMIT_VARIABLE}={-(-2 * n_bytes // 10**9)}GB"
-        )
-        raise InputError(msg)
+    def require_room(self, n_bytes: int, rows: int = 0) -> None:
+        """Raise an `InputError` if `n_bytes` of values in so many rows need more memory than the bound."""
+        require_memory(self.name, memory_of(n_bytes, rows), self.size, self.max_memory)
 
     def opened(self) -> IO[bytes]:
         """Return the content for readers that go to and fro in it: the file itself, or what a pipe held."""
@@ -146,33 +132,3 @@ class _Counted:
         data = self._file.read(size)
         self.n_bytes += len(data)
         return data
-
-
-def parse_size(text: str, what: str = "--memory") -> int:
-    """Return the bytes that a text like ``2GB`` or ``512MiB`` means.
-
-    Examples
-    --------
-    >>> parse_size("2GB"), parse_size("1.5 MiB"), parse_size("1000")
-    (2000000000, 1572864, 1000)
-    """
-    size = _SIZE.fullmatch(text)
-    if size is None:
-        msg = f"`{what}` takes a size such as 500MB or 2GB, got {text!r}"
-        raise InputError(msg)
-    number, unit, binary = size.groups()
-    return int(float(number) * (1024 if binary else 1000) ** ["", *"KMGT"].index(unit.upper()))
-
-
-def shown_bytes(n: float) -> str:
-    """Return a number of bytes as people write it.
-
-    Examples
-    --------
-    >>> shown_bytes(1300), shown_bytes(8.5e9)
-    ('1.3 kB', '8.5 GB')
-    """
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n >= size:
-            return f"{n / size:.2g} {unit}" if n / size < 10 else f"{n / size:,.0f} {unit}"
-    return f"{n:.0f} bytes"

@@ -32,6 +32,7 @@ class OptionNames(TypedDict, total=False):
     label_column: str | None
     edges_table: str | None
     missing: Missing
+    max_memory: int | str | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Options:
     label_column: str | None = None
     edges_table: str | None = None
     missing: Missing = "median"
+    max_memory: int | str | None = None
 
     @property
     def negative(self) -> Negative:

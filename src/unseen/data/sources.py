@@ -315,7 +315,7 @@ class Source:
 
             self.files = files_of(source, role)
         self.name = repr(str(self.files[0] if len(self.files) == 1 else source))
-        self._inputs = [(File(file, role), format_of(file, role)) for file in self.files]
+        self._inputs = [(File(f, role, self._options.max_memory), format_of(f, role)) for f in self.files]
         beside = self.files[0].with_name(GROUP_FILE)
         if role == "edges" and self.files[0].name == GRAPH_FILE and beside.is_file():
             self.beside = beside

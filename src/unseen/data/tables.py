@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from unseen.data.bounds import require_depth
 from unseen.data.ids import id_column, is_list, is_string
 from unseen.data.opened import File
 from unseen.data.options import Options
@@ -193,25 +194,24 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
     """Yield the columns of a Parquet file, at once or in batches of rows."""
     import pyarrow.parquet as pq
 
+    from unseen.data.arrow_sizes import decoded_bytes, parquet_rows, require_parquet_room
+
     done = size = 0
     with foreign(file, "Parquet"):
         content = file.path if file.path.is_file() else file.opened()
         with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
             metadata = own_metadata(parquet.schema_arrow)
-            step = 1 << 12  # a small file cannot fill the memory before it is noticed
             if n_bytes is None:
-                kinds = parquet.schema_arrow.types
-                width = sum(kind.list_size if pa.types.is_fixed_size_list(kind) else 1 for kind in kinds)
-                file.require_room(8 * parquet.metadata.num_rows * width)
-            else:
-                step = _batch_rows(parquet, n_bytes)
+                require_parquet_room(file, parquet)
+            step = 1 << 12 if n_bytes is None else _batch_rows(parquet, n_bytes)
             for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
-                for piece in parquet.iter_batches(batch_size=step, row_groups=[group], use_threads=False):
+                rows = parquet_rows(file, content, parquet.metadata, group, step)
+                for piece in parquet.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
                     table = pa.Table.from_batches([piece])
                     _require_sound(table, file.name)
-                    size += table.nbytes
+                    size += decoded_bytes(table)
                     if n_bytes is None:
-                        file.require_room(size)
+                        file.require_room(size, done + len(piece))
                     yield from_arrow(table, file.name, before=done, metadata=metadata)
                     done += len(piece)
             if not done:
@@ -223,16 +223,22 @@ def read_arrow(file: File, role: Role, options: Options, n_bytes: int | None) ->
     from pyarrow import feather
     from pyarrow import json as lines
 
+    from unseen.data.arrow_sizes import arrow_sizes, decoded_bytes
+
     data = file.read()
     with foreign(file, "JSON lines" if file.suffix in JSON_LINES else "Arrow"):
         if file.suffix in JSON_LINES:
+            require_depth(file.name, data)
             block = lines.ReadOptions(block_size=min(max(len(data), 1), 2**31 - 1), use_threads=False)
             table = lines.read_json(io.BytesIO(data), read_options=block)
-        elif data.startswith((b"ARROW1", b"FEA1")):
-            table = feather.read_table(io.BytesIO(data), memory_map=False)
         else:
-            table = pa.ipc.open_stream(data).read_all()
+            file.require_room(*arrow_sizes(data))
+            if data.startswith((b"ARROW1", b"FEA1")):
+                table = feather.read_table(io.BytesIO(data), memory_map=False)
+            else:
+                table = pa.ipc.open_stream(data).read_all()
         table.validate(full=True)
+        file.require_room(decoded_bytes(table), len(table))
     yield from_arrow(table, file.name, metadata=own_metadata(table.schema))
 
 

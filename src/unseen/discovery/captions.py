@@ -23,6 +23,8 @@ Mask = npt.NDArray[np.bool_]
 
 N_ENTRIES = 8
 """Length of a caption."""
+LARGEST = 1e100
+"""Features above this are scaled by a power of two, which changes no caption; squares and sums would overflow."""
 WEAK = 0.01
 """Words with less than this share of the strongest one's strength are left out."""
 SIGNIFICANT = 0.01

@@ -49,6 +49,9 @@ class Database:
             "autoload_known_extensions": False,
         }
         self._connection = duckdb.connect(":memory:", config=config)
+        self._connection.execute(
+            "SET enable_external_access = false"
+        )  # after the folder for what does not fit
 
     def __enter__(self) -> Database:
         return self

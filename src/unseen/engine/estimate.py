@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.data.opened import shown_bytes
+from unseen.data.bounds import free_memory, memory_entry, shown_bytes
 from unseen.engine.run import default_threads
 from unseen.engine.sparse import LEAST_COLUMNS
 from unseen.errors import InputError, counted, logger
@@ -249,31 +248,6 @@ def _cheaper(method: Method, sizes: Sizes, scratch: bool, free: float) -> str:
     return ", or ".join(options)
 
 
-def free_memory(processes: int = 1) -> float | None:
-    """Return the bytes that this process may hold: its own, and its share of what system and control group have left.
-
-    `processes` says how many on this machine share that.
-    """
-    left = _left()
-    return None if left is None else left / processes + (_kept("self/status", "VmRSS") or 0.0)
-
-
-def _left() -> float | None:
-    """Return the bytes that nobody holds."""
-    sizes = [_kept("meminfo", "MemAvailable")]
-    most, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if most.is_file() and used.is_file() and (limit := most.read_text().strip()).isdecimal():
-        sizes.append(float(limit) - float(used.read_text()))
-    return min((size for size in sizes if size is not None), default=None)
-
-
-def _kept(file: str, key: str) -> float | None:
-    """Return the bytes that Linux lists under a key in a file of /proc, None on other systems."""
-    path = Path("/proc", file)
-    lines = path.read_text().splitlines() if path.is_file() else ()
-    return next((int(line.split()[1]) * 1024.0 for line in lines if line.startswith(f"{key}:")), None)
-
-
 def peak_bytes() -> float:
     """Return the most memory that this process has held so far; 0 where the system does not say.
 
@@ -282,7 +256,7 @@ def peak_bytes() -> float:
     >>> peak_bytes() >= 0
     True
     """
-    peak = _kept("self/status", "VmHWM")
+    peak = memory_entry("self/status", "VmHWM")
     if peak is not None:  # getrusage would count the parent's memory too: it survives the start of a program
         return peak
     try:

@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Unpack
 
+from unseen.data.bounds import shown_bytes
 from unseen.data.files import staged_folder
-from unseen.data.opened import shown_bytes
 from unseen.data.options import OptionNames, Options
 from unseen.data.read import Intake, several
 from unseen.engine.database import Database

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unseen
+from unseen.data.bounds import free_memory, shown_bytes
 from unseen.data.files import atomic_path, explained, make_folder
-from unseen.data.opened import shown_bytes
 from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
 from unseen.engine.comm import Comm
-from unseen.engine.estimate import check_fits, free_memory, peak_bytes, sizes_of
+from unseen.engine.estimate import check_fits, peak_bytes, sizes_of
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
 from unseen.engine.steps import Checkpoints, together

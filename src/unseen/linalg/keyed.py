@@ -5,6 +5,8 @@ So a permuted graph starts from permuted vectors, and a row can be drawn where i
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 from unseen.ids import Array, Floats, Keys
@@ -24,7 +26,7 @@ def node_keys(node_ids: Array, seed: int) -> Keys:
     start = mixed(np.array([seed], dtype=np.uint64))[0]
     if node_ids.dtype.kind in "iu":
         return mixed(node_ids.astype(np.int64).view(np.uint64) ^ start)
-    strings = [str(value) for value in node_ids.tolist()]
+    strings = [_short(str(value)) for value in node_ids.tolist()]
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     # all letters one after the other: as a table, a single long id would make every row as long
     letters = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -39,6 +41,13 @@ def node_keys(node_ids: Array, seed: int) -> Keys:
     scattered = np.empty_like(keys)
     scattered[order] = keys
     return scattered
+
+
+def _short(text: str) -> str:
+    """Return a text as it is, or the 64 letters of its hash where it is longer: every letter costs a pass over ids."""
+    if len(text) <= 64:
+        return text
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
 def keyed_uniform(keys: Keys, columns: int, *, stream: int = 0) -> Floats:

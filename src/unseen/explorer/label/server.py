@@ -20,6 +20,8 @@ from unseen.labels import STATUSES
 
 MAX_BODY = 8_000_000
 """Bytes of a request."""
+REQUEST_SECONDS = 5
+"""How long the server waits for the head of a request."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 HEADERS = {
     "cache-control": "no-store",
@@ -112,9 +114,8 @@ class App:
 
     async def _state(self, request: Any) -> Any:
         """Answer with the state; with what changed after `revision`, and findings newer than `findings`."""
-        texts = (request.query_params.get(name, "") for name in ("revision", "findings"))
-        numbers = [int(text) if text.isdecimal() else None for text in texts]
-        return await _answered(lambda: self.state(*numbers))
+        texts = [request.query_params.get(name, "") for name in ("revision", "findings")]
+        return await _answered(lambda: self.state(*map(_number, texts)))
 
     async def _post(self, request: Any) -> Any:
         from starlette.background import BackgroundTask
@@ -200,6 +201,14 @@ async def _answered(work: Callable[[], Content]) -> Any:
     return JSONResponse(content, status, headers=HEADERS)
 
 
+def _number(text: str) -> int | None:
+    """Return the number in a query; None: there is none."""
+    if len(text) > 18:
+        msg = f"a number in a query has up to 18 digits, got {len(text):,} letters"
+        raise InputError(msg)
+    return int(text) if text.isascii() and text.isdecimal() else None
+
+
 def _nodes(given: object) -> list[str]:
     """Return the nodes that a request names: one id, or a list of them."""
     nodes = given if isinstance(given, list) else [given]
@@ -224,6 +233,34 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
+def _impatient_protocol() -> Any:
+    """Return the protocol of the server, which closes connections whose request does not come."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class ImpatientProtocol(H11Protocol):
+        """Waits `REQUEST_SECONDS` for the head of a request; otherwise a few idle connections would take all places."""
+
+        _timer: Any = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def _watch(self) -> None:
+            is_waiting = self.cycle is None or self.cycle.response_complete
+            if is_waiting and self._timer is None:
+                self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+            elif not is_waiting and self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    return ImpatientProtocol
+
+
 def serve(app: App, sock: socket.socket, on_listening: Callable[[], None]) -> None:
     """Serve until Ctrl-C or SIGTERM; what is left to write is written then."""
     import uvicorn
@@ -236,7 +273,7 @@ def serve(app: App, sock: socket.socket, on_listening: Callable[[], None]) -> No
         server_header=False,
         proxy_headers=False,
         ws="none",
-        http="h11",
+        http=_impatient_protocol(),
         limit_concurrency=64,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2,

@@ -85,11 +85,12 @@ class Updater:
                     break
                 self._state = {**self._state, "done": value[0], "total": value[1]}
         except (EOFError, OSError):
-            what, value, seconds = (
-                "error",
-                "the process that computes the update was ended; update again",
-                None,
-            )
+            what, value = "error", "the process that computes the update was ended; update again"
+            seconds = None
+            self._pipe.close()
+            self._process.kill()
+            self._process.join()
+            self._process = None
         if what == "done":
             self.content = {**value, "revision": revision}
             self.number += 1

@@ -1,0 +1,39 @@
+"""SECURITY.md promises what tests hold, and its bounds are those of the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from unseen.data import bounds
+from unseen.explorer.label.server import REQUEST_SECONDS
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_every_test_that_is_named_exists() -> None:
+    named = set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE))
+    assert len(named) > 12
+    for file, name in named:
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        functions = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+        assert name in functions, f"{file} has no {name}"
+
+
+def test_every_promise_names_a_test() -> None:
+    part = PAGE.partition("## What others can and cannot do")[2].partition("## Bounds")[0]
+    promises = [line for line in part.splitlines() if line.startswith("- ")]
+    assert promises
+    for line in promises:
+        assert "`tests/" in line, line
+
+
+def test_the_numbers_are_those_of_the_code() -> None:
+    assert f"{bounds.RATIO:,} times its size plus {bounds.BASE // 10**6} MB" in PAGE
+    assert f"{bounds.WORK_BYTES} bytes for each byte of values and {bounds.ROW_BYTES} for each row" in PAGE
+    assert f"at most {bounds.MAX_DEPTH} levels of brackets" in PAGE
+    assert f"{bounds.SECONDS} s and {bounds.SECONDS_PER_MEGABYTE} s for each megabyte" in PAGE
+    assert f"closed after {REQUEST_SECONDS} seconds" in PAGE
+    assert bounds.VARIABLE in PAGE
