@@ -24,7 +24,7 @@ Mask = npt.NDArray[np.bool_]
 N_ENTRIES = 8
 """Length of a caption."""
 LARGEST = 1e100
-"""Features above this are scaled by a power of two, which changes no caption; squares and sums would overflow."""
+"""Features above this are divided by a power of two for the comparison; squares and sums would overflow."""
 WEAK = 0.01
 """Words with less than this share of the strongest one's strength are left out."""
 SIGNIFICANT = 0.01
@@ -64,12 +64,15 @@ def caption(graph: Graph, rows: Rows) -> tuple[tuple[str, ...], str]:
         return (), "words"
     if graph.features is None or len(rows) == graph.n_nodes:
         return _central(graph, rows), "central nodes"
-    columns = _columns(graph)
-    inside, outside, effect = _differences(graph.features, rows, columns)
+    columns, features = _columns(graph), graph.features
+    largest = float(np.abs(features.data if sp.issparse(features) else features).max(initial=0))
+    scale = 2.0 ** np.frexp(largest)[1] if largest > LARGEST else 1.0
+    features = features if scale == 1 else features / scale
+    inside, outside, effect = _differences(features, rows, columns)
     order = np.argsort(-np.abs(effect), kind="stable")
     order = order[np.abs(effect[order]) > 0]
     if words := [k for k in order if columns.is_word[k]]:
-        strength = _contrast(graph.features, rows)
+        strength = _contrast(features, rows)
         best = sorted(words, key=lambda k: -strength[k])
         typical = iter([k for k in best if strength[k] > WEAK * strength[best[0]]])
         order = np.array(
@@ -78,7 +81,7 @@ def caption(graph: Graph, rows: Rows) -> tuple[tuple[str, ...], str]:
     if not len(order):
         return _central(graph, rows), "central nodes"
     first = order[:N_ENTRIES].tolist()
-    entries = tuple(_entry(columns, k, inside[k], outside[k]) for k in first)
+    entries = tuple(_entry(columns, k, scale * inside[k], scale * outside[k]) for k in first)
     return entries, "words" if graph.feature_names and columns.is_word[first].all() else "features"
 
 
@@ -132,12 +135,14 @@ def _contrast(features: Any, rows: Rows) -> Floats:
 def _entry(columns: Columns, k: int, inside: float, outside: float) -> str:
     """Return a caption's entry: a word, or the column's name with the means inside and outside.
 
-    The means have as many decimals as two digits of their difference need.
+    The means have as many decimals as two digits of their difference need; very large ones have an exponent.
     """
     if columns.is_word[k]:
         return columns.names[k]
     if columns.is_binary[k]:
         return f"{columns.names[k]} {100 * inside:.0f} % (others {100 * outside:.0f} %)"
+    if max(abs(inside), abs(outside)) > 1e9:
+        return f"{columns.names[k]} {inside:.3g} (others {outside:.3g})"
     decimals = int(np.clip(1 - np.floor(np.log10(abs(inside - outside))), 0, 9))
     return f"{columns.names[k]} {inside:.{decimals}f} (others {outside:.{decimals}f})"
 
