@@ -34,7 +34,7 @@ def test_json_goes_to_stdout_alone(cli, planted):
 def test_hidden_labels_are_compared_with_the_truth(cli):
     ran = cli("discover", "debian", "--unseen", "mail,web", "--label-rate", 0.3)
     assert ran.code == 0
-    assert "nodes belong to 2 hidden classes" in ran.out
+    assert "In truth, " in ran.out
     auroc = float(ran.out.split("AUROC of the probabilities: ")[1].split()[0])
     assert auroc > 0.96
     assert "matches mail" in ran.out
