@@ -23,6 +23,7 @@ from hostile.children import Case
 from hostile.truth import (
     FORMATS,
     NETWORKS,
+    NO_DIRECTION,
     NUMBERED,
     UNDIRECTED,
     UNWEIGHTED,
@@ -64,8 +65,6 @@ def their_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
             continue
         kinds = ", ".join(key for key, has in laws.items() if has) or "plain"
         arguments = {"edges": path.name, "directed": directed}
-        if suffix == ".edgelist":  # "a;b c" does not say what separates its columns
-            arguments["delimiter"] = " "
         yield Case(f"{suffix}, {kinds}, seed {seed}, {k}", "files of other libraries", own, arguments, truth)
 
 
@@ -84,7 +83,7 @@ def our_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
             own,
             {"target": f"g{suffix}", "directed": laws["directed"]},
             truth,
-            may_refuse=True,
+            may_refuse=(laws["directed"] and suffix in NO_DIRECTION) or (laws["odd"] and suffix == ".net"),
             task="write",
         )
 

@@ -15,6 +15,8 @@ NEVER = "\x1f"
 _BLANKS = " \t"
 _RUN = re.compile(r"[ \t]+")
 _QUOTED = re.compile(r'"[^"]*"?')
+_BLANK_ALONE = re.compile(r"[^\s,;][ \t]+[^\s,;]")
+"""A blank between two cells, not one after a comma or a semicolon."""
 
 
 def split_line(line: str, delimiter: str | None) -> list[str]:
@@ -47,7 +49,7 @@ def sniff_delimiter(
     lines : sequence of str
         The first lines that are not comments.
     suffix : str
-        That of the file; commas come first in ``.csv``.
+        That of the file; commas come first in ``.csv``, and blanks in ``.edgelist``, as networkx writes it.
     source : str
         What messages call the file.
     blanks : bool
@@ -55,6 +57,8 @@ def sniff_delimiter(
     has_names : callable
         Whether the cells of the first line are known names of columns.
     """
+    if blanks and suffix == ".edgelist" and all(_BLANK_ALONE.search(line) for line in lines):
+        return BLANK
     candidates = [",", "\t", ";"] if suffix == ".csv" else ["\t", ",", ";"]
     if blanks:
         candidates.append(BLANK)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.calibration import probabilities
+from unseen.discovery.calibration import USUAL_SHARE, probabilities
 from unseen.discovery.count import count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_weights, make_scorings
@@ -38,6 +38,9 @@ from unseen.splits import check_labels
 OnStep = Callable[[int, int], None]
 PLAIN_BETTER = 0.03
 """AUROC by which vectors without smoothing have to be better in the self-test, where labels show neither way."""
+CHANCE = 0.55
+"""Mean AUROC of the leave-one-class-out test below which scores are as good as random; without the cap on the share of
+missing nodes, a star with random labels gets a probability of 1.00 everywhere."""
 WIDE = 200_000
 """Columns of features above which reducing them takes more than half a minute (2,000 nodes, one core)."""
 NARROW = 50
@@ -241,10 +244,13 @@ def _probable(
     unlabelled = np.diff(labels.indicator.indptr) == 0
     scores = ranking.scoring.score(ranking.scoring.mixed(ranking.evidence.views))[unlabelled]
     p = np.zeros(graph.n_nodes)
+    at_most = 1 - ranking.places.corner * (1 - CORNER_SHARE)
+    if ranking.turns and mean_auroc(ranking.turns) < CHANCE:
+        at_most = min(at_most, USUAL_SHARE)  # the scores say nothing about how many nodes are new
     p[unlabelled] = probabilities(
         learn_curve(ranking.turns).odds(scores),
         prior=usual_share(scores, ranking.turns),
-        at_most=1 - ranking.places.corner * (1 - CORNER_SHARE),
+        at_most=at_most,
     )[0]
     return ranking, p
 
