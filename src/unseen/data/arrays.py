@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from unseen.data.bounds import NODE_ROWS
 from unseen.data.columns import listed
 from unseen.data.ids import texts_from_arrays
 from unseen.data.matlab import parse_mat
@@ -103,7 +104,7 @@ def _require_sound_mtx(file: File, data: bytes) -> None:
     if len(shape) == 2:  # a dense matrix
         file.require_room(8 * shape[0] * shape[1], shape[0])
     else:
-        file.require_room(24 * sum(shape[2:]), sum(shape))
+        file.require_room(24 * sum(shape[2:]), sum(shape[2:]) + NODE_ROWS * max(shape[:2], default=0))
     odd = _NOT_A_NUMBER.search(data, content.tell())
     if odd is not None:
         line = data.count(b"\n", 0, odd.start()) + 1
@@ -229,7 +230,7 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
         stored = arrays.get("format", np.array("csr")).item()
         kind = stored.decode("ascii") if isinstance(stored, bytes) else str(stored)
         shape = tuple(int(size) for size in arrays["shape"].tolist())
-        file.require_room(0, sum(shape))  # rows and columns cost memory even where they are empty
+        file.require_room(0, NODE_ROWS * max(shape))  # rows and columns cost memory even where they are empty
         if kind == "coo":
             coo = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
             return _checked(coo, file)
@@ -279,7 +280,7 @@ def _require_sparse_indices(group: Any, file: File) -> None:
     if not {"data", "indices", "indptr"} <= set(group):
         return
     shape = tuple(int(size) for size in group.attrs.get("shape", group.attrs.get("h5sparse_shape", ())))
-    file.require_room(sum(group[name].nbytes for name in ("indices", "indptr")), sum(shape))
+    file.require_room(sum(group[name].nbytes for name in ("indices", "indptr")), NODE_ROWS * max(shape))
     indices, starts = group["indices"][:], group["indptr"][:]
     kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
     make = sp.csc_array if kind.startswith("csc") else sp.csr_array

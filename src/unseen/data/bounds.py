@@ -15,6 +15,8 @@ RATIO, BASE = 1_000, 256_000_000
 """By default a file may take `RATIO` times its size and `BASE` bytes, and at most half of the free memory."""
 WORK_BYTES, ROW_BYTES = 3, 100
 """What a byte of values and a row take in memory until the graph is built: measured, with the copies on the way."""
+NODE_ROWS = 4
+"""A node that a file only counts takes as much as so many rows (measured: up to 397 bytes)."""
 MAX_DEPTH = 200
 """Levels of brackets in JSON; parsers call themselves for each level, and deep ones end the process."""
 SECONDS, SECONDS_PER_MEGABYTE = 60, 1

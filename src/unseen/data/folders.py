@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.data.bounds import NODE_ROWS
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import (
@@ -136,7 +137,7 @@ def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> B
         msg = f"{str(sizes)!r} must hold one number, the nodes of a single graph, got {len(counts)} entries"
         raise InputError(msg)
     n = int(counts[0])
-    file.require_room(40 * n, n)
+    file.require_room(0, NODE_ROWS * n)
     numbers = pa.array(np.arange(n)).cast(pa.large_string())
     if file.path.name.lower().startswith(_OGB["nodes"]):
         yield Table.of(file.name, {"node": numbers})
