@@ -51,6 +51,7 @@ AB_BC = {frozenset("ab"): 1.0, frozenset("bc"): 1.0}
         ("e.txt", "  a   b\nb \t c  \n"),
         ("e.txt", "src dst\na b\nb c\n"),
         ("e.edgelist", "a b\nb c\n"),
+        ("e.edgelist", "a, b\nb, c\n"),
         ("plain", "a b\nb c\n"),
         ("E.CSV", "a,b\nb,c\n"),
         ("e.csv", "src,dst,weight\na,b,1\nb,c,1.0\n"),
@@ -62,6 +63,11 @@ def test_one_graph_in_many_clothes(tmp_path: Path, name: str, content: str | byt
     graph = unseen.read_graph(write(tmp_path / name, content))
     assert edges_of(graph) == AB_BC
     assert sorted(graph.node_ids) == ["a", "b", "c"]
+
+
+def test_blanks_separate_the_edge_lists_of_networkx(tmp_path: Path) -> None:
+    (tmp_path / "e.edgelist").write_text("a;b c,d {}\nc,d e;f {}\n")
+    assert unseen.read(tmp_path / "e.edgelist").graph.node_ids.tolist() == ["a;b", "c,d", "e;f"]
 
 
 @pytest.mark.parametrize("name", ["e.csv.gz", "e.csv"])

@@ -504,7 +504,7 @@ def npz_with_nested_metadata(folder: Path) -> Made:
 def glob_with_a_dangling_link(folder: Path) -> Made:
     (folder / "a.csv").write_text("a,b\n")
     (folder / "b.csv").symlink_to(folder / "gone.csv")
-    return {"arguments": {"edges": "*.csv"}, "refused": "b.csv' is a link to a file that does not exist"}
+    return {"arguments": {"edges": "*.csv"}, "refused": "b.csv' links to a file that does not exist"}
 
 
 @_case

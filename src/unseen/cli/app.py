@@ -222,9 +222,7 @@ def run(
         if stop.code == INTERRUPTED:
             left = ", ".join(map(str, remove_temporaries()))
             outcome = (
-                f"temporary files are left, remove them: {left}"
-                if left
-                else "no half-written file was left behind"
+                f"remove these temporary files: {left}" if left else "no half-written file was left behind"
             )
             return _failed(f"interrupted; {outcome}", who, INTERRUPTED, debug=debug)
         return stop.code if isinstance(stop.code, int) else 1

@@ -67,10 +67,8 @@ def memory_of(n_bytes: int, rows: int) -> int:
 def require_depth(source: str, data: bytes) -> None:
     """Raise an `InputError` if JSON has more than `MAX_DEPTH` levels of brackets; those in texts do not count."""
     signs = re.sub(rb"\\.", b"", data, flags=re.DOTALL) if b"\\" in data else data
-    signs = signs.translate(None, _NO_SIGNS).replace(
-        b'""', b""
-    )  # two quotes side by side change nothing for others
-    signs = re.sub(rb'"[^"]*"', b"", signs)
+    # two quotes side by side change nothing for others
+    signs = re.sub(rb'"[^"]*"', b"", signs.translate(None, _NO_SIGNS).replace(b'""', b""))
     letters = np.frombuffer(signs, dtype=np.uint8)
     steps = np.isin(letters, list(b"[{")).astype(np.int64) - np.isin(letters, list(b"]}"))
     if np.cumsum(steps).max(initial=0) > MAX_DEPTH:

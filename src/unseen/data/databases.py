@@ -18,7 +18,6 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from unseen.data import bounds
-from unseen.data.bounds import WORK_BYTES
 from unseen.data.columns import listed
 from unseen.data.ids import is_list, is_string
 from unseen.data.names import DST, LABEL, SRC, find_ends, id_position, lower
@@ -87,7 +86,7 @@ class _Sqlite:
             size += sum(map(sys.getsizeof, row))
             if size > checked + 1_000_000:
                 checked = size
-                self.file.require_room(size // WORK_BYTES + 8 * len(rows) * len(columns), len(rows))
+                self.file.require_room(size // bounds.WORK_BYTES + 8 * len(rows) * len(columns), len(rows))
         values = zip(*rows, strict=True) if rows else [()] * len(columns)
         return pa.table([as_column(each) for each in values], names=columns)
 

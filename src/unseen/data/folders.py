@@ -70,9 +70,7 @@ def _matching(pattern: str) -> tuple[Path, ...]:
     shown = [each for each in fitting if hidden or not any(part.startswith(".") for part in each.parts)]
     for each in shown:
         if each.is_symlink() and not each.exists():
-            msg = (
-                f"{str(each)!r} is a link to a file that does not exist; remove it, or choose another pattern"
-            )
+            msg = f"{str(each)!r} links to a file that does not exist; remove it, or choose another pattern"
             raise InputError(msg)
     return _regular(shown)
 

@@ -49,9 +49,8 @@ class Database:
             "autoload_known_extensions": False,
         }
         self._connection = duckdb.connect(":memory:", config=config)
-        self._connection.execute(
-            "SET enable_external_access = false"
-        )  # after the folder for what does not fit
+        # after the folder for what does not fit is set
+        self._connection.execute("SET enable_external_access = false")
 
     def __enter__(self) -> Database:
         return self
