@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +15,6 @@ __version__ = "0.2.0.dev0"
 _STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
 _HOME = {name: module for module, name in re.findall(r"(?m)^from (\S+) import (\w+) as", _STUB)}
 """Where public names live. They stand once, in the file that type checkers read; other methods are found too."""
-
-
-_MOVED = {
-    "bench": "unseen_paper.bench",
-    "comm": "unseen.engine.comm",
-    "datasets": "unseen.data.datasets",
-    "experiments": "unseen_paper.experiments",
-    "io": "unseen.data",
-    "report": "unseen.explorer",
-}
-"""Packages of 0.1.0, and where their content is."""
-
-
-class _Moved:
-    """The last to be asked for a module: says where those of 0.1.0 went."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:  # noqa: ARG004
-        package, _, module = name.partition(".")
-        if package == "unseen" and module in _MOVED:
-            msg = f"`{name}` of 0.1.0 is gone: what it held is in `{_MOVED[module]}` now"
-            raise ModuleNotFoundError(msg, name=name)
-
-
-sys.meta_path.append(_Moved)
 
 
 def __getattr__(name: str) -> Any:

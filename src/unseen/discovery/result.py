@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -315,13 +314,6 @@ class Discovery:
         False where the leave-one-class-out test could not run, or recovered the labelled classes poorly.
         """
         return self.self_test.auroc is not None and not self.self_test.failed
-
-    @property
-    def audit(self) -> LabelCoverage:
-        """The old name of `coverage`."""
-        msg = "Discovery.audit is called coverage now; unseen.audit(graph, labels) finds labels that are probably wrong"
-        warnings.warn(msg, FutureWarning, stacklevel=2)
-        return self.coverage
 
     def reasons(self, node: Node) -> tuple[Reason, ...]:
         """Return why an unlabelled node got its probability, the strongest part first."""

@@ -107,9 +107,6 @@ class RECTPlus(Method):
     can_be_saved: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
     needs: ClassVar[Need] = Need(directed=True, signed=True, typed=True)
-    removed: ClassVar[dict[str, str]] = {
-        "strength": "the step towards class descriptions that it steered never acted; leave it out"
-    }
 
     n_components: Columns = None
     views: Views = "auto"
@@ -220,9 +217,6 @@ class RECTPlus(Method):
         self.column_weights_ = weights
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        if not hasattr(self, "scales_"):
-            msg = f"this {self.name} was fitted by unseen 0.1.0, whose views are other ones; fit it again"
-            raise UnsupportedError(msg)
         pool = self._pool_of_new(graph, run)
         missing = next((name for name in self.views_ if name not in pool.names), None)
         if missing is not None:
@@ -283,10 +277,6 @@ def _checked_names(names: Sequence[str], views: list[str]) -> list[str]:
         msg = f"`views` of RECTPlus is empty; name some of {', '.join(views)}, or take 'auto'"
         raise InputError(msg)
     for name in names:
-        renamed = name.replace("weighted-wide/", "weighted/") if "/" in name else f"{name}/raw"
-        if name not in views and renamed in views:
-            msg = f"the view {name!r} is called {renamed!r} now"
-            raise InputError(msg)
         if name not in views:
             raise unknown_name("view in `views`", name, views)
     return list(dict.fromkeys(names))

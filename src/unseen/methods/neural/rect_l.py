@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +78,6 @@ class RectMethod(_Learnt, NeuralMethod):
 
     reference = REFERENCE
     can_be_saved = True
-    renamed: ClassVar[dict[str, str]] = {"keep_best": "keep_on_interrupt"}
 
     features: FeatureSource = "auto"
     hidden: Hidden = ()
