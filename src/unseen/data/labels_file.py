@@ -29,7 +29,7 @@ from unseen.ids import Ints, as_ids, match_ids
 from unseen.labels import CONFIRMED, STATUSES, Labels
 
 if TYPE_CHECKING:
-    from unseen.data.read import FileLayout
+    from unseen.data.layouts import FileLayout
 
 QUESTION_COLUMNS = (
     "node",
@@ -147,7 +147,7 @@ def _inspect(
     path: Path, options: Options | None, nodes: Iterable[str] | None = None
 ) -> tuple[FileLayout, int, int]:
     """Return how a label file is read, and the positions of its ids and labels."""
-    from unseen.data.read import inspect_file  # which reads labels by this module
+    from unseen.data.layouts import inspect_file  # which reads labels by this module
 
     layout = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
     columns = (layout.columns[name] for name in ("node", "label"))

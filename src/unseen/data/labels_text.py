@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from unseen.data.cells import SURE_COMMENT
-from unseen.data.delimiters import BLANK, split_line
+from unseen.data.cells import BLANK, SURE_COMMENT, split_line
 from unseen.data.names import REPLACES, find_status, lower
 from unseen.errors import OutputError
 from unseen.ids import is_unlabelled

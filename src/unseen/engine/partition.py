@@ -15,7 +15,8 @@ from typing import Unpack
 from unseen.data.files import staged_folder
 from unseen.data.opened import shown_bytes
 from unseen.data.options import OptionNames, Options
-from unseen.data.read import Intake, several
+from unseen.data.read import Intake
+from unseen.data.sources import several
 from unseen.engine.database import Database
 from unseen.engine.parts import BYTES_PER_NODE, META, Meta, PartMeta, checksum, part_folder, write_meta
 from unseen.engine.run import default_threads

@@ -17,10 +17,9 @@ import pyarrow.parquet as pq
 
 from unseen.data.build import missing_features, no_common_id, tell_contradiction
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import id_column, is_string, joined
-from unseen.data.layouts import require_columns, tell_ignored
-from unseen.data.pieces import Edges, Reader, several_rows
-from unseen.data.read import FEW_EDGES, Intake, numbered_ids
+from unseen.data.ids import id_column, is_string, joined, numbered_ids
+from unseen.data.pieces import Edges, Reader, require_columns, several_rows, tell_ignored
+from unseen.data.read import FEW_EDGES, Intake
 from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
 from unseen.data.tables import Table

@@ -26,11 +26,11 @@ from unseen.engine.sparse import Matrix, inverse
 from unseen.errors import InputError
 from unseen.ids import Ints
 from unseen.labels import Labels
-from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, truncated_svd
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.views import LARGE, WALKS, Pool, Reduction, Vectors, column_weights, weighted, widths_of
+from unseen.randomness import keyed_uniform, node_keys
 from unseen.relation_graph import RelationGraph
 
 Array = npt.NDArray[Any]

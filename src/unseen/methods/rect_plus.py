@@ -28,8 +28,7 @@ from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, counted, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
 from unseen.labels import Homophily, Labels, measure_homophily
-from unseen.linalg.dense import eigh, gram, times
-from unseen.linalg.keyed import node_keys
+from unseen.linalg.svd import eigh, gram, times
 from unseen.linalg.walk import LANDMARKS
 from unseen.methods.base import Method, Vectors
 from unseen.methods.selection import ALIKE, Rows, as_good_as_the_best, joined, leave_one_out, more, of_kernel
@@ -47,7 +46,7 @@ from unseen.methods.views import (
     with_narrow,
 )
 from unseen.methods.vocabulary import Columns, Views
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, node_keys
 
 if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes
