@@ -25,17 +25,14 @@ def __getattr__(name: str) -> Any:
         methods = (cls.__name__ for cls in registry.all_methods().values())
         value = ["__version__", *dict.fromkeys([*_HOME, *methods])]
     else:
-        value = _method(name) if name[0].isupper() else None
+        registry = importlib.import_module("unseen.methods.registry")
+        cls = registry.find_method(name) if name[0].isupper() else None
+        value = cls if cls is not None and cls.__name__ == name else None
     if value is None:
         msg = f"module 'unseen' has no attribute {name!r}"
         raise AttributeError(msg)
     globals()[name] = value
     return value
-
-
-def _method(name: str) -> Any:
-    cls = importlib.import_module("unseen.methods.registry").find_method(name)
-    return cls if cls is not None and cls.__name__ == name else None
 
 
 def __dir__() -> list[str]:

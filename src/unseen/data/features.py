@@ -23,10 +23,8 @@ from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, first_of, logger
 from unseen.ids import Array, Features, Ints, numbers_of
-
-_MOST_NAMES = 8
 
 
 def open_features(
@@ -289,9 +287,8 @@ def fill_missing(
     for k in np.setdiff1d(np.arange(width), kept):
         logger.info("%s: the column %s has no values and is not used", source, name(int(k)))
     if len(partly):
-        shown = ", ".join(f"{name(int(k))} ({counts[k]})" for k in partly[:_MOST_NAMES])
-        more = f" and {len(partly) - _MOST_NAMES} more" if len(partly) > _MOST_NAMES else ""
+        shown = first_of([f"{name(int(k))} ({counts[k]})" for k in partly])
         by = "the median of the column" if how == "median" else "0"
         total = counted(int(counts[partly].sum()), "missing number")
-        logger.info("%s: %s replaced by %s: %s%s", source, total, by, shown, more)
+        logger.info("%s: %s replaced by %s: %s", source, total, by, shown)
     return values[:, kept], kept

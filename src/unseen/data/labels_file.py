@@ -190,15 +190,14 @@ def write_answers(
             arrays = pa.Table.from_arrays(list(table.columns), list(names))
             value = edit_table(arrays, node, label, answers)
             if after.name == "text":  # which has no missing cells
-                cells = [_without_nulls(column) for column in value.columns]
+                columns = (
+                    each.cast(pa.large_string()) if each.null_count else each for each in value.columns
+                )
+                cells = [each.fill_null("") if each.null_count else each for each in columns]
                 value = pa.Table.from_arrays(cells, value.column_names)
         fill = resolve(after.writers["labels"])(value, "labels", shape)[shape]
     with atomic_path(target) as temporary:
         fill(temporary)
-
-
-def _without_nulls(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.large_string()).fill_null("") if column.null_count else column
 
 
 def edit_table(table: pa.Table, node: int, label: int, answers: Mapping[str, Answer]) -> pa.Table:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.data.build import Report
-from unseen.data.columns import USUAL, given_names, id_values, listed, missing_column, renamed
+from unseen.data.columns import USUAL, given_names, id_values, listed, renamed
 from unseen.data.headers import HEADER_HINT, are_all_in, occurs_in
 from unseen.data.names import PANDAS_INDEX
 from unseen.data.options import Options
@@ -80,11 +80,6 @@ class FeatureRows(NodeRows):
     source: str
     place: Callable[[int], str] = "row {}".format
     texts: Sequence[str] | None = None
-
-
-def several_rows(source: str, node: object) -> InputError:
-    """Return the error for a node with several rows of features, in different places of a source."""
-    return InputError(f"{source}: the node {node!r} has several rows; one row per node is allowed")
 
 
 @dataclass(frozen=True)
@@ -166,10 +161,8 @@ class Reader(Generic[Piece]):
 
     def whole(self, known: Sequence[pa.Array] = ()) -> Piece:
         """Return what was loaded; a first row that may be a header is judged by the `known` ids of other sources."""
-        loaded, self._loaded = (
-            self._loaded,
-            None,
-        )  # the ids are copied: memory is free before they are numbered
+        # the ids are copied: memory is free before they are numbered
+        loaded, self._loaded = self._loaded, None
         if self.first is not None and self.role != "edges":
             ids, known = id_values(loaded, 0, "node"), [column for column in known if len(column)]
             elsewhere = occurs_in(ids[0].as_py(), [ids[1:], *known])
@@ -302,8 +295,11 @@ def require_columns(readers: Sequence[Reader[Any]], options: Options) -> None:
     for usual, name in sorted(given):
         fitting = [reader for reader in readers if usual in given_names(reader.role, reader.options)]
         if fitting and not any(name in reader.names for reader in fitting):
-            file = fitting[0]
-            raise missing_column(usual, name, file.name, file.names or file.first or ())
+            option = f"{usual}_column" if usual in ("node", "label") else usual
+            file, flag = fitting[0], option.replace("_", "-")
+            have = listed(file.names or file.first or ())
+            msg = f"{file.name} has no column {name!r} ({option}=..., --{flag}); it has {have}"
+            raise InputError(msg)
 
 
 def tell_ignored(readers: Sequence[Reader[Any]]) -> None:

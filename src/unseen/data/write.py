@@ -214,9 +214,10 @@ def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
     """Return where the parts go whose edges are in the file `path`; a format without node lists holds all nodes."""
     writers = written_format(path, "edges").writers
     dense = None if "features" in writers else ".parquet"
+    has_sparse = any(sp.issparse(matrix) for matrix, _ in graph.stored_features.values())
     paths: dict[Role, Path] = {
         "edges": path,
-        "features": _beside(path, "features", ".npz" if _has_sparse(graph) else dense),
+        "features": _beside(path, "features", ".npz" if has_sparse else dense),
         "labels": _beside(path, "labels", None if "labels" in writers else ".csv"),
     }
     if "nodes" not in writers:
@@ -224,10 +225,6 @@ def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
     # a list of nodes is not split at blanks, which ids may have
     commas = graph.types != (None,) and delimiter_of(path) == " "
     return paths | {"nodes": _beside(path, "nodes", ".csv" if commas else None)}
-
-
-def _has_sparse(graph: Graph) -> bool:
-    return any(sp.issparse(matrix) for matrix, _ in graph.stored_features.values())
 
 
 def _beside(path: Path, part: str, suffix: str | None = None) -> Path:

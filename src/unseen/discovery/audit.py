@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import scipy.optimize
 import scipy.sparse as sp
@@ -235,7 +234,11 @@ def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Listed:
     """Compare each label with what all other labels say."""
     rows = np.flatnonzero(indicator.any(axis=1))
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
-    node, given, likely, wrong = _doubts(*_predict(scores, around, indicator[rows]), indicator[rows])
+    p, share = _predict(scores, around, indicator[rows])
+    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator[rows]))
+    as_right, as_wrong = _likelihoods(p, share, indicator[rows])
+    wrong = np.asarray(as_wrong / (as_right + as_wrong + 1e-300))
+    likely = np.where(indicator[rows], -1.0, p)[node].argmax(axis=1)
     single = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
     listed = (wrong > DOUBTFUL) & ~single[given]
     return _Listed(rows[node[listed]], given[listed], likely[listed], wrong[listed])
@@ -313,13 +316,3 @@ def _likelihoods(p: Floats, share: float, indicator: Mask) -> tuple[Floats, Floa
     """Return how likely each label is as a right one and as a wrong one; labels of a node share its probability."""
     own = np.minimum((indicator.sum(axis=1)[:, None] * p)[indicator], 1.0)
     return (1 - share) * own, share * (1 - own) / max(indicator.shape[1] - 1, 1)
-
-
-def _doubts(
-    p: Floats, share: float, indicator: Mask
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-    """Return row, given class and likely class of every label, and the probability that it is wrong."""
-    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator))
-    right, wrong = _likelihoods(p, share, indicator)
-    likely = np.where(indicator, -1.0, p)[node].argmax(axis=1)
-    return node, given, likely, np.asarray(wrong / (right + wrong + 1e-300))

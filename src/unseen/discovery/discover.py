@@ -17,7 +17,7 @@ from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_wei
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.names import check_names, match_names, named_classes, no_names, with_names
 from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
-from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, Node, texts_of
+from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
 from unseen.discovery.summary import top_nodes
@@ -118,10 +118,13 @@ def discover(
     check_input(graph, labels)
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
-    seen = _with_classes_in_order(labels.aligned(ordered))
+    seen = labels.aligned(ordered)  # with classes by name: draws by class are the same in any order of them
+    columns = seen.indicator[:, np.argsort(seen.classes)]
+    seen = replace(seen, indicator=columns, classes=tuple(sorted(seen.classes)))
     words = check_names(names, graph, labels) if names else {}
     result = _discover(ordered, seen, method, n_classes, words, rng, on_step)
-    result = replace(result, labels=labels.aligned(graph), texts=_shown_texts(graph, result))
+    shown = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
+    result = replace(result, labels=labels.aligned(graph), texts=texts_of(graph, shown))
     if ordered is graph:
         return result
     table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes
@@ -132,18 +135,6 @@ def discover(
         evidence=result.evidence.take(table_rows),
         embedding=Embedding(vectors, graph.node_ids, result.embedding.method, result.embedding.params),
     )
-
-
-def _shown_texts(graph: Graph, result: Discovery) -> dict[Node, str]:
-    """Return the texts of the nodes that a notebook shows."""
-    nodes = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
-    return texts_of(graph, nodes)
-
-
-def _with_classes_in_order(labels: Labels) -> Labels:
-    """Return the labels with classes by name, so that draws by class are the same in any order of them."""
-    order = np.argsort(labels.classes)
-    return replace(labels, indicator=labels.indicator[:, order], classes=tuple(sorted(labels.classes)))
 
 
 def _discover(

@@ -417,6 +417,6 @@ class Discovery:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the nodes (.parquet, .csv, .tsv, also .gz) or, as .json, everything else with all members."""
-        from unseen.discovery.save import save_discovery
+        from unseen.discovery.save import write_result
 
-        save_discovery(self, path)
+        write_result(path, self.nodes, self.to_json(every_member=True))

@@ -15,7 +15,6 @@ from unseen.data.opened import data_suffix
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery
     from unseen.discovery.suggest import Suggestion
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -39,11 +38,6 @@ def _suffix(path: AnyPath) -> str:
     return ".csv" if str(path) == STANDARD else data_suffix(Path(path))
 
 
-def save_discovery(discovery: Discovery, path: AnyPath) -> None:
-    """Write the nodes, or for .json everything else with all members of the found classes."""
-    _write(path, discovery.nodes, discovery.to_json(every_member=True))
-
-
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     """Write suggested nodes, one row each, as JSON or as a table with columns for the answers."""
     import pyarrow as pa
@@ -57,23 +51,20 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
         "unseen_probability": pa.float64(),
     }
     columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in QUESTION_COLUMNS}
-    _write(path, pa.table(columns), rows)
+    write_result(path, pa.table(columns), rows)
 
 
-def save_table(table: Any, path: AnyPath) -> None:
-    """Write a table as it is, or as a JSON list of its rows."""
-    _write(path, table, table.to_pylist())
-
-
-def _write(path: AnyPath, table: Any, report: Any) -> None:
-    """Write the table or, where the suffix is .json, the report."""
+def write_result(path: AnyPath, table: Any, report: Any = None) -> None:
+    """Write the table or, where the suffix is .json, the report; without one, a list of the table's rows."""
     import pyarrow.parquet as pq
 
     check_target(path)
     suffix = _suffix(path)
     text = io.StringIO()
     if suffix == ".json":
-        text.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        text.write(
+            json.dumps(table.to_pylist() if report is None else report, indent=2, ensure_ascii=False) + "\n"
+        )
     elif suffix in DELIMITERS:
         writer = csv.writer(text, delimiter=DELIMITERS[suffix], lineterminator="\n")
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from unseen.data.build import missing_features, no_common_id, tell_contradiction
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column, is_string, joined, numbered_ids
-from unseen.data.pieces import Edges, Reader, require_columns, several_rows, tell_ignored
+from unseen.data.pieces import Edges, Reader, require_columns, tell_ignored
 from unseen.data.read import FEW_EDGES, Intake
 from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
@@ -253,7 +253,8 @@ class Tables:
         query = f"select arg_min(id, several.place) from ({several}) several join numbers using (number)"
         (node,) = self._database.row(query)
         if node is not None:
-            raise several_rows(intake.features.name, node)
+            msg = f"{intake.features.name}: the node {node!r} has several rows; one row per node is allowed"
+            raise InputError(msg)
         query = "select count(*), arg_min(id, number) from numbers anti join features using (number)"
         missing, node = self._database.row(query)
         if missing:
