@@ -262,7 +262,7 @@ def refuse_apart(edges: str, table: FeatureRows | None, numbering: Numbering) ->
 
 def tell_text_only(edges: str, texts: FeatureRows, numbering: Numbering, place: int) -> None:
     """Say how many nodes only the texts name; texts of other nodes alone are an error."""
-    own, named = numbering.after[place], numbering.named(place)
+    own, named = numbering.after[place], numbering.find_named(place)
     count = int(np.count_nonzero(~named[own]))
     if count == len(own) > 1 and named.any():
         ids = [] if texts.ids is None else texts.ids[:3].to_pylist()
@@ -276,7 +276,7 @@ def find_label_only(
     edges: str, rows: Sequence[LabelRows], numbers: Sequence[Ints], numbering: Numbering
 ) -> tuple[str, object, int, str] | None:
     """Return the place, the id and the number of nodes that only labels name, and a hint about the first row."""
-    named = numbering.named(len(numbering.after) - len(rows))
+    named = numbering.find_named(len(numbering.after) - len(rows))
     count = int(np.count_nonzero(~named))
     if not count:
         return None

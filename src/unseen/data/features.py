@@ -77,7 +77,7 @@ class FeatureReader(Reader[FeatureRows]):
     def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
         own_ids = ids[0] if ids else None
         if isinstance(batch, Matrix):
-            values, names = self._filled(self._real_matrix(batch), batch.names, batch)
+            values, names = self._fill(self._real_matrix(batch), batch.names, batch)
             return FeatureRows(own_ids, values, names, batch.source)
         _, columns = self._columns(batch)
         if self.role == "features":
@@ -119,12 +119,12 @@ class FeatureReader(Reader[FeatureRows]):
         if len(columns) == 1 and numbers and is_list(batch.columns[columns[0]].type):
             stored = batch.metadata.get("feature_names")
             own = None if stored is None else tuple(json.loads(stored))
-        matrix, own = self._filled(matrix, None if names is None else own, batch)
+        matrix, own = self._fill(matrix, None if names is None else own, batch)
         if words:
             matrix, own = stacked_blocks([(matrix, own or ()), *words] if matrix.shape[1] else words)
         return matrix, own, texts[0] if len(texts) == 1 else None
 
-    def _filled(self, values: Any, names: Any, batch: Table | Matrix) -> tuple[Any, Any]:
+    def _fill(self, values: Any, names: Any, batch: Table | Matrix) -> tuple[Any, Any]:
         """Return numbers without missing ones, and the names of the columns that have numbers."""
 
         def name(k: int) -> str:

@@ -60,7 +60,7 @@ class Numbering:
     columns: list[Ints]
     after: list[Ints]
 
-    def named(self, n_after: int) -> Mask:
+    def find_named(self, n_after: int) -> Mask:
         """Return which ids occur before the `n_after`-th of the columns that come after the others."""
         mask = np.zeros(len(self.ids), dtype=bool)
         for part in (*self.before, *self.columns, *self.after[:n_after]):

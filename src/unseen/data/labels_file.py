@@ -20,7 +20,7 @@ from unseen.data.files import STANDARD, atomic_path
 from unseen.data.ids import id_array, is_list, is_string
 from unseen.data.labels_text import Answer, LabelText
 from unseen.data.names import REPLACES, find_status, lower
-from unseen.data.opened import File, data_suffix
+from unseen.data.opened import File, data_suffix, delimiter_of
 from unseen.data.options import Options
 from unseen.data.sources import Source, format_of, resolve, written_format
 from unseen.data.tables import Table
@@ -157,7 +157,7 @@ def _inspect(
 
 def new_text(path: Path) -> LabelText:
     """Return an empty label file of the format that the suffix of `path` names."""
-    delimiter = "\t" if data_suffix(path) in (".tsv", ".tab") else ","
+    delimiter = delimiter_of(path)
     return LabelText(f"node{delimiter}label\n".encode(), delimiter, header=True)
 
 

@@ -280,9 +280,8 @@ class Intake:
         self.labels = [LabelReader(source, *given) for source in labels]
         self.text = None if text is None else TextReader(text, *given)
         self.texts: Any = None
-        optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
-        optional += self.features_by_type.values()
-        self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
+        every = (self.edges, self.nodes, self.features, *self.features_by_type.values(), *self.labels)
+        self.readers: list[Reader[Any]] = [reader for reader in every if reader is not None]
 
     def data(self, *, settle: bool = False) -> Data:
         """Read everything and put it together; `settle`: the edges say by themselves which of them point."""
@@ -377,14 +376,8 @@ class Intake:
 
     def tell_first_edge(self) -> None:
         """Warn that the first edge may be a header."""
-        reader = self.edges
-        cells = ", ".join(reader.first or ())
-        logger.warning(
-            "%s (%s) is read as an edge, though its ids occur nowhere else%s",
-            reader.first_place,
-            cells,
-            HEADER_HINT,
-        )
+        line = f"{self.edges.first_place} ({', '.join(self.edges.first or ())})"
+        logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
 
     def require_nodes(self, n: int) -> None:
         """Raise the error for a graph without nodes."""

@@ -31,9 +31,9 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.files import STANDARD, AnyPath, atomic_path, atomic_paths, new_folder, refuse_overwriting
-from unseen.data.opened import PACKED, data_suffix
+from unseen.data.opened import PACKED, data_suffix, delimiter_of
 from unseen.data.sources import Role, resolve, written_format
-from unseen.data.writers import Files, as_folder, delimiter_of
+from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph

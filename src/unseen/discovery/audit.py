@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.discover import check_graph, id_array, source_of, vectors_of
+from unseen.discovery.discover import id_array, require_labels, source_of, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.groups import Rows
 from unseen.discovery.result import Node, texts_of
@@ -161,7 +161,7 @@ def audit(
     """
     graph = as_graph(graph)
     labels = as_labels(labels, graph)
-    check_graph(graph, labels)
+    require_labels(graph, labels)
     order = id_order(graph.node_ids)
     graph = graph.subgraph(order)
     labels = labels.aligned(graph)
@@ -221,7 +221,7 @@ def _judge(
     return issues, names[indicator.sum(axis=0) == 1].tolist()
 
 
-class _Listed(NamedTuple):
+class _Issues(NamedTuple):
     """Labels that are probably wrong: row, given and likely class of each, and the probability."""
 
     row: Rows
@@ -230,7 +230,7 @@ class _Listed(NamedTuple):
     wrong: Floats
 
 
-def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Listed:
+def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Issues:
     """Compare each label with what all other labels say."""
     rows = np.flatnonzero(indicator.any(axis=1))
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
@@ -241,11 +241,11 @@ def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Listed:
     likely = np.where(indicator[rows], -1.0, p)[node].argmax(axis=1)
     single = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
     listed = (wrong > DOUBTFUL) & ~single[given]
-    return _Listed(rows[node[listed]], given[listed], likely[listed], wrong[listed])
+    return _Issues(rows[node[listed]], given[listed], likely[listed], wrong[listed])
 
 
 def _expected_precision(
-    axes: Axes, graph: Graph, indicator: Mask, listed: _Listed, rng: np.random.Generator
+    axes: Axes, graph: Graph, indicator: Mask, listed: _Issues, rng: np.random.Generator
 ) -> float:
     """Return the share of the list that is expected to be wrong, measured by changing labels that are not listed.
 

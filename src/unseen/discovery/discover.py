@@ -33,7 +33,6 @@ from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed
-from unseen.splits import check_labels
 
 OnStep = Callable[[int, int], None]
 PLAIN_BETTER = 0.03
@@ -110,12 +109,17 @@ def discover(
         raise InputError(msg)
     graph = as_graph(graph)
     labels = as_labels(labels, graph)
-    check_graph(graph, labels)
+    require_labels(graph, labels)
     rng = as_generator(random_state)
     if graph.node_types is not None or target is not None:
         graph, own, method = searched(graph, labels, method, target, child_seed(rng))
         labels = labels if own is None else own
-    check_input(graph, labels)
+    if len(labels.aligned(graph).labelled) == graph.n_nodes:
+        msg = (
+            f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
+            "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
+        )
+        raise InputError(msg)
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
     seen = labels.aligned(ordered)  # with classes by name: draws by class are the same in any order of them
@@ -282,26 +286,10 @@ def _rank(
     return _Ranking(embedding, notes, space, evidence, places, scoring, turns)
 
 
-def check_graph(graph: Graph, labels: Labels) -> None:
-    """Raise an `InputError` unless these are a graph and its labels, of which there are some."""
-    if not isinstance(graph, Graph):
-        msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
-        raise InputError(msg)
-    check_labels(labels)
+def require_labels(graph: Graph, labels: Labels) -> None:
+    """Raise an `InputError` unless a node has a label."""
     if not len(labels.aligned(graph).labelled):
         msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
-        raise InputError(msg)
-
-
-def check_input(graph: Graph, labels: Labels) -> None:
-    """Raise an `InputError` unless there are labels, and nodes without one."""
-    check_graph(graph, labels)
-    labels = labels.aligned(graph)
-    if len(labels.labelled) == graph.n_nodes:
-        msg = (
-            f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
-            "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
-        )
         raise InputError(msg)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 from collections.abc import Iterable, Sequence
@@ -17,8 +16,8 @@ from unseen.errors import InputError
 if TYPE_CHECKING:
     from unseen.discovery.suggest import Suggestion
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-SUFFIXES = (".parquet", *DELIMITERS, ".json")
+TEXT = (".csv", ".tsv")
+SUFFIXES = (".parquet", *TEXT, ".json")
 
 
 def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
@@ -27,7 +26,7 @@ def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
     if suffix not in SUFFIXES:
         msg = f"{path}: the suffix {suffix or '(none)'!r} names no format; use {', '.join(SUFFIXES[:-1])} or .json"
         raise InputError(msg)
-    if str(path).lower().endswith(".gz") and suffix not in DELIMITERS:
+    if str(path).lower().endswith(".gz") and suffix not in TEXT:
         msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"
         raise InputError(msg)
     refuse_overwriting(path, inputs)
@@ -58,25 +57,24 @@ def write_result(path: AnyPath, table: Any, report: Any = None) -> None:
     """Write the table or, where the suffix is .json, the report; without one, a list of the table's rows."""
     import pyarrow.parquet as pq
 
+    from unseen.data.writers import text_fill
+
     check_target(path)
     suffix = _suffix(path)
     text = io.StringIO()
     if suffix == ".json":
-        text.write(
-            json.dumps(table.to_pylist() if report is None else report, indent=2, ensure_ascii=False) + "\n"
-        )
-    elif suffix in DELIMITERS:
-        writer = csv.writer(text, delimiter=DELIMITERS[suffix], lineterminator="\n")
+        json.dump(table.to_pylist() if report is None else report, text, indent=2, ensure_ascii=False)
+        text.write("\n")
+    elif suffix in TEXT:
+        writer = csv.writer(text, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n")
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         writer.writerow(table.column_names)
         writer.writerows(
             [f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows
         )
-    data = text.getvalue().encode()
-    if str(path).lower().endswith(".gz"):
-        data = gzip.compress(data, mtime=0)  # no time in the header: the same result gives the same bytes
+    fill = text_fill(Path(path), lambda: [text.getvalue().encode()])
     with atomic_path(path) as temporary:
         if suffix == ".parquet":
             pq.write_table(table, temporary)
         else:
-            temporary.write_bytes(data)
+            fill(temporary)

@@ -86,6 +86,15 @@ def part_folder(folder: Path, part: int) -> Path:
     return folder / f"part-{part:05d}"
 
 
+def not_plain(what: str, place: str = "") -> InputError:
+    """Return the error for a graph that parts cannot hold."""
+    where = f"{place}: " if place else ""
+    return InputError(
+        f"{where}there are {what}, but parts have neither directions, signs nor types so far; "
+        "read the graph whole (unseen embed), or leave these out"
+    )
+
+
 def write_meta(meta: Meta, folder: Path) -> None:
     """Write META.json, the last file of a partition."""
     with atomic_path(folder / META) as temporary:

@@ -85,11 +85,8 @@ class Updater:
                     break
                 self._state = {**self._state, "done": value[0], "total": value[1]}
         except (EOFError, OSError):
-            what, value, seconds = (
-                "error",
-                "the process that computes the update was ended; update again",
-                None,
-            )
+            what, seconds = "error", None
+            value = "the process that computes the update was ended; update again"
         if what == "done":
             self.content = {**value, "revision": revision}
             self.number += 1
