@@ -165,9 +165,9 @@ class RECTPlus(Method):
         whole: Any = run.graph
         related = isinstance(whole, Graph) and not whole.is_plain
         if related:
-            from unseen.methods.paths import PathPool, labelled_types  # plain graphs need none of it
+            from unseen.methods.paths import PathPool  # plain graphs need none of it
 
-            types = labelled_types(whole, labels)
+            types = [whole.types[code] for code in np.unique(whole.codes[labels.labelled])]
             if whole.node_types is not None and len(types) == 1:
                 return {}, run.once((PathPool, seed, types[0]), lambda: PathPool(whole, types[0], seed, run))
         ways = run.once((reductions, seed), lambda: reductions(graph, seed, run))
@@ -192,7 +192,7 @@ class RECTPlus(Method):
         default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
         default = first if first and homophily.adjusted is None else default
         default = pool.names if pool.together else default
-        if not _enough(truth):
+        if len(truth) < FEWEST_LABELLED or int(truth.any(axis=0).sum()) < 2:
             logger.info("%s: too few labels to choose views by, so %s", self.name, first_of(default))
             return default, {}
         at = pool.at(rows, [name for name in pool.names if name != TWICE or name in first])
@@ -264,11 +264,6 @@ def _where_neighbours_differ(pool: Pool | PathPool, homophily: Homophily) -> lis
     if not homophily.holds:
         return [*AS_THEY_ARE, *(name for name in NOT_FAR if name in pool.names)]
     return list(AS_THEY_ARE) if homophily.adjusted is None and plain.likeness < 0 else []
-
-
-def _enough(truth: npt.NDArray[np.bool_]) -> bool:
-    """Whether these labels can choose anything."""
-    return len(truth) >= FEWEST_LABELLED and int(truth.any(axis=0).sum()) >= 2
 
 
 def _checked_names(names: Sequence[str], views: list[str]) -> list[str]:
