@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unseen.data.features import FeatureReader
-from unseen.data.layouts import load_alone
+from unseen.data.pieces import load_alone
 
 
 def read_features(source: Any) -> tuple[Any, Any, tuple[str, ...] | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import subprocess
 import sys
 import tomllib
@@ -115,14 +114,3 @@ def test_the_version_has_one_source() -> None:
     assert unseen.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert unseen.__version__ in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert (SOURCE / "py.typed").exists()
-
-
-def test_packages_that_went_say_where_to() -> None:
-    with pytest.raises(
-        ModuleNotFoundError, match=r"^`unseen.report` of 0.1.0 is gone: .* in `unseen.explorer` now$"
-    ):
-        importlib.import_module("unseen.report.explorer")
-    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'unseen.nothing'$"):
-        importlib.import_module("unseen.nothing")
-    for module in unseen._MOVED.values():
-        assert importlib.util.find_spec(module) is not None

@@ -1,4 +1,4 @@
-"""Print the coverage of `coverage.json` beside that of version 0.1.0: `make coverage`."""
+"""Print the coverage of `coverage.json` beside the least that is allowed: `make coverage`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-BEFORE = {"lines": (16199, 16740), "branches": (3183, 3436)}
+LEAST = {"lines": (16199, 16740), "branches": (3183, 3436)}
 """Covered and all, of `src/` at commit 079c645, without a browser:
 `pytest -n 2 --cov=src --cov-branch --cov-report=json`."""
 PARTS = {"src/unseen": "src/", "paper/src": "paper/src/"}
@@ -30,17 +30,17 @@ def shown(name: str, numbers: dict[str, tuple[int, int]]) -> str:
 
 
 def main(path: str = "coverage.json") -> int:
-    """Print both versions; fail if fewer of the branches of `src/` are covered than in 0.1.0."""
+    """Print the shares; fail if fewer of the branches of `src/` are covered than the least that is allowed."""
     report = json.loads(Path(path).read_text(encoding="utf-8"))
     sys.stdout.write(f"{'':24} {'lines':>20} {'branches':>20}\n")
-    sys.stdout.write(shown("0.1.0, src", BEFORE))
+    sys.stdout.write(shown("least, src", LEAST))
     coverage = {name: totals(report, prefix) for name, prefix in PARTS.items()}
     for name, numbers in coverage.items():
-        sys.stdout.write(shown(f"now, {name}", numbers))
+        sys.stdout.write(shown(name, numbers))
     covered, total = coverage["src/unseen"]["branches"]
-    before, all_before = BEFORE["branches"]
-    if covered / max(total, 1) < before / all_before:
-        sys.stderr.write("fewer of the branches of src/ are covered than in 0.1.0\n")
+    least, all_least = LEAST["branches"]
+    if covered / max(total, 1) < least / all_least:
+        sys.stderr.write("fewer of the branches of src/ are covered than the least that is allowed\n")
         return 1
     return 0
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,31 +17,6 @@ _HOME = {name: module for module, name in re.findall(r"(?m)^from (\S+) import (\
 """Where public names live. They stand once, in the file that type checkers read; other methods are found too."""
 
 
-_MOVED = {
-    "bench": "unseen_paper.bench",
-    "comm": "unseen.engine.comm",
-    "datasets": "unseen.data.datasets",
-    "experiments": "unseen_paper.experiments",
-    "io": "unseen.data",
-    "report": "unseen.explorer",
-}
-"""Packages of 0.1.0, and where their content is."""
-
-
-class _Moved:
-    """The last to be asked for a module: says where those of 0.1.0 went."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:  # noqa: ARG004
-        package, _, module = name.partition(".")
-        if package == "unseen" and module in _MOVED:
-            msg = f"`{name}` of 0.1.0 is gone: what it held is in `{_MOVED[module]}` now"
-            raise ModuleNotFoundError(msg, name=name)
-
-
-sys.meta_path.append(_Moved)
-
-
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
@@ -51,17 +25,14 @@ def __getattr__(name: str) -> Any:
         methods = (cls.__name__ for cls in registry.all_methods().values())
         value = ["__version__", *dict.fromkeys([*_HOME, *methods])]
     else:
-        value = _method(name) if name[0].isupper() else None
+        registry = importlib.import_module("unseen.methods.registry")
+        cls = registry.find_method(name) if name[0].isupper() else None
+        value = cls if cls is not None and cls.__name__ == name else None
     if value is None:
         msg = f"module 'unseen' has no attribute {name!r}"
         raise AttributeError(msg)
     globals()[name] = value
     return value
-
-
-def _method(name: str) -> Any:
-    cls = importlib.import_module("unseen.methods.registry").find_method(name)
-    return cls if cls is not None and cls.__name__ == name else None
 
 
 def __dir__() -> list[str]:

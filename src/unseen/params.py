@@ -231,10 +231,6 @@ class Declared:
 
     parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
     """All parameters by name: those of the class itself first, then what it inherits."""
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Former names of parameters, and the present ones."""
-    removed: ClassVar[Mapping[str, str]] = {}
-    """Parameters that are gone, and what to do instead, as a clause."""
     _own: ClassVar[Mapping[str, Parameter]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -281,16 +277,10 @@ class Declared:
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:
-        """Return a parameter by its name, or say which there are, or what has become of it."""
+        """Return a parameter by its name, or raise an error that lists all of them."""
         if name in cls.parameters:
             return cls.parameters[name]
-        if name in cls.renamed:
-            msg = f"`{name}` of {cls.__name__} is called `{cls.renamed[name]}` now"
-        elif name in cls.removed:
-            msg = f"`{name}` of {cls.__name__} is gone: {cls.removed[name]}"
-        else:
-            msg = str(unknown_name(f"parameter of {cls.__name__}", name, cls.parameters))
-        raise UnknownParameterError(msg)
+        raise UnknownParameterError(str(unknown_name(f"parameter of {cls.__name__}", name, cls.parameters)))
 
     def __repr__(self) -> str:
         texts = {name: repr(value) for name, value in self.get_params().items()}

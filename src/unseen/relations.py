@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -84,13 +85,17 @@ class Relation(Value):
     @property
     def n_negative(self) -> int:
         """Number of edges of negative weight."""
-        entries = self.matrix if self._one_way else sp.triu(self.matrix)
-        return int(np.count_nonzero(entries.data < 0))
+        return int(np.count_nonzero(edge_entries(self).data < 0))
 
     @property
     def _one_way(self) -> bool:
         """Whether the matrix has one entry an edge."""
         return self.directed or self.source_type != self.target_type
+
+
+def edge_entries(relation: Relation) -> Any:
+    """Return the matrix of a relation with one entry an edge."""
+    return relation.matrix if relation._one_way else sp.triu(relation.matrix)
 
 
 def plain_relation(adjacency: sp.csr_array) -> Relation:

@@ -11,8 +11,8 @@ import pytest
 
 import unseen
 from unseen.data.convert import convert_file
+from unseen.data.layouts import inspect_file
 from unseen.data.options import Options
-from unseen.data.read import inspect_file
 from unseen.engine.partition import partition
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import unseen
 from unseen.data.headers import explain_header
-from unseen.data.read import inspect_file
+from unseen.data.layouts import inspect_file
 
 from .first_rows import FIRST_ROWS, FirstRow
 

@@ -126,11 +126,6 @@ def test_what_cannot_be_looked_at_gets_a_sentence(flipped):
         unseen.audit(data.graph, labels, method="rsdne")
 
 
-def test_the_old_name_of_coverage_warns(case):
-    with pytest.warns(FutureWarning, match="called coverage now"):
-        assert case.found.audit is case.found.coverage
-
-
 def test_the_only_label_of_a_class_is_not_judged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="unseen")
     data = unseen.planted_partition(60, 2, random_state=0)

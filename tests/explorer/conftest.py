@@ -15,7 +15,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery.result import ClassCount, Discovery, FoundClass, LabelCoverage
+from unseen.discovery.coverage import LabelCoverage
+from unseen.discovery.result import ClassCount, Discovery, FoundClass
 from unseen.discovery.selftest import HiddenClass, SelfTest
 from unseen.discovery.suggest import Suggestion
 from unseen.explorer import Subject, write_explorer

@@ -5,8 +5,8 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.run import Run
-from unseen.linalg.keyed import node_keys
 from unseen.linalg.walk import draw_landmarks, log_walk_columns, log_walk_vectors
+from unseen.randomness import node_keys
 
 
 def a_graph(n: int = 60) -> sp.csr_array:

@@ -12,9 +12,9 @@ from oracles.rsdne import DenseRSDNE
 from unseen.engine.comm import SOLO, Layout
 from unseen.engine.run import Run
 from unseen.linalg import neighbours as module
-from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.labelled import label_groups
 from unseen.linalg.neighbours import draw_candidates, nearest_in_class, nearest_of_candidates
+from unseen.randomness import keyed_uniform, node_keys
 
 
 def case(seed: int, n: int = 40, classes: int = 3, *, several: bool = False):

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 import unseen
 from unseen.engine.run import Run
 from unseen.errors import UnseenError
-from unseen.linalg.dense import eigh
 from unseen.linalg.normalize import column_scale, standardized
+from unseen.linalg.svd import eigh
 
 DATA = unseen.planted_partition(60, 3, random_state=0)
 FAST: dict[str, Any] = {"n_components": 4, "epochs": 3, "max_iter": 3, "random_state": 0}

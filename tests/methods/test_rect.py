@@ -15,11 +15,10 @@ import torch
 import unseen
 from oracles import rect as dense_rect
 from unseen.engine.run import Run
-from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.neural.gcn_encoder import keyed_xavier
 from unseen.methods.neural.rect_l import reduced_features
-from unseen.randomness import as_generator, child_seed
+from unseen.randomness import as_generator, child_seed, node_keys
 
 FAMILY = ["rect-n", "rect-l", "rect"]
 

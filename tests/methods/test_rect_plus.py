@@ -245,13 +245,6 @@ def test_save_and_load(planted: unseen.Dataset, tmp_path: Path) -> None:
     )
 
 
-def test_a_model_of_the_first_version_asks_to_be_fitted_again(planted: unseen.Dataset) -> None:
-    method = unseen.RECTPlus(views=("plain/far",), random_state=0).fit(planted.graph)
-    del method.scales_
-    with pytest.raises(UnsupportedError, match=r"was fitted by unseen 0\.1\.0, whose views are other ones"):
-        method.transform(planted.graph)
-
-
 @pytest.mark.slow
 def test_unknown_views_are_named(planted: unseen.Dataset) -> None:
     with pytest.raises(
@@ -260,19 +253,6 @@ def test_unknown_views_are_named(planted: unseen.Dataset) -> None:
         unseen.RECTPlus(views=("plain/fra",), random_state=0).fit(planted.graph)
     with pytest.raises(InputError, match="`views` of RECTPlus is empty; name some of weighted/raw, "):
         unseen.RECTPlus(views=(), random_state=0).fit(planted.graph)
-
-
-@pytest.mark.parametrize(("old", "new"), [("weighted-wide/far", "weighted/far"), ("walk", "walk/raw")])
-def test_views_of_the_first_version_name_their_successors(
-    planted: unseen.Dataset, old: str, new: str
-) -> None:
-    with pytest.raises(InputError, match=f"^the view '{old}' is called '{new}' now$"):
-        unseen.RECTPlus(views=(old,), random_state=0).fit(planted.graph)
-
-
-def test_the_strength_is_gone() -> None:
-    with pytest.raises(InputError, match=r"^`strength` of RECTPlus is gone: .*never acted; leave it out$"):
-        unseen.RECTPlus(strength=0.1)
 
 
 @pytest.mark.slow

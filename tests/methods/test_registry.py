@@ -128,11 +128,6 @@ def test_no_wording_of_a_parameter_stands_twice() -> None:
             )
 
 
-def test_a_former_name_of_a_parameter_is_told() -> None:
-    with pytest.raises(unseen.InputError, match=r"^`keep_best` of RECT is called `keep_on_interrupt` now$"):
-        unseen.RECT(keep_best=True)
-
-
 SAMPLE = '''
 """Powers of the degrees."""
 

@@ -109,17 +109,6 @@ def test_truncated_foreign_and_future_files_get_a_sentence(planted, tmp_path):
         load_method(path)
 
 
-def test_a_file_with_former_and_removed_parameters_loads(planted, tmp_path):
-    path = tmp_path / "model.npz"
-    method = fitted("rect-n", planted)
-    method.save(path)
-    with np.load(path) as file:
-        about = json.loads(file["about"].tobytes())["method"]
-    about["params"]["keep_best"] = not about["params"].pop("keep_on_interrupt")
-    changed(path, method=about)
-    assert load_method(path).keep_on_interrupt is not method.keep_on_interrupt
-
-
 def test_missing_weights_are_noticed(planted, tmp_path):
     path = tmp_path / "model.npz"
     fitted("rect-n", planted).save(path)

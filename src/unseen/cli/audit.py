@@ -16,13 +16,13 @@ def audit(source: options.Source, *, output: options.TableFile = None, search: S
         msg = "there are no labels to audit; give them with --labels"
         raise InputError(msg)
     from unseen.discovery.audit import audit as find
-    from unseen.discovery.save import save_table
+    from unseen.discovery.save import write_result
 
     with progress("comparing labels"):
         doubts = find(data.graph, labels, method=method, random_state=search.seed)
     logger.info(doubts.sentence)
     if output is not None:
-        save_table(doubts.table, output)
+        write_result(output, doubts.table)
         logger.info("written to %s", output)
     if search.json:
         report = {"source": data.name, "seed": search.seed, "expected_precision": doubts.expected_precision}

@@ -122,7 +122,8 @@ def _values(
         if key in given and (given[key] != parameter.default or key == "seed"):
             values[key] = given[key]
     if "features" in values:
-        values["features"] = [_relative_features(each, folder) for each in values["features"]]
+        typed = [split_type(each, Path()) for each in values["features"]]
+        values["features"] = [kind + relative_path(Path(file), folder) for kind, file in typed]
     return {key: _relative(value, folder) for key, value in values.items()}
 
 
@@ -131,11 +132,6 @@ def _relative(value: Any, folder: Path) -> Any:
         entries = [_relative(each, folder) for each in value]
         return entries[0] if len(entries) == 1 else entries
     return relative_path(value, folder) if isinstance(value, Path) else value
-
-
-def _relative_features(text: str, folder: Path) -> str:
-    node_type, path = split_type(text, Path())
-    return node_type + relative_path(Path(path), folder)
 
 
 def _report(data: Input, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:

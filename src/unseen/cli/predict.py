@@ -21,7 +21,7 @@ def predict(
     data, labels, method = search.begin(source, output)
 
     from unseen.discovery.predictions import labels_as_predictions
-    from unseen.discovery.save import save_table
+    from unseen.discovery.save import write_result
 
     if labels is not None and len(labels.labelled) == data.graph.n_nodes:
         logger.warning("every node has a label, so there is nothing to predict")
@@ -32,7 +32,7 @@ def predict(
     counts = ", ".join(f"{statuses[name]:,} {name}" for name in ("labelled", "predicted", "candidate"))
     logger.info("%s", counts)
     if output is not None or not search.json:
-        save_table(table, output or STANDARD)
+        write_result(output or STANDARD, table)
     if output is not None:
         logger.info("written to %s", output)
     if search.json:

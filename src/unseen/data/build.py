@@ -260,6 +260,34 @@ def refuse_apart(edges: str, table: FeatureRows | None, numbering: Numbering) ->
     raise no_common_id(edges, shown[0], table.source, shown[1])
 
 
+def tell_text_only(edges: str, texts: FeatureRows, numbering: Numbering, place: int) -> None:
+    """Say how many nodes only the texts name; texts of other nodes alone are an error."""
+    own, named = numbering.after[place], numbering.find_named(place)
+    count = int(np.count_nonzero(~named[own]))
+    if count == len(own) > 1 and named.any():
+        ids = [] if texts.ids is None else texts.ids[:3].to_pylist()
+        shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
+        raise no_common_id(edges, shown, texts.source, ids)
+    if count:
+        logger.info("%s: %s with a text and without edges", texts.source, counted(count, "node"))
+
+
+def find_label_only(
+    edges: str, rows: Sequence[LabelRows], numbers: Sequence[Ints], numbering: Numbering
+) -> tuple[str, object, int, str] | None:
+    """Return the place, the id and the number of nodes that only labels name, and a hint about the first row."""
+    named = numbering.find_named(len(numbering.after) - len(rows))
+    count = int(np.count_nonzero(~named))
+    if not count:
+        return None
+    piece, row_of = next((p, r) for p, r in zip(rows, numbers, strict=True) if not named[r].all())
+    row = int(np.flatnonzero(~named[row_of])[0])
+    if not named[row_of].any() and named.any() and len(row_of) > 1:
+        shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
+        raise no_common_id(edges, shown, piece.source, piece.ids[:3].to_pylist())
+    return piece.place(row), piece.ids[row].as_py(), count, piece.hint if row == 0 else ""
+
+
 def missing_features(source: str, missing: int, nodes: str, first: object, numbered: int) -> InputError:
     """Return the error for nodes without features; `numbered` is the number of rows where they name no nodes."""
     remedy = (

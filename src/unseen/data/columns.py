@@ -159,13 +159,6 @@ def renamed(table: Table, role: Role, options: Options) -> Table:
     return replace(table, names=tuple(own))
 
 
-def missing_column(usual: str, name: str, source: str, names: Sequence[str]) -> InputError:
-    """Return the error for a column that the user named and no file has; `names` are the columns of one of them."""
-    option = f"{usual}_column" if usual in ("node", "label") else usual
-    flag = option.replace("_", "-")
-    return InputError(f"{source} has no column {name!r} ({option}=..., --{flag}); it has {listed(names)}")
-
-
 def _as_floats(column: pa.ChunkedArray) -> Floats:
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())

@@ -15,10 +15,10 @@ from unseen.data.files import AnyPath, refuse_overwriting
 from unseen.data.folders import files_of
 from unseen.data.headers import has_sure_names
 from unseen.data.ids import is_list
-from unseen.data.layouts import load_alone
 from unseen.data.names import LABEL, find_ends, has_id_word, id_position, is_label_name, lower
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
+from unseen.data.pieces import load_alone
 from unseen.data.read import read, read_label_list
 from unseen.data.sources import (
     FEATURE_FILE,

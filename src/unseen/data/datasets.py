@@ -196,10 +196,10 @@ def find_dataset(name: str, entry: Entry | None, data_dir: str | PathLike[str] |
     if entry is None or (parent is not None and any((place / f).is_file() for f in (GRAPH_FILE, GROUP_FILE))):
         return read_folder(place, None if entry is None else entry.counts)
     from unseen.data.published import contents
-    from unseen.data.publishers import converted
+    from unseen.data.publishers import convert_published
 
     folders = () if parent is None else (parent / name.partition(":")[0], parent / "sources")
-    return converted(entry, contents(entry, folders))
+    return convert_published(entry, contents(entry, folders))
 
 
 def load_debian(path: Path = DEBIAN_FILE) -> Dataset:

@@ -23,10 +23,8 @@ from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, first_of, logger
 from unseen.ids import Array, Features, Ints, numbers_of
-
-_MOST_NAMES = 8
 
 
 def open_features(
@@ -79,7 +77,7 @@ class FeatureReader(Reader[FeatureRows]):
     def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
         own_ids = ids[0] if ids else None
         if isinstance(batch, Matrix):
-            values, names = self._filled(self._real_matrix(batch), batch.names, batch)
+            values, names = self._fill(self._real_matrix(batch), batch.names, batch)
             return FeatureRows(own_ids, values, names, batch.source)
         _, columns = self._columns(batch)
         if self.role == "features":
@@ -121,12 +119,12 @@ class FeatureReader(Reader[FeatureRows]):
         if len(columns) == 1 and numbers and is_list(batch.columns[columns[0]].type):
             stored = batch.metadata.get("feature_names")
             own = None if stored is None else tuple(json.loads(stored))
-        matrix, own = self._filled(matrix, None if names is None else own, batch)
+        matrix, own = self._fill(matrix, None if names is None else own, batch)
         if words:
             matrix, own = stacked_blocks([(matrix, own or ()), *words] if matrix.shape[1] else words)
         return matrix, own, texts[0] if len(texts) == 1 else None
 
-    def _filled(self, values: Any, names: Any, batch: Table | Matrix) -> tuple[Any, Any]:
+    def _fill(self, values: Any, names: Any, batch: Table | Matrix) -> tuple[Any, Any]:
         """Return numbers without missing ones, and the names of the columns that have numbers."""
 
         def name(k: int) -> str:
@@ -289,9 +287,8 @@ def fill_missing(
     for k in np.setdiff1d(np.arange(width), kept):
         logger.info("%s: the column %s has no values and is not used", source, name(int(k)))
     if len(partly):
-        shown = ", ".join(f"{name(int(k))} ({counts[k]})" for k in partly[:_MOST_NAMES])
-        more = f" and {len(partly) - _MOST_NAMES} more" if len(partly) > _MOST_NAMES else ""
+        shown = first_of([f"{name(int(k))} ({counts[k]})" for k in partly])
         by = "the median of the column" if how == "median" else "0"
         total = counted(int(counts[partly].sum()), "missing number")
-        logger.info("%s: %s replaced by %s: %s%s", source, total, by, shown, more)
+        logger.info("%s: %s replaced by %s: %s", source, total, by, shown)
     return values[:, kept], kept

@@ -107,11 +107,8 @@ def has_known_names(role: Role, cells: Sequence[str]) -> bool:
         return False
     labelled = any(is_label_name(cell) or is_text_name(cell) or is_thing(cell) for cell in cells[1:])
     strict = any(name in (*NODE, *LABEL) for name in names) or has_id_word(cells[0])
-    return strict or (labelled and (first or is_thing(cells[0]))) or _names_label_first(cells)
-
-
-def _names_label_first(cells: Sequence[str]) -> bool:
-    return len(cells) > 1 and is_label_name(cells[0]) and has_id_word(cells[1])
+    label_first = len(cells) > 1 and is_label_name(cells[0]) and has_id_word(cells[1])
+    return strict or (labelled and (first or is_thing(cells[0]))) or label_first
 
 
 def _is_count(cells: Sequence[str], role: Role) -> bool:

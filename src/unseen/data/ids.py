@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import InputError
-from unseen.ids import Array, IdArray, Ints, as_ids
+from unseen.ids import Array, IdArray, Ints, Mask, as_ids, default_ids, match_ids
 
 
 def id_array(ids: IdArray, what: str = "node_ids") -> pa.Array:
@@ -60,6 +60,13 @@ class Numbering:
     columns: list[Ints]
     after: list[Ints]
 
+    def find_named(self, n_after: int) -> Mask:
+        """Return which ids occur before the `n_after`-th of the columns that come after the others."""
+        mask = np.zeros(len(self.ids), dtype=bool)
+        for part in (*self.before, *self.columns, *self.after[:n_after]):
+            mask[part] = True
+        return mask
+
 
 def number_ids(
     columns: Sequence[pa.Array], *, before: Sequence[pa.Array] = (), after: Sequence[pa.Array] = ()
@@ -90,6 +97,16 @@ def stacked(columns: Sequence[pa.Array]) -> pa.Array:
     kinds = {column.type for column in columns if len(column)}
     kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
     return pa.concat_arrays([column.cast(kind) for column in columns] or [pa.array([], kind)])
+
+
+def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:
+    """Return the ids of `n` rows that name none: node numbers, or those of the first list if it has `n` others."""
+    numbers = default_ids(n)
+    if listed and len(listed[0]) == n:
+        order = as_ids(listed[0].to_numpy(zero_copy_only=False))
+        if (match_ids(order, numbers) < 0).any():
+            return order
+    return numbers
 
 
 def coded(names: pa.Array) -> tuple[list[str], Ints]:

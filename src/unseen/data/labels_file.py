@@ -20,7 +20,7 @@ from unseen.data.files import STANDARD, atomic_path
 from unseen.data.ids import id_array, is_list, is_string
 from unseen.data.labels_text import Answer, LabelText
 from unseen.data.names import REPLACES, find_status, lower
-from unseen.data.opened import File, data_suffix
+from unseen.data.opened import File, data_suffix, delimiter_of
 from unseen.data.options import Options
 from unseen.data.sources import Source, format_of, resolve, written_format
 from unseen.data.tables import Table
@@ -29,7 +29,7 @@ from unseen.ids import Ints, as_ids, match_ids
 from unseen.labels import CONFIRMED, STATUSES, Labels
 
 if TYPE_CHECKING:
-    from unseen.data.read import FileLayout
+    from unseen.data.layouts import FileLayout
 
 QUESTION_COLUMNS = (
     "node",
@@ -147,7 +147,7 @@ def _inspect(
     path: Path, options: Options | None, nodes: Iterable[str] | None = None
 ) -> tuple[FileLayout, int, int]:
     """Return how a label file is read, and the positions of its ids and labels."""
-    from unseen.data.read import inspect_file  # which reads labels by this module
+    from unseen.data.layouts import inspect_file  # which reads labels by this module
 
     layout = inspect_file(path, "labels", options, None if nodes is None else list(nodes))
     columns = (layout.columns[name] for name in ("node", "label"))
@@ -157,7 +157,7 @@ def _inspect(
 
 def new_text(path: Path) -> LabelText:
     """Return an empty label file of the format that the suffix of `path` names."""
-    delimiter = "\t" if data_suffix(path) in (".tsv", ".tab") else ","
+    delimiter = delimiter_of(path)
     return LabelText(f"node{delimiter}label\n".encode(), delimiter, header=True)
 
 
@@ -190,15 +190,14 @@ def write_answers(
             arrays = pa.Table.from_arrays(list(table.columns), list(names))
             value = edit_table(arrays, node, label, answers)
             if after.name == "text":  # which has no missing cells
-                cells = [_without_nulls(column) for column in value.columns]
+                columns = (
+                    each.cast(pa.large_string()) if each.null_count else each for each in value.columns
+                )
+                cells = [each.fill_null("") if each.null_count else each for each in columns]
                 value = pa.Table.from_arrays(cells, value.column_names)
         fill = resolve(after.writers["labels"])(value, "labels", shape)[shape]
     with atomic_path(target) as temporary:
         fill(temporary)
-
-
-def _without_nulls(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.large_string()).fill_null("") if column.null_count else column
 
 
 def edit_table(table: pa.Table, node: int, label: int, answers: Mapping[str, Answer]) -> pa.Table:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from unseen.data.cells import SURE_COMMENT
-from unseen.data.delimiters import BLANK, split_line
+from unseen.data.cells import BLANK, SURE_COMMENT, split_line
 from unseen.data.names import REPLACES, find_status, lower
 from unseen.errors import OutputError
 from unseen.ids import is_unlabelled
@@ -100,7 +99,8 @@ class LabelText:
         self._names = self._cells(self._header) if header else []
         if lower(self._names).count(REPLACES[0]):
             self.columns["replaces"] = lower(self._names).index(REPLACES[0])
-        status = find_status(self._names, self._column)
+        every = [row for rows in self.rows.values() for row in rows]
+        status = find_status(self._names, lambda k: (self._cells(self._lines[row])[k] for row in every))
         if status is not None:
             self.columns["status"] = status
 
@@ -132,7 +132,7 @@ class LabelText:
             self._fill("replaces", rows, replaces)
         for row in self._new_rows.intersection(rows):  # what was added here leaves no trace when it is undone
             if not any(self._cell(row, name) for name in self.columns if name != "node"):
-                self._remove(row)
+                self._lines[row] = ""
                 rows.remove(row)
         if not rows:
             del self.rows[node]
@@ -233,9 +233,6 @@ class LabelText:
     def _cells(self, record: str) -> list[str]:
         return [_decode(record[start:end]) for start, end in self._spans(record)[0]]
 
-    def _column(self, k: int) -> Iterator[str]:
-        return (self._cells(self._lines[row])[k] for rows in self.rows.values() for row in rows)
-
     def _cell(self, row: int, name: str) -> str:
         return self._cell_of(self._lines[row], self.columns[name])
 
@@ -261,9 +258,6 @@ class LabelText:
         every = sorted(row for rows in self.rows.values() for row in rows)
         cells = [self._cells(self._lines[row]) for row in every]
         return {name: [row[k] for row in cells] for name, k in self.columns.items()}
-
-    def _remove(self, row: int) -> None:
-        self._lines[row] = ""
 
     def _add_column(self, name: str) -> None:
         for comment in self._comments:

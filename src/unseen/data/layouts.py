@@ -1,4 +1,4 @@
-"""How single files are read: their headers, the columns that are taken, and what is said about them."""
+"""How a single file is read: its delimiter, its header, and the columns that are taken."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
-from unseen.data.build import Report
-from unseen.data.columns import given_names, listed, missing_column
 from unseen.data.features import FeatureReader
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column
 from unseen.data.options import Options
-from unseen.data.pieces import Piece, Reader
+from unseen.data.pieces import Reader, ignored_notice, load_alone
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
-from unseen.data.sources import show_path
-from unseen.errors import logger
 from unseen.ids import IdArray
 
 _READERS: dict[str, Any] = {
@@ -27,19 +21,6 @@ _READERS: dict[str, Any] = {
     "labels": LabelReader,
     "text": TextReader,
 }
-
-
-def load_alone(reader: Reader[Piece], known: Sequence[pa.Array] = (), *, n_bytes: int | None = None) -> Piece:
-    """Return all of one source; `known` are the ids of others, by which its header is judged."""
-    before = reader.report.comments
-    reader.load(n_bytes)
-    comments = Report(comments=reader.report.comments - before)
-    if comments.losses():
-        logger.info("%s: %s", reader.name, *comments.losses())
-    require_columns([reader], reader.options)
-    piece = reader.whole(known)
-    tell_ignored([reader])
-    return piece
 
 
 @dataclass(frozen=True)
@@ -103,7 +84,7 @@ def inspect_file(
         load_alone(reader, [id_column(known_ids, "known_ids")])
     names, layout = reader.names, reader.layout
     columns = {meaning: names[k] if names else k for meaning, k in reader.positions.items()}
-    notices = [reader.notice, _ignored_notice(reader.name, reader.ignored or ())]
+    notices = [reader.notice, ignored_notice(reader.name, reader.ignored or ())]
     if layout is not None and layout.first is not None and role != "nodes":
         cells = ", ".join(layout.first)
         notices.append(f"{reader.first_place} ({cells}) is read as data{HEADER_HINT}")
@@ -114,31 +95,3 @@ def inspect_file(
         columns,
         tuple(notice for notice in notices if notice),
     )
-
-
-def require_columns(readers: Sequence[Reader[Any]], options: Options) -> None:
-    """Raise the error for a column that the user named and none of the files that may have it has."""
-    given = {(usual, name) for reader in readers for usual, name in given_names(reader.role, options).items()}
-    for usual, name in sorted(given):
-        fitting = [reader for reader in readers if usual in given_names(reader.role, reader.options)]
-        if fitting and not any(name in reader.names for reader in fitting):
-            file = fitting[0]
-            raise missing_column(usual, name, file.name, file.names or file.first or ())
-
-
-def tell_ignored(readers: Sequence[Reader[Any]]) -> None:
-    """Log the columns of each file that no role uses; the edges of a network are a table of their own."""
-    files: dict[tuple[str, bool], list[tuple[str, ...] | None]] = {}
-    for reader in readers:
-        files.setdefault((reader.name, reader.role == "edges"), []).append(reader.ignored)
-    for (name, _), ignored in files.items():
-        lists = [columns for columns in ignored if columns is not None]
-        if len(lists) == len(ignored):
-            notice = _ignored_notice(name, [c for c in lists[0] if all(c in other for other in lists)])
-            if notice:
-                logger.info("%s", notice)
-
-
-def _ignored_notice(name: str, columns: Sequence[str]) -> str:
-    noun = "column" if len(columns) == 1 else "columns"
-    return f"{show_path(name)}: ignored {noun}: {listed(columns)}" if columns else ""

@@ -87,10 +87,8 @@ def _holds_ids(table: Table, index: int, ids: pa.Array | None) -> bool:
 
 
 def _whole_column(table: Table, index: int) -> pa.Array:
-    column = joined(table.columns[index])
-    return (
-        column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
-    )  # as polars has it
+    column = joined(table.columns[index])  # polars has views of strings
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
 def recodings(table: Table, label: int, columns: Sequence[int]) -> list[int]:
@@ -151,10 +149,8 @@ def _predictors(features: Any, indicator: sp.csr_array) -> Ints:
     marked = features != 0
     found = marks_class(marked, members, _MISTAKES, width)
     if members.nnz == n:  # one class a node
-        filled = (
-            marked.sum(axis=0) >= (1 - _MISTAKES) * n - sizes.max()
-        )  # zero is the value of one class at most
-        columns = np.flatnonzero(filled)
+        # zero is the value of one class at most
+        columns = np.flatnonzero(marked.sum(axis=0) >= (1 - _MISTAKES) * n - sizes.max())
         block = features[:, columns]
         values = block if isinstance(block, np.ndarray) else block.toarray()
         found[columns] |= has_intervals(values, members.indices, _MISTAKES, width)

@@ -96,21 +96,7 @@ _THINGS = _word_set(
     duplicate included uses reply blog barcode knoten kunde produkt konto lieferant auftraggeber empfaenger empfänger
     absender verkäufer käufer acheteur vendeur"""
 )
-_FILLERS = {
-    "official",
-    "no",
-    "nr",
-    "of",
-    "the",
-    "display",
-    "full",
-    "short",
-    "unique",
-    "primary",
-    "other",
-    "num",
-}
-_FILLERS |= {"number", "my"}
+_FILLERS = _word_set("official no nr of the display full short unique primary other num number my")
 _NOUNS = _THINGS | {word for pair in _ENDS for words in pair for word in words}
 _ID_NAMES = {f"{noun}id" for noun in _NOUNS}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")

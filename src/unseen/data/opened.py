@@ -31,6 +31,11 @@ def data_suffix(path: Path) -> str:
     return Path(bare_name(path)).suffix
 
 
+def delimiter_of(path: Path) -> str:
+    """Return what separates the columns of a text file of this name."""
+    return {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(data_suffix(path), " ")
+
+
 class File:
     """One input file: opened once, unpacked if it is gzip, never more than the bound on what is unpacked.
 

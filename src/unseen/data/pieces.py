@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.data.build import Report
-from unseen.data.columns import USUAL, id_values, listed, renamed
+from unseen.data.columns import USUAL, given_names, id_values, listed, renamed
 from unseen.data.headers import HEADER_HINT, are_all_in, occurs_in
 from unseen.data.names import PANDAS_INDEX
 from unseen.data.options import Options
@@ -80,11 +80,6 @@ class FeatureRows(NodeRows):
     source: str
     place: Callable[[int], str] = "row {}".format
     texts: Sequence[str] | None = None
-
-
-def several_rows(source: str, node: object) -> InputError:
-    """Return the error for a node with several rows of features, in different places of a source."""
-    return InputError(f"{source}: the node {node!r} has several rows; one row per node is allowed")
 
 
 @dataclass(frozen=True)
@@ -166,10 +161,8 @@ class Reader(Generic[Piece]):
 
     def whole(self, known: Sequence[pa.Array] = ()) -> Piece:
         """Return what was loaded; a first row that may be a header is judged by the `known` ids of other sources."""
-        loaded, self._loaded = (
-            self._loaded,
-            None,
-        )  # the ids are copied: memory is free before they are numbered
+        # the ids are copied: memory is free before they are numbered
+        loaded, self._loaded = self._loaded, None
         if self.first is not None and self.role != "edges":
             ids, known = id_values(loaded, 0, "node"), [column for column in known if len(column)]
             elsewhere = occurs_in(ids[0].as_py(), [ids[1:], *known])
@@ -281,3 +274,48 @@ class Reader(Generic[Piece]):
 
     def _piece(self, batch: Any, ids: list[pa.Array]) -> Piece:
         raise NotImplementedError
+
+
+def load_alone(reader: Reader[Piece], known: Sequence[pa.Array] = (), *, n_bytes: int | None = None) -> Piece:
+    """Return all of one source; `known` are the ids of others, by which its header is judged."""
+    before = reader.report.comments
+    reader.load(n_bytes)
+    comments = Report(comments=reader.report.comments - before)
+    if comments.losses():
+        logger.info("%s: %s", reader.name, *comments.losses())
+    require_columns([reader], reader.options)
+    piece = reader.whole(known)
+    tell_ignored([reader])
+    return piece
+
+
+def require_columns(readers: Sequence[Reader[Any]], options: Options) -> None:
+    """Raise the error for a column that the user named and none of the files that may have it has."""
+    given = {(usual, name) for reader in readers for usual, name in given_names(reader.role, options).items()}
+    for usual, name in sorted(given):
+        fitting = [reader for reader in readers if usual in given_names(reader.role, reader.options)]
+        if fitting and not any(name in reader.names for reader in fitting):
+            option = f"{usual}_column" if usual in ("node", "label") else usual
+            file, flag = fitting[0], option.replace("_", "-")
+            have = listed(file.names or file.first or ())
+            msg = f"{file.name} has no column {name!r} ({option}=..., --{flag}); it has {have}"
+            raise InputError(msg)
+
+
+def tell_ignored(readers: Sequence[Reader[Any]]) -> None:
+    """Log the columns of each file that no role uses; the edges of a network are a table of their own."""
+    files: dict[tuple[str, bool], list[tuple[str, ...] | None]] = {}
+    for reader in readers:
+        files.setdefault((reader.name, reader.role == "edges"), []).append(reader.ignored)
+    for (name, _), ignored in files.items():
+        lists = [columns for columns in ignored if columns is not None]
+        if len(lists) == len(ignored):
+            notice = ignored_notice(name, [c for c in lists[0] if all(c in other for other in lists)])
+            if notice:
+                logger.info("%s", notice)
+
+
+def ignored_notice(name: str, columns: Sequence[str]) -> str:
+    """Return the notice about columns that are not used, empty without any."""
+    noun = "column" if len(columns) == 1 else "columns"
+    return f"{show_path(name)}: ignored {noun}: {listed(columns)}" if columns else ""

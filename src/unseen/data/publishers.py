@@ -26,7 +26,7 @@ Contents = Mapping[str, bytes]
 Pairs = Ints
 
 
-def converted(entry: Entry, contents: Contents) -> Dataset:
+def convert_published(entry: Entry, contents: Contents) -> Dataset:
     """Return the data set of published files."""
     graph, labels = _CONVERTERS[entry.name.partition(":")[0]](entry, contents)
     return Dataset(entry.name, graph, labels)

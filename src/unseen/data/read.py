@@ -8,31 +8,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from unseen.data.build import (
     Report,
     combined,
     feature_rows,
+    find_label_only,
     labels_of,
-    no_common_id,
     node_texts,
     notice,
     refuse_apart,
     refuse_unknown,
+    tell_text_only,
 )
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import Numbering, id_column, number_ids
-from unseen.data.layouts import FileLayout as FileLayout
-from unseen.data.layouts import inspect_file as inspect_file
-from unseen.data.layouts import load_alone, require_columns, tell_ignored
+from unseen.data.ids import Numbering, id_column, number_ids, numbered_ids
 from unseen.data.options import OptionNames, Options
-from unseen.data.pieces import LabelRows, Reader
+from unseen.data.pieces import (
+    Edges,
+    FeatureRows,
+    NodeList,
+    Reader,
+    load_alone,
+    require_columns,
+    tell_ignored,
+)
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
-from unseen.data.sources import attribute_source, is_path, is_pyg
-from unseen.errors import InputError, counted, logger
+from unseen.data.sources import attribute_source, is_path, is_pyg, several
+from unseen.errors import InputError, logger
 from unseen.graph import Graph
-from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
+from unseen.ids import Value, match_ids
 from unseen.labels import Labels, tell_missing_words
 
 if TYPE_CHECKING:
@@ -278,9 +283,8 @@ class Intake:
         self.labels = [LabelReader(source, *given) for source in labels]
         self.text = None if text is None else TextReader(text, *given)
         self.texts: Any = None
-        optional: list[Reader[Any]] = [reader for reader in (self.nodes, self.features) if reader is not None]
-        optional += self.features_by_type.values()
-        self.readers: list[Reader[Any]] = [self.edges, *optional, *self.labels]
+        every = (self.edges, self.nodes, self.features, *self.features_by_type.values(), *self.labels)
+        self.readers: list[Reader[Any]] = [reader for reader in every if reader is not None]
 
     def data(self, *, settle: bool = False) -> Data:
         """Read everything and put it together; `settle`: the edges say by themselves which of them point."""
@@ -316,8 +320,32 @@ class Intake:
         self.require_nodes(len(numbering.ids))
         self._warn_of_first_edge(numbering)
         label_numbers = numbering.after[len(feature_ids) + len(text_ids) :]
-        self._tell_text_only(numbering, len(feature_ids))
-        self._tell_label_only(numbering, rows, label_numbers)
+        if self.texts is not None:
+            tell_text_only(self.edges.name, self.texts, numbering, len(feature_ids))
+        only = find_label_only(self.edges.name, rows, label_numbers, numbering) if rows else None
+        if only is not None:  # misspelt ids would become new nodes in silence
+            self.tell_label_only(*only)
+        graph = self._graph(edges, nodes, table, by_type, numbering, settle=settle)
+        labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
+        tell_missing_words(self.report.missing_words)
+        if labels is not None and graph.stored_features:
+            from unseen.data.leaks import warn_of_predictors
+
+            warn_of_predictors(graph, labels)
+        logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
+        return Data(graph, labels, self.report)
+
+    def _graph(
+        self,
+        edges: Edges,
+        nodes: NodeList | None,
+        table: FeatureRows | None,
+        by_type: dict[Any, FeatureRows],
+        numbering: Numbering,
+        *,
+        settle: bool,
+    ) -> Graph:
+        """Return the graph of numbered edges with the features of all nodes, or those of each type."""
         everything = np.arange(len(numbering.ids))
         try:
             values = table and feature_rows(table, numbering.after[0], everything, numbering.ids)
@@ -333,22 +361,12 @@ class Intake:
             from unseen.data.relate import graph_of_relations  # plain graphs need none of it
 
             features = by_type if values is None else (values, names)
-            graph = graph_of_relations(
+            return graph_of_relations(
                 edges, nodes, features, numbering, self.options, self.report, settle, texts
             )
-        else:
-            first, second = numbering.columns
-            symmetrize = self.options.symmetrize
-            adjacency = combined(first, second, edges.weight, numbering.ids, symmetrize, self.report)
-            graph = Graph(adjacency, values, numbering.ids, names, texts)
-        labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
-        tell_missing_words(self.report.missing_words)
-        if labels is not None and graph.stored_features:
-            from unseen.data.leaks import warn_of_predictors
-
-            warn_of_predictors(graph, labels)
-        logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
-        return Data(graph, labels, self.report)
+        (first, second), symmetrize = numbering.columns, self.options.symmetrize
+        adjacency = combined(first, second, edges.weight, numbering.ids, symmetrize, self.report)
+        return Graph(adjacency, values, numbering.ids, names, texts)
 
     def _warn_of_first_edge(self, numbering: Numbering) -> None:
         """Warn of a first edge whose ids occur nowhere else: it may be a header that cannot be recognised."""
@@ -361,52 +379,14 @@ class Intake:
 
     def tell_first_edge(self) -> None:
         """Warn that the first edge may be a header."""
-        reader = self.edges
-        cells = ", ".join(reader.first or ())
-        logger.warning(
-            "%s (%s) is read as an edge, though its ids occur nowhere else%s",
-            reader.first_place,
-            cells,
-            HEADER_HINT,
-        )
+        line = f"{self.edges.first_place} ({', '.join(self.edges.first or ())})"
+        logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
 
     def require_nodes(self, n: int) -> None:
         """Raise the error for a graph without nodes."""
         if not n:
             msg = f"{self.edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
             raise InputError(msg)
-
-    def _tell_text_only(self, numbering: Numbering, place: int) -> None:
-        """Say how many nodes only the texts name; texts of other nodes alone are an error."""
-        if self.texts is None:
-            return
-        own, named = numbering.after[place], np.zeros(len(numbering.ids), dtype=bool)
-        for part in (*numbering.before, *numbering.columns, *numbering.after[:place]):
-            named[part] = True
-        count = int(np.count_nonzero(~named[own]))
-        if count == len(own) > 1 and named.any():
-            shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
-            raise no_common_id(self.edges.name, shown, self.texts.source, self.texts.ids[:3].to_pylist())
-        if count:
-            logger.info("%s: %s with a text and without edges", self.texts.source, counted(count, "node"))
-
-    def _tell_label_only(self, numbering: Numbering, rows: list[LabelRows], numbers: list[Ints]) -> None:
-        """Say which labels name nodes that nothing else does: misspelt ids would become new nodes in silence."""
-        if not rows:
-            return
-        named = np.zeros(len(numbering.ids), dtype=bool)
-        features = numbering.after[: len(numbering.after) - len(rows)]
-        for part in (*numbering.before, *numbering.columns, *features):
-            named[part] = True
-        count = int(np.count_nonzero(~named))
-        if not count:
-            return
-        piece, row_of = next((p, r) for p, r in zip(rows, numbers, strict=True) if not named[r].all())
-        row = int(np.flatnonzero(~named[row_of])[0])
-        if not named[row_of].any() and named.any() and len(row_of) > 1:
-            shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
-            raise no_common_id(self.edges.name, shown, piece.source, piece.ids[:3].to_pylist())
-        self.tell_label_only(piece.place(row), piece.ids[row].as_py(), count, piece.hint if row == 0 else "")
 
     def tell_label_only(self, place: str, node: object, count: int, hint: str = "") -> None:
         """Warn that only labels name `count` nodes, and where the first is; raise an error if it must not be."""
@@ -420,23 +400,3 @@ class Intake:
             msg = f"{sentence}; correct the id, or name it in `nodes` (--nodes){hint}"
             raise InputError(msg)
         logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)%s", sentence, hint)
-
-
-def several(labels: Any) -> list[Any]:
-    """Return sources of labels as a list, given none, one or several."""
-    if labels is None:
-        return []
-    listed = isinstance(labels, (list, tuple)) and all(
-        is_path(one) or hasattr(one, "columns") for one in labels
-    )
-    return list(labels) if listed and labels else [labels]
-
-
-def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:
-    """Return the ids of `n` rows that name none: node numbers, or those of the first list if it has `n` others."""
-    numbers = default_ids(n)
-    if listed and len(listed[0]) == n:
-        order = as_ids(listed[0].to_numpy(zero_copy_only=False))
-        if (match_ids(order, numbers) < 0).any():
-            return order
-    return numbers

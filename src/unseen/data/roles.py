@@ -69,13 +69,6 @@ def require_numbers(matrix: Matrix) -> None:
         raise InputError(msg)
 
 
-def _names_types(column: pa.ChunkedArray) -> bool:
-    """Return whether a column called `type` names relations: Gephi's says of each edge that it is undirected."""
-    if pa.types.is_nested(column.type):
-        return False
-    return bool({str(value).lower() for value in column.unique().to_pylist()} - {"directed", "undirected"})
-
-
 def _as_flags(column: pa.ChunkedArray) -> npt.NDArray[np.bool_] | None:
     """Return a column of true and false, or of 1 and 0, as flags; None where it holds something else."""
     values = [str(value).lower() for value in column.to_pylist()]
@@ -135,8 +128,12 @@ class EdgeReader(Reader[Edges]):
         positions = edge_columns(table.names, is_numeric)
         if "src" not in positions or "dst" not in positions:
             raise lack_of_columns(table, "edges need two columns of ids; --src and --dst name them")
-        if "type" in positions and not _names_types(table.columns[positions["type"]]):
-            del positions["type"]
+        types = None if "type" not in positions else table.columns[positions["type"]]
+        if types is not None:  # Gephi's says of each edge that it is undirected
+            is_flat = not pa.types.is_nested(types.type)
+            values = {str(value).lower() for value in types.unique().to_pylist()} if is_flat else set()
+            if values <= {"directed", "undirected"}:
+                del positions["type"]
         directed = table.find(("directed",))
         if directed is None:
             return positions

@@ -256,6 +256,16 @@ def is_pyg(source: Any) -> bool:
     return any(base.__module__.startswith("torch_geometric.data") for base in type(source).__mro__)
 
 
+def several(labels: Any) -> list[Any]:
+    """Return sources of labels as a list, given none, one or several."""
+    if labels is None:
+        return []
+    listed = isinstance(labels, (list, tuple)) and all(
+        is_path(one) or hasattr(one, "columns") for one in labels
+    )
+    return list(labels) if listed and labels else [labels]
+
+
 def attribute_source(edges: Any, features: Any, text: Any) -> Any:
     """Return the first source that may hold labels beside other attributes of nodes, or None."""
     from unseen.data.objects import is_networkx

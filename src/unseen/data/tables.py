@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from unseen.data.bounds import require_depth
 from unseen.data.ids import id_column, is_list, is_string
+from unseen.data.names import find_name
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import JSON_LINES, Batches, Role
@@ -130,8 +131,7 @@ class Table:
 
     def find(self, names: Sequence[str]) -> int | None:
         """Return the number of the first column that has one of `names`, in any case, or None."""
-        own = [name.strip().lower() for name in self.names or ()]
-        return next((own.index(name) for name in names if name in own), None)
+        return find_name(self.names or (), names)
 
     @staticmethod
     def joined(tables: Sequence[Table]) -> Table:

@@ -18,16 +18,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.cells import (
+    NEVER,
     SURE_COMMENT,
     Text,
     field_start,
     record_end,
     refuse_stray_quotes,
     scan,
+    separates_all,
+    sniff_delimiter,
+    split_line,
     tidy,
 )
 from unseen.data.columns import given_names
-from unseen.data.delimiters import NEVER, separates_all, sniff_delimiter, split_line
 from unseen.data.headers import (
     explain_header,
     has_known_names,

@@ -21,15 +21,13 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data import text
-from unseen.data.cells import Text
-from unseen.data.delimiters import BLANK
+from unseen.data.cells import BLANK, Text
 from unseen.data.features import FeatureReader
 from unseen.data.ids import is_list, is_string
-from unseen.data.layouts import load_alone
 from unseen.data.names import PANDAS_INDEX, id_position
 from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.pieces import FeatureRows
+from unseen.data.pieces import FeatureRows, load_alone
 from unseen.data.sources import Batches, Role, metadata_path
 from unseen.data.tables import Layout, Matrix, Table
 from unseen.embedding import Embedding

@@ -31,9 +31,9 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.files import STANDARD, AnyPath, atomic_path, atomic_paths, new_folder, refuse_overwriting
-from unseen.data.opened import PACKED, data_suffix
+from unseen.data.opened import PACKED, data_suffix, delimiter_of
 from unseen.data.sources import Role, resolve, written_format
-from unseen.data.writers import Files, as_folder, delimiter_of
+from unseen.data.writers import Files, as_folder
 from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph
@@ -214,9 +214,10 @@ def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
     """Return where the parts go whose edges are in the file `path`; a format without node lists holds all nodes."""
     writers = written_format(path, "edges").writers
     dense = None if "features" in writers else ".parquet"
+    has_sparse = any(sp.issparse(matrix) for matrix, _ in graph.stored_features.values())
     paths: dict[Role, Path] = {
         "edges": path,
-        "features": _beside(path, "features", ".npz" if _has_sparse(graph) else dense),
+        "features": _beside(path, "features", ".npz" if has_sparse else dense),
         "labels": _beside(path, "labels", None if "labels" in writers else ".csv"),
     }
     if "nodes" not in writers:
@@ -224,10 +225,6 @@ def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
     # a list of nodes is not split at blanks, which ids may have
     commas = graph.types != (None,) and delimiter_of(path) == " "
     return paths | {"nodes": _beside(path, "nodes", ".csv" if commas else None)}
-
-
-def _has_sparse(graph: Graph) -> bool:
-    return any(sp.issparse(matrix) for matrix, _ in graph.stored_features.values())
 
 
 def _beside(path: Path, part: str, suffix: str | None = None) -> Path:

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from unseen.data.headers import explain_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import arrow_table, feature_table
-from unseen.data.opened import PACKED, data_suffix
+from unseen.data.opened import PACKED, data_suffix, delimiter_of
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metadata_path
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
@@ -66,19 +66,10 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
         msg = f"{path}: blank-separated text cannot hold the column name {odd!r}; use .csv, .parquet or .npz"
         raise UnsupportedError(msg)
     # Other programs want blank-separated edges without a header.
-    header = (
-        role != "edges"
-        or delimiter != " "
-        or bool({"type", "directed"} & columns.keys())
-        or _needs_header(columns)
-    )
+    is_table = role != "edges" or delimiter != " " or not columns.keys().isdisjoint(("type", "directed"))
+    header = is_table or _needs_header(columns)
     lines = _lines(list(columns.values()), delimiter, quoted=True)
     return {path: text_fill(path, lines, delimiter.join(names) if header else None)}
-
-
-def delimiter_of(path: Path) -> str:
-    """Return what separates the columns of a text file of this name."""
-    return {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(data_suffix(path), " ")
 
 
 def as_parquet(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
@@ -258,7 +249,7 @@ def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: 
     """Write a table of text with a column `node` and one for each number."""
     _require_dense(embedding, path)
     _require_text(id_array(embedding.node_ids), path)
-    delimiter = "," if data_suffix(path) == ".csv" else "\t"
+    delimiter = delimiter_of(path)
     header = delimiter.join(["node", *map(str, range(embedding.shape[1]))])
     lines = _lines([id_array(embedding.node_ids), embedding.vectors], delimiter, quoted=True)
     return {path: text_fill(path, lines, header)}

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import scipy.optimize
 import scipy.sparse as sp
 from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.discover import check_graph, id_array, source_of, vectors_of
+from unseen.discovery.discover import id_array, require_labels, source_of, vectors_of
 from unseen.discovery.evidence import Mask, class_scores
 from unseen.discovery.groups import Rows
 from unseen.discovery.result import Node, texts_of
@@ -162,7 +161,7 @@ def audit(
     """
     graph = as_graph(graph)
     labels = as_labels(labels, graph)
-    check_graph(graph, labels)
+    require_labels(graph, labels)
     order = id_order(graph.node_ids)
     graph = graph.subgraph(order)
     labels = labels.aligned(graph)
@@ -222,7 +221,7 @@ def _judge(
     return issues, names[indicator.sum(axis=0) == 1].tolist()
 
 
-class _Listed(NamedTuple):
+class _Issues(NamedTuple):
     """Labels that are probably wrong: row, given and likely class of each, and the probability."""
 
     row: Rows
@@ -231,18 +230,22 @@ class _Listed(NamedTuple):
     wrong: Floats
 
 
-def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Listed:
+def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Issues:
     """Compare each label with what all other labels say."""
     rows = np.flatnonzero(indicator.any(axis=1))
     scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
-    node, given, likely, wrong = _doubts(*_predict(scores, around, indicator[rows]), indicator[rows])
+    p, share = _predict(scores, around, indicator[rows])
+    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator[rows]))
+    as_right, as_wrong = _likelihoods(p, share, indicator[rows])
+    wrong = np.asarray(as_wrong / (as_right + as_wrong + 1e-300))
+    likely = np.where(indicator[rows], -1.0, p)[node].argmax(axis=1)
     single = indicator.sum(axis=0) == 1  # without its one label nothing speaks for such a class
     listed = (wrong > DOUBTFUL) & ~single[given]
-    return _Listed(rows[node[listed]], given[listed], likely[listed], wrong[listed])
+    return _Issues(rows[node[listed]], given[listed], likely[listed], wrong[listed])
 
 
 def _expected_precision(
-    axes: Axes, graph: Graph, indicator: Mask, listed: _Listed, rng: np.random.Generator
+    axes: Axes, graph: Graph, indicator: Mask, listed: _Issues, rng: np.random.Generator
 ) -> float:
     """Return the share of the list that is expected to be wrong, measured by changing labels that are not listed.
 
@@ -313,13 +316,3 @@ def _likelihoods(p: Floats, share: float, indicator: Mask) -> tuple[Floats, Floa
     """Return how likely each label is as a right one and as a wrong one; labels of a node share its probability."""
     own = np.minimum((indicator.sum(axis=1)[:, None] * p)[indicator], 1.0)
     return (1 - share) * own, share * (1 - own) / max(indicator.shape[1] - 1, 1)
-
-
-def _doubts(
-    p: Floats, share: float, indicator: Mask
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-    """Return row, given class and likely class of every label, and the probability that it is wrong."""
-    node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator))
-    right, wrong = _likelihoods(p, share, indicator)
-    likely = np.where(indicator, -1.0, p)[node].argmax(axis=1)
-    return node, given, likely, np.asarray(wrong / (right + wrong + 1e-300))

@@ -12,13 +12,13 @@ have to speak for a corner, since each may be misled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.discovery.evidence import Evidence, Mask
-from unseen.discovery.result import LabelCoverage
 from unseen.discovery.selftest import SelfTest
 from unseen.errors import first_of
 from unseen.graph import Graph
@@ -39,6 +39,61 @@ FEW_ENDS = 0.15
 """Share of edge ends that are labelled below which labels are few."""
 FEW_EDGES = 20
 """With fewer edges at labelled nodes, `gathered` is an accident."""
+
+
+@dataclass(frozen=True)
+class LabelCoverage:
+    """What the labels cover, and what about them should worry the reader.
+
+    Parameters
+    ----------
+    classes : tuple of (str, int)
+        Every labelled class with its number of labelled nodes.
+    n_nodes, n_labelled : int
+        All nodes, and those with a label.
+    homophily : float or None
+        Share of the edges between two labelled nodes whose ends share a class; None without such edges.
+    expected_homophily : float or None
+        The share that edges drawn without regard to classes would have.
+    reach : float or None
+        How well a label can be predicted from where a node lies inside its own class (AUROC): about 0.5 when labels
+        were drawn at random, 1 when they come from one corner.
+    expected_unseen : float
+        Sum of the probabilities: how many unlabelled nodes belong to no labelled class. It means little where the
+        self-test failed.
+    warnings : tuple of str
+        One sentence each.
+    gathered : float or None
+        0 where labelled nodes have as many labelled neighbours as any node has, 1 where all theirs are labelled.
+    corner : float
+        How likely the labels come from one corner of their classes, from 0 to 1.
+
+    Examples
+    --------
+    >>> LabelCoverage((("a", 3), ("b", 2)), 20, 5, 0.8, 0.5, 0.52, 4.0, ()).coverage
+    0.25
+    """
+
+    classes: tuple[tuple[str, int], ...]
+    n_nodes: int
+    n_labelled: int
+    homophily: float | None
+    expected_homophily: float | None
+    reach: float | None
+    expected_unseen: float
+    warnings: tuple[str, ...]
+    gathered: float | None = None
+    corner: float = 0.0
+
+    @property
+    def coverage(self) -> float:
+        """Share of the nodes that have a label."""
+        return self.n_labelled / self.n_nodes if self.n_nodes else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        report = asdict(self)
+        return {**report, "classes": dict(self.classes), "coverage": self.coverage}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_wei
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
 from unseen.discovery.names import check_names, match_names, named_classes, no_names, with_names
 from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
-from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, Node, texts_of
+from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
 from unseen.discovery.summary import top_nodes
@@ -33,7 +33,6 @@ from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed
-from unseen.splits import check_labels
 
 OnStep = Callable[[int, int], None]
 PLAIN_BETTER = 0.03
@@ -115,22 +114,30 @@ def discover(
         raise InputError(msg)
     graph = as_graph(graph)
     labels = as_labels(labels, graph)
-    check_graph(graph, labels)
+    require_labels(graph, labels)
     rng = as_generator(random_state)
     if graph.node_types is not None or target is not None:
         graph, own, method = searched(graph, labels, method, target, child_seed(rng))
         labels = labels if own is None else own
-    check_input(graph, labels)
+    if len(labels.aligned(graph).labelled) == graph.n_nodes:
+        msg = (
+            f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
+            "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
+        )
+        raise InputError(msg)
     if graph.features is not None and graph.features.shape[1] > WIDE:
         columns = counted(graph.features.shape[1], "column")
         advice = "leave out columns that few nodes have, or reduce them before"
         logger.warning("features have %s, and reducing them may take minutes; %s", columns, advice)
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
-    seen = _with_classes_in_order(labels.aligned(ordered))
+    seen = labels.aligned(ordered)  # with classes by name: draws by class are the same in any order of them
+    columns = seen.indicator[:, np.argsort(seen.classes)]
+    seen = replace(seen, indicator=columns, classes=tuple(sorted(seen.classes)))
     words = check_names(names, graph, labels) if names else {}
     result = _discover(ordered, seen, method, n_classes, words, rng, on_step)
-    result = replace(result, labels=labels.aligned(graph), texts=_shown_texts(graph, result))
+    shown = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
+    result = replace(result, labels=labels.aligned(graph), texts=texts_of(graph, shown))
     if ordered is graph:
         return result
     table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes
@@ -141,18 +148,6 @@ def discover(
         evidence=result.evidence.take(table_rows),
         embedding=Embedding(vectors, graph.node_ids, result.embedding.method, result.embedding.params),
     )
-
-
-def _shown_texts(graph: Graph, result: Discovery) -> dict[Node, str]:
-    """Return the texts of the nodes that a notebook shows."""
-    nodes = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
-    return texts_of(graph, nodes)
-
-
-def _with_classes_in_order(labels: Labels) -> Labels:
-    """Return the labels with classes by name, so that draws by class are the same in any order of them."""
-    order = np.argsort(labels.classes)
-    return replace(labels, indicator=labels.indicator[:, order], classes=tuple(sorted(labels.classes)))
 
 
 def _discover(
@@ -303,26 +298,10 @@ def _rank(
     return _Ranking(embedding, notes, space, evidence, places, scoring, turns)
 
 
-def check_graph(graph: Graph, labels: Labels) -> None:
-    """Raise an `InputError` unless these are a graph and its labels, of which there are some."""
-    if not isinstance(graph, Graph):
-        msg = f"`graph` must be an unseen.Graph, got {type(graph).__name__}; see Graph.from_scipy and read_graph"
-        raise InputError(msg)
-    check_labels(labels)
+def require_labels(graph: Graph, labels: Labels) -> None:
+    """Raise an `InputError` unless a node has a label."""
     if not len(labels.aligned(graph).labelled):
         msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
-        raise InputError(msg)
-
-
-def check_input(graph: Graph, labels: Labels) -> None:
-    """Raise an `InputError` unless there are labels, and nodes without one."""
-    check_graph(graph, labels)
-    labels = labels.aligned(graph)
-    if len(labels.labelled) == graph.n_nodes:
-        msg = (
-            f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
-            "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
-        )
         raise InputError(msg)
 
 

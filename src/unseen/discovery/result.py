@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -19,6 +18,7 @@ from unseen.shown import as_html
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from unseen.discovery.coverage import LabelCoverage
     from unseen.discovery.selftest import SelfTest
     from unseen.graph import Graph
 
@@ -160,61 +160,6 @@ class ClassCount:
 
 
 @dataclass(frozen=True)
-class LabelCoverage:
-    """What the labels cover, and what about them should worry the reader.
-
-    Parameters
-    ----------
-    classes : tuple of (str, int)
-        Every labelled class with its number of labelled nodes.
-    n_nodes, n_labelled : int
-        All nodes, and those with a label.
-    homophily : float or None
-        Share of the edges between two labelled nodes whose ends share a class; None without such edges.
-    expected_homophily : float or None
-        The share that edges drawn without regard to classes would have.
-    reach : float or None
-        How well a label can be predicted from where a node lies inside its own class (AUROC): about 0.5 when labels
-        were drawn at random, 1 when they come from one corner.
-    expected_unseen : float
-        Sum of the probabilities: how many unlabelled nodes belong to no labelled class. It means little where the
-        self-test failed.
-    warnings : tuple of str
-        One sentence each.
-    gathered : float or None
-        0 where labelled nodes have as many labelled neighbours as any node has, 1 where all theirs are labelled.
-    corner : float
-        How likely the labels come from one corner of their classes, from 0 to 1.
-
-    Examples
-    --------
-    >>> LabelCoverage((("a", 3), ("b", 2)), 20, 5, 0.8, 0.5, 0.52, 4.0, ()).coverage
-    0.25
-    """
-
-    classes: tuple[tuple[str, int], ...]
-    n_nodes: int
-    n_labelled: int
-    homophily: float | None
-    expected_homophily: float | None
-    reach: float | None
-    expected_unseen: float
-    warnings: tuple[str, ...]
-    gathered: float | None = None
-    corner: float = 0.0
-
-    @property
-    def coverage(self) -> float:
-        """Share of the nodes that have a label."""
-        return self.n_labelled / self.n_nodes if self.n_nodes else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        report = asdict(self)
-        return {**report, "classes": dict(self.classes), "coverage": self.coverage}
-
-
-@dataclass(frozen=True)
 class Reason:
     """One part of the evidence about a node.
 
@@ -315,13 +260,6 @@ class Discovery:
         False where the leave-one-class-out test could not run, or recovered the labelled classes poorly.
         """
         return self.self_test.auroc is not None and not self.self_test.failed
-
-    @property
-    def audit(self) -> LabelCoverage:
-        """The old name of `coverage`."""
-        msg = "Discovery.audit is called coverage now; unseen.audit(graph, labels) finds labels that are probably wrong"
-        warnings.warn(msg, FutureWarning, stacklevel=2)
-        return self.coverage
 
     def reasons(self, node: Node) -> tuple[Reason, ...]:
         """Return why an unlabelled node got its probability, the strongest part first."""
@@ -425,6 +363,6 @@ class Discovery:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the nodes (.parquet, .csv, .tsv, also .gz) or, as .json, everything else with all members."""
-        from unseen.discovery.save import save_discovery
+        from unseen.discovery.save import write_result
 
-        save_discovery(self, path)
+        write_result(path, self.nodes, self.to_json(every_member=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 from collections.abc import Iterable, Sequence
@@ -15,11 +14,10 @@ from unseen.data.opened import data_suffix
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
-    from unseen.discovery.result import Discovery
     from unseen.discovery.suggest import Suggestion
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-SUFFIXES = (".parquet", *DELIMITERS, ".json")
+TEXT = (".csv", ".tsv")
+SUFFIXES = (".parquet", *TEXT, ".json")
 
 
 def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
@@ -28,7 +26,7 @@ def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
     if suffix not in SUFFIXES:
         msg = f"{path}: the suffix {suffix or '(none)'!r} names no format; use {', '.join(SUFFIXES[:-1])} or .json"
         raise InputError(msg)
-    if str(path).lower().endswith(".gz") and suffix not in DELIMITERS:
+    if str(path).lower().endswith(".gz") and suffix not in TEXT:
         msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"
         raise InputError(msg)
     refuse_overwriting(path, inputs)
@@ -37,11 +35,6 @@ def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
 
 def _suffix(path: AnyPath) -> str:
     return ".csv" if str(path) == STANDARD else data_suffix(Path(path))
-
-
-def save_discovery(discovery: Discovery, path: AnyPath) -> None:
-    """Write the nodes, or for .json everything else with all members of the found classes."""
-    _write(path, discovery.nodes, discovery.to_json(every_member=True))
 
 
 def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
@@ -57,35 +50,31 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
         "unseen_probability": pa.float64(),
     }
     columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in QUESTION_COLUMNS}
-    _write(path, pa.table(columns), rows)
+    write_result(path, pa.table(columns), rows)
 
 
-def save_table(table: Any, path: AnyPath) -> None:
-    """Write a table as it is, or as a JSON list of its rows."""
-    _write(path, table, table.to_pylist())
-
-
-def _write(path: AnyPath, table: Any, report: Any) -> None:
-    """Write the table or, where the suffix is .json, the report."""
+def write_result(path: AnyPath, table: Any, report: Any = None) -> None:
+    """Write the table or, where the suffix is .json, the report; without one, a list of the table's rows."""
     import pyarrow.parquet as pq
+
+    from unseen.data.writers import text_fill
 
     check_target(path)
     suffix = _suffix(path)
     text = io.StringIO()
     if suffix == ".json":
-        text.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    elif suffix in DELIMITERS:
-        writer = csv.writer(text, delimiter=DELIMITERS[suffix], lineterminator="\n")
+        json.dump(table.to_pylist() if report is None else report, text, indent=2, ensure_ascii=False)
+        text.write("\n")
+    elif suffix in TEXT:
+        writer = csv.writer(text, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n")
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         writer.writerow(table.column_names)
         writer.writerows(
             [f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows
         )
-    data = text.getvalue().encode()
-    if str(path).lower().endswith(".gz"):
-        data = gzip.compress(data, mtime=0)  # no time in the header: the same result gives the same bytes
+    fill = text_fill(Path(path), lambda: [text.getvalue().encode()])
     with atomic_path(path) as temporary:
         if suffix == ".parquet":
             pq.write_table(table, temporary)
         else:
-            temporary.write_bytes(data)
+            fill(temporary)

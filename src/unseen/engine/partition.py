@@ -15,11 +15,21 @@ from typing import Unpack
 from unseen.data.bounds import shown_bytes
 from unseen.data.files import staged_folder
 from unseen.data.options import OptionNames, Options
-from unseen.data.read import Intake, several
+from unseen.data.read import Intake
+from unseen.data.sources import several
 from unseen.engine.database import Database
-from unseen.engine.parts import BYTES_PER_NODE, META, Meta, PartMeta, checksum, part_folder, write_meta
+from unseen.engine.parts import (
+    BYTES_PER_NODE,
+    META,
+    Meta,
+    PartMeta,
+    checksum,
+    not_plain,
+    part_folder,
+    write_meta,
+)
 from unseen.engine.run import default_threads
-from unseen.engine.tables import Tables, not_plain
+from unseen.engine.tables import Tables
 from unseen.errors import InputError, OutputError, counted, logger
 
 LEAST_MEMORY = 256_000_000

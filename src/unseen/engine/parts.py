@@ -76,14 +76,19 @@ class Meta:
         """Where each part begins, and the number of nodes."""
         return [*(part.start for part in self.parts), self.n_nodes]
 
-    def fingerprint(self) -> str:
-        """Return a hash of everything, by which checkpoints know the graph they belong to."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
-
 
 def part_folder(folder: Path, part: int) -> Path:
     """Return the folder of a part."""
     return folder / f"part-{part:05d}"
+
+
+def not_plain(what: str, place: str = "") -> InputError:
+    """Return the error for a graph that parts cannot hold."""
+    where = f"{place}: " if place else ""
+    return InputError(
+        f"{where}there are {what}, but parts have neither directions, signs nor types so far; "
+        "read the graph whole (unseen embed), or leave these out"
+    )
 
 
 def write_meta(meta: Meta, folder: Path) -> None:
@@ -103,18 +108,17 @@ def read_meta(folder: Path) -> Meta:
         content = json.loads(path.read_text(encoding="utf-8"))
         kind = content.pop("kind"), content.pop("version")
         if kind == (KIND, VERSION):
-            parts = [_part(part) for part in content.pop("parts")]
-            return Meta(parts=parts, **content)
+            parts = content.pop("parts")
+            for part in parts:
+                part["files"] = {
+                    name: (int(size), str(digest)) for name, (size, digest) in part["files"].items()
+                }
+            return Meta(parts=[PartMeta(**part) for part in parts], **content)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         msg = f"{str(path)!r} is damaged ({error}); partition the graph again"
         raise InputError(msg) from None
     msg = f"{str(path)!r} has {kind} and this unseen reads {(KIND, VERSION)}; partition the graph again"
     raise InputError(msg)
-
-
-def _part(content: dict[str, Any]) -> PartMeta:
-    files = {name: (int(size), str(digest)) for name, (size, digest) in content.pop("files").items()}
-    return PartMeta(files=files, **content)
 
 
 def checksum(path: Path) -> tuple[int, str]:

@@ -49,9 +49,8 @@ def _claim_space(file: IO[bytes], size: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)
         return
-    zeros = memoryview(
-        bytes(min(size, BLOCK_BYTES))
-    )  # macOS lacks it: there only written bytes are allocated
+    # macOS lacks it: there only written bytes are allocated
+    zeros = memoryview(bytes(min(size, BLOCK_BYTES)))
     for start in range(0, size, BLOCK_BYTES):
         file.write(zeros[: size - start])
     file.flush()

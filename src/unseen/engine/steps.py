@@ -268,7 +268,9 @@ class Checkpoints:
         """Return the newest committed step of a stage and its arrays, None where there is none."""
         if not self.every:
             return None
-        newest = max(self._committed(stage), default=-1)
+        found = [_about(place) for place in self.folder.glob(f"{stage}-*")]
+        own = [a for a in found if a and a.get("job") == self.job and a.get("stage") == stage]
+        newest = max((int(a["step"]) for a in own), default=-1)
         step = int(self.comm.gather(np.array([newest]))[0])  # process 0's, for all
         if step < 0:
             return None
@@ -312,10 +314,6 @@ class Checkpoints:
                         logger.info("the checkpoint %s is of another job and is removed", place)
                     shutil.rmtree(place, ignore_errors=True)
         self.comm.barrier()
-
-    def _committed(self, stage: str) -> list[int]:
-        steps = [_about(place) for place in self.folder.glob(f"{stage}-*")]
-        return [int(a["step"]) for a in steps if a and a.get("job") == self.job and a.get("stage") == stage]
 
     def _step(self, stage: str, step: int) -> Path:
         return self.folder / f"{stage}-{step:06d}"

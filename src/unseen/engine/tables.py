@@ -7,7 +7,6 @@ order counts says which, and weights are added in the order of their places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,14 @@ import pyarrow.parquet as pq
 
 from unseen.data.build import missing_features, no_common_id, tell_contradiction
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import id_column, is_string, joined
-from unseen.data.layouts import require_columns, tell_ignored
-from unseen.data.pieces import Edges, Reader, several_rows
-from unseen.data.read import FEW_EDGES, Intake, numbered_ids
+from unseen.data.ids import id_column, is_string, joined, numbered_ids
+from unseen.data.pieces import Edges, Reader, require_columns, tell_ignored
+from unseen.data.read import FEW_EDGES, Intake
 from unseen.data.roles import NodeReader
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.engine.database import Database
-from unseen.engine.parts import FeatureFile, Meta, PartMeta, RowFiles
+from unseen.engine.parts import FeatureFile, Meta, PartMeta, RowFiles, not_plain
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Symmetrize
 from unseen.ids import Floats, Ints
@@ -35,15 +33,6 @@ ROLES: tuple[Role, ...] = ("nodes", "edges", "features", "labels")
 """Sources in the order in which their ids are numbered."""
 APART = 1 << 60
 """Between the places of two sources."""
-
-
-def not_plain(what: str, place: str = "") -> InputError:
-    """Return the error for a graph that parts cannot hold."""
-    where = f"{place}: " if place else ""
-    return InputError(
-        f"{where}there are {what}, but parts have neither directions, signs nor types so far; "
-        "read the graph whole (unseen embed), or leave these out"
-    )
 
 
 class Tables:
@@ -228,10 +217,10 @@ class Tables:
         """Return the query for all ids of a source and their places."""
         if role != "edges":
             return f"select cast(id as {self._kind}) as id, place from {role}"
-        ends = (("src", 0), ("dst", 1))
-        return " union all ".join(
-            f"select cast({end} as {self._kind}) as id, place + {k} as place from edges" for end, k in ends
+        ends = (
+            f"cast({end} as {self._kind}) as id, place + {k} as place" for k, end in enumerate(("src", "dst"))
         )
+        return " union all ".join(f"select {columns} from edges" for columns in ends)
 
     def check(self) -> None:
         """Refuse nodes whose features or labels do not fit; say what stands alone."""
@@ -254,7 +243,8 @@ class Tables:
         query = f"select arg_min(id, several.place) from ({several}) several join numbers using (number)"
         (node,) = self._database.row(query)
         if node is not None:
-            raise several_rows(intake.features.name, node)
+            msg = f"{intake.features.name}: the node {node!r} has several rows; one row per node is allowed"
+            raise InputError(msg)
         query = "select count(*), arg_min(id, number) from numbers anti join features using (number)"
         missing, node = self._database.row(query)
         if missing:
@@ -274,14 +264,13 @@ class Tables:
         own = f"""select id, number, numbers.place < {start} as shared, {role}.place as place from {join}
             where {role}.place between {start + span.start} and {start + span.stop - 1}"""
         shared, rows = self._database.row(f"select count(*) filter (shared), count(*) from ({own})")
-        known = self._database.table(f"select id from numbers where place < {start} order by number limit 3")[
-            "id"
-        ]
-        if shared or rows < 2 or not len(known):
-            return
         order = "place" if role == "labels" else "number"
-        others = self._database.table(f"select id from ({own}) order by {order} limit 3")["id"]
-        raise no_common_id(self._intake.edges.name, known.to_pylist(), reader.name, others.to_pylist())
+        queries = f"numbers where place < {start} order by number", f"({own}) order by {order}"
+        known, others = (
+            self._database.table(f"select id from {query} limit 3")["id"].to_pylist() for query in queries
+        )
+        if not shared and rows > 1 and known:
+            raise no_common_id(self._intake.edges.name, known, reader.name, others)
 
     def _place(self, reader: Reader[Any], row: int) -> str:
         """Return where a row is; the source is read again for it."""
@@ -357,12 +346,6 @@ class Tables:
             msg = f"the pair {one} - {other} is listed more than once; say what to do with symmetrize='max' or 'sum'"
             raise InputError(msg)
 
-    def ids(self, start: int, stop: int) -> Iterator[pa.Table]:
-        """Yield the ids of nodes in the order of their numbers, in pieces."""
-        return self._database.rows(
-            f"select id as node from numbers where number >= {start} and number < {stop} order by number"
-        )
-
     def _number_classes(self) -> None:
         """Give classes their numbers, in the order of their names, and nodes their classes."""
         names = sorted(self._database.table("select distinct name from classes")["name"].to_pylist())
@@ -379,13 +362,13 @@ class Tables:
     def write(self, inside: Path, start: int, stop: int) -> int:
         """Write ids, features and labels of a part, and return how many of its nodes have a label."""
         inside.mkdir()
+        part = f"where number >= {start} and number < {stop} order by number"
         schema = pa.schema({"node": pa.large_string() if self._text else pa.int64()})
         with pq.ParquetWriter(inside / "nodes.parquet", schema) as writer:
-            for ids in self.ids(start, stop):
+            for ids in self._database.rows(f"select id as node from numbers {part}"):
                 writer.write_table(ids)
         if self._features is not None:
-            query = f"""select place - {ROLES.index("features") * APART} as row from features
-                where number >= {start} and number < {stop} order by number"""
+            query = f"select place - {ROLES.index('features') * APART} as row from features {part}"
             pieces = (piece["row"].to_numpy() for piece in self._database.rows(query))
             self._features.write(inside, pieces, stop - start)
         if not self._intake.labels:
@@ -402,13 +385,13 @@ class Tables:
         """Return what META.json says, and say what was read and left out."""
         report = self._intake.report
         tell_missing_words(report.missing_words)
-        counts = [
-            counted(self.n_nodes, "node"),
-            counted(self.n_edges, "edge"),
-            counted(self.repeats, "repeat"),
-            counted(self.self_loops, "self-loop"),
-            *report.losses(),
-        ]
+        numbers = {
+            "node": self.n_nodes,
+            "edge": self.n_edges,
+            "repeat": self.repeats,
+            "self-loop": self.self_loops,
+        }
+        counts = [counted(n, noun) for noun, n in numbers.items()] + report.losses()
         logger.info("partitioned %s: %s", self._intake.edges.name, ", ".join(counts))
         features = None if self._features is None else self._features.described
         return Meta(self.n_nodes, self.n_edges, not self._text, parts, features, self._classes)

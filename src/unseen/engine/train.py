@@ -14,6 +14,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,9 @@ def train(
             time.monotonic() - start,
             counted(comm.size, "process"),
         )
-    job = _job(meta, method, params, seed, comm)
+    # by which checkpoints know the graph and the training they belong to
+    about = [asdict(meta), method, sorted(params.items()), seed, comm.size, unseen.__version__]
+    job = hashlib.sha256(json.dumps(about, default=str, sort_keys=True).encode()).hexdigest()[:16]
     checkpoints = Checkpoints(output / CHECKPOINTS, comm, job, checkpoint_every)
     checkpoints.clear()
     run = Run(threads=threads, scratch=scratch, keeper=checkpoints)
@@ -194,11 +197,6 @@ def _check_fits(
     largest = max(sizes, key=lambda s: s.entries + 4 * s.nodes)
     free = free_memory(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     check_fits(estimator, largest, scratch=scratch, force=force, free=free)
-
-
-def _job(meta: Meta, method: str, params: dict[str, Any], seed: int, comm: Comm) -> str:
-    about = [meta.fingerprint(), method, sorted(params.items()), seed, comm.size, unseen.__version__]
-    return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()[:16]
 
 
 def _check_output(folder: Path) -> None:

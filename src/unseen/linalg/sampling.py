@@ -244,7 +244,7 @@ class WalkSampler:
     adjacency : scipy CSR array, shape (n, n)
         Symmetric, not negative.
     keys : ndarray of uint64, shape (n,)
-        One key per node, see :func:`unseen.linalg.keyed.node_keys`.
+        One key per node, see :func:`unseen.randomness.node_keys`.
 
     Examples
     --------

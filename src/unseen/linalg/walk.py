@@ -18,9 +18,8 @@ import numpy as np
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.ids import Array, Floats, Ints, Keys, Singles
-from unseen.linalg.dense import Operator
-from unseen.linalg.keyed import keyed_uniform
-from unseen.linalg.svd import truncated_svd
+from unseen.linalg.svd import Operator, truncated_svd
+from unseen.randomness import keyed_uniform
 
 CHEAP_FACTOR = 200
 """||M||_F^2 counts as cheap up to this many operations per edge: about one product with 200 columns."""

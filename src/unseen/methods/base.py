@@ -19,8 +19,8 @@ from unseen.errors import InputError, UnseenError, UnsupportedError, counted, lo
 from unseen.graph import Features, Graph, Need
 from unseen.ids import Array, numbers_of
 from unseen.labels import Labels, measure_homophily
-from unseen.linalg.dense import OUT_OF_RANGE
 from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
+from unseen.linalg.svd import OUT_OF_RANGE
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 

@@ -26,12 +26,11 @@ from unseen.engine.sparse import Matrix
 from unseen.graph import Graph
 from unseen.ids import Array, Ints, Singles
 from unseen.labels import Labels
-from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.sampling import Adam
 from unseen.methods.base import Method, Vectors
 from unseen.methods.vocabulary import Columns, Epochs, FallingRate, GraphWeight
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, keyed_uniform, node_keys
 
 
 class LSHM(Method):

@@ -19,7 +19,6 @@ from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import Keys, Singles, match_ids
 from unseen.labels import Labels
-from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
@@ -34,7 +33,7 @@ from unseen.methods.vocabulary import (
     Start,
     StepRule,
 )
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, keyed_uniform, node_keys
 
 if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes

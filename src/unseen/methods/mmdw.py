@@ -24,7 +24,7 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.ids import Array
 from unseen.labels import Labels
-from unseen.linalg.dense import gram
+from unseen.linalg.svd import gram
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.mfdw import MFDW

@@ -25,12 +25,11 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.errors import InputError
 from unseen.ids import Ints
-from unseen.labels import Labels
-from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, truncated_svd
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.views import LARGE, WALKS, Pool, Reduction, Vectors, column_weights, weighted, widths_of
+from unseen.randomness import keyed_uniform, node_keys
 from unseen.relation_graph import RelationGraph
 
 Array = npt.NDArray[Any]
@@ -317,8 +316,3 @@ def _at_keys(values: Vectors, keys: Array, wanted: Array) -> Vectors:
     order = np.argsort(keys)
     place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     return np.where((keys[place] == wanted)[:, None], values[place], np.float32(0))
-
-
-def labelled_types(graph: RelationGraph, labels: Labels) -> list[str | None]:
-    """Return the types of nodes that have labels."""
-    return [graph.types[code] for code in np.unique(graph.codes[labels.labelled])]

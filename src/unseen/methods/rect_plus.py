@@ -28,8 +28,7 @@ from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, counted, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
 from unseen.labels import Homophily, Labels, measure_homophily
-from unseen.linalg.dense import eigh, gram, times
-from unseen.linalg.keyed import node_keys
+from unseen.linalg.svd import eigh, gram, times
 from unseen.linalg.walk import LANDMARKS
 from unseen.methods.base import Method, Vectors
 from unseen.methods.selection import ALIKE, Rows, as_good_as_the_best, joined, leave_one_out, more, of_kernel
@@ -47,7 +46,7 @@ from unseen.methods.views import (
     with_narrow,
 )
 from unseen.methods.vocabulary import Columns, Views
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, node_keys
 
 if TYPE_CHECKING:
     from unseen.engine.estimate import Resources, Sizes
@@ -107,9 +106,6 @@ class RECTPlus(Method):
     can_be_saved: ClassVar[bool] = True
     default_components: ClassVar[int] = 400
     needs: ClassVar[Need] = Need(directed=True, signed=True, typed=True)
-    removed: ClassVar[dict[str, str]] = {
-        "strength": "the step towards class descriptions that it steered never acted; leave it out"
-    }
 
     n_components: Columns = None
     views: Views = "auto"
@@ -169,9 +165,9 @@ class RECTPlus(Method):
         whole: Any = run.graph
         related = isinstance(whole, Graph) and not whole.is_plain
         if related:
-            from unseen.methods.paths import PathPool, labelled_types  # plain graphs need none of it
+            from unseen.methods.paths import PathPool  # plain graphs need none of it
 
-            types = labelled_types(whole, labels)
+            types = [whole.types[code] for code in np.unique(whole.codes[labels.labelled])]
             if whole.node_types is not None and len(types) == 1:
                 return {}, run.once((PathPool, seed, types[0]), lambda: PathPool(whole, types[0], seed, run))
         ways = run.once((reductions, seed), lambda: reductions(graph, seed, run))
@@ -196,7 +192,7 @@ class RECTPlus(Method):
         default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
         default = first if first and homophily.adjusted is None else default
         default = pool.names if pool.together else default
-        if not _enough(truth):
+        if len(truth) < FEWEST_LABELLED or int(truth.any(axis=0).sum()) < 2:
             logger.info("%s: too few labels to choose views by, so %s", self.name, first_of(default))
             return default, {}
         at = pool.at(rows, [name for name in pool.names if name != TWICE or name in first])
@@ -220,9 +216,6 @@ class RECTPlus(Method):
         self.column_weights_ = weights
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
-        if not hasattr(self, "scales_"):
-            msg = f"this {self.name} was fitted by unseen 0.1.0, whose views are other ones; fit it again"
-            raise UnsupportedError(msg)
         pool = self._pool_of_new(graph, run)
         missing = next((name for name in self.views_ if name not in pool.names), None)
         if missing is not None:
@@ -273,20 +266,11 @@ def _where_neighbours_differ(pool: Pool | PathPool, homophily: Homophily) -> lis
     return list(AS_THEY_ARE) if homophily.adjusted is None and plain.likeness < 0 else []
 
 
-def _enough(truth: npt.NDArray[np.bool_]) -> bool:
-    """Whether these labels can choose anything."""
-    return len(truth) >= FEWEST_LABELLED and int(truth.any(axis=0).sum()) >= 2
-
-
 def _checked_names(names: Sequence[str], views: list[str]) -> list[str]:
     if not names:
         msg = f"`views` of RECTPlus is empty; name some of {', '.join(views)}, or take 'auto'"
         raise InputError(msg)
     for name in names:
-        renamed = name.replace("weighted-wide/", "weighted/") if "/" in name else f"{name}/raw"
-        if name not in views and renamed in views:
-            msg = f"the view {name!r} is called {renamed!r} now"
-            raise InputError(msg)
         if name not in views:
             raise unknown_name("view in `views`", name, views)
     return list(dict.fromkeys(names))

@@ -49,7 +49,11 @@ def find_method(name: str) -> type[Method] | None:
     >>> find_method("rsdne-light").__name__, find_method("RSDNELight").name, find_method("nonsense")
     ('RSDNELight', 'rsdne-light', None)
     """
-    classes = _classes(_leading_to(name.replace("-", "").lower()))
+    # the module with the longest name, underscores apart, that the word begins with
+    word = name.replace("-", "").lower()
+    short = {module: module.rpartition(".")[2].replace("_", "") for module in _modules()}
+    fitting = (module for module in short if word.startswith(short[module]))
+    classes = _classes(max(fitting, key=lambda module: len(short[module]), default=""))
     return next((cls for cls in classes if name in (cls.name, cls.__name__)), None)
 
 
@@ -88,12 +92,6 @@ def _modules() -> list[str]:
             folders[f"unseen.methods.{module.name}."] = [f"{path}/{module.name}" for path in methods.__path__]
     modules = [info for prefix, paths in folders.items() for info in pkgutil.iter_modules(paths, prefix)]
     return [m.name for m in modules if not m.ispkg and not m.name.rpartition(".")[2].startswith("_")]
-
-
-def _leading_to(word: str) -> str:
-    """Return the module with the longest name, underscores apart, that `word` begins with, or no name."""
-    short = {module: module.rpartition(".")[2].replace("_", "") for module in _modules()}
-    return max((m for m in short if word.startswith(short[m])), key=lambda m: len(short[m]), default="")
 
 
 def _classes(module: str) -> list[type[Method]]:

@@ -16,9 +16,9 @@ import numpy as np
 from unseen.engine.run import Run
 from unseen.engine.steps import Arrays, Training
 from unseen.ids import Array, Floats
-from unseen.linalg.dense import dot, eigh, gram, times
 from unseen.linalg.labelled import LabelledWalk, Smoothing
 from unseen.linalg.neighbours import Neighbours
+from unseen.linalg.svd import dot, eigh, gram, times
 from unseen.linalg.walk import WalkMatrix
 
 Apply = Callable[..., Array]

@@ -140,9 +140,7 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
         )
         raise InputError(msg)
     params: dict[str, Any] = {
-        cls.renamed.get(key, key): tuple(value) if isinstance(value, list) else value
-        for key, value in about["params"].items()
-        if key not in cls.removed
+        key: tuple(value) if isinstance(value, list) else value for key, value in about["params"].items()
     }
     method: Method = cls(**params)
     for key, value in about["plain"].items():

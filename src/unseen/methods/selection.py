@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unseen.linalg.dense import eigh
+from unseen.linalg.svd import eigh
 
 Dense = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]

@@ -22,9 +22,8 @@ from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.ids import Array
 from unseen.labels import Labels
-from unseen.linalg.dense import eigh
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.svd import truncated_svd
+from unseen.linalg.svd import eigh, truncated_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors, rows_and_columns, warn_no_edges
 from unseen.methods.vocabulary import Columns, NormalizeFeatures, Regularisation, Rounds, RoundTolerance

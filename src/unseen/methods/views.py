@@ -25,10 +25,10 @@ import scipy.sparse as sp
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Features, Graph
-from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import are_measured, l2_rows, smoothed, smoothing_filter
 from unseen.linalg.svd import leading_eigenvectors, project, truncated_svd
 from unseen.linalg.walk import log_walk_vectors
+from unseen.randomness import node_keys
 
 Vectors = npt.NDArray[np.float32]
 

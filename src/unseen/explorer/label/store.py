@@ -180,7 +180,7 @@ class Store:
                 return self.saved
             try:
                 for node in self._unwritten:
-                    self._text.set_answer(node, self.value(node), self._replaced(node))
+                    self._text.set_answer(node, self.value(node), self._replaced_labels(node))
                 data = self._text.data()
                 keep_backup(self.path)
                 with contextlib.suppress(ChangedOutsideError), atomic_path(self.path) as temporary:
@@ -196,7 +196,7 @@ class Store:
                 self._unwritten.clear()
             return self.saved
 
-    def _replaced(self, node: str) -> list[str]:
+    def _replaced_labels(self, node: str) -> list[str]:
         """Return the labels in other files that the label of a node replaces."""
         labels = self.value(node).labels
         return [name for name in self._start.get(node, Answer()).labels if labels and name not in labels]

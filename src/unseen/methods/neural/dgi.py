@@ -23,12 +23,12 @@ from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.ids import Ints, Keys
 from unseen.labels import Labels
-from unseen.linalg.keyed import keyed_bits
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn import EarlyStopping, Inputs, NetworkMethod, learnable
 from unseen.methods.neural.gcn_encoder import FLAT
 from unseen.methods.vocabulary import LearningRate, Patience
+from unseen.randomness import keyed_bits
 
 
 class DGI(NetworkMethod):

@@ -30,7 +30,6 @@ from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.ids import Array, Keys, Singles
 from unseen.labels import Labels
-from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
@@ -38,7 +37,7 @@ from unseen.methods.neural.adam import Best, NeuralMethod
 from unseen.methods.neural.gcn_encoder import input_weights, pick_device, xavier
 from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix, dropout
 from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, RowNormalize, WeightDecay
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, node_keys
 
 DENSE_ABOVE = 0.5
 """Share of nonzero entries above which features that come as an ndarray are multiplied as one."""

@@ -19,9 +19,8 @@ from unseen.engine.sparse import Matrix, work_cuts
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import Array, Keys, Singles
-from unseen.linalg.keyed import keyed_uniform, node_keys
 from unseen.methods.neural import torch
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, keyed_uniform, node_keys
 
 FLAT = 0.25
 """Slope of PReLU on the negative side at the start, as in the paper that introduced it."""

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.ids import Ints, Keys
-from unseen.linalg.keyed import keyed_bits, mixed
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import weighted_bags
+from unseen.randomness import keyed_bits, mixed
 
 Features: TypeAlias = "SparseMatrix | torch.Tensor"
 

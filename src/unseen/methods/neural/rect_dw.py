@@ -21,14 +21,13 @@ from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.ids import Ints, Singles
-from unseen.linalg.keyed import node_keys
 from unseen.linalg.sampling import WalkSampler
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
 from unseen.methods.neural.rect import RECT, RECTN
 from unseen.methods.vocabulary import Negatives, OwnContext, PairsPerNode, WalkLength, Walks, Window
 from unseen.params import Declared, Limits
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, node_keys
 
 _PAIRS = 8_192
 """Pairs whose inner products are computed at a time."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
 from unseen.ids import Singles, numbers_of
 from unseen.labels import Labels
-from unseen.linalg.keyed import node_keys
 from unseen.linalg.normalize import l1_rows, l2_rows
 from unseen.linalg.svd import OVERSAMPLING, orthonormal, project, truncated_svd
 from unseen.methods.base import Vectors
@@ -54,7 +53,7 @@ from unseen.methods.vocabulary import (
     Readout,
     UnitRows,
 )
-from unseen.randomness import child_seed
+from unseen.randomness import child_seed, node_keys
 
 SVD_COMPONENTS = 200
 LABELLED_SECONDS = 9e-11
@@ -78,7 +77,6 @@ class RectMethod(_Learnt, NeuralMethod):
 
     reference = REFERENCE
     can_be_saved = True
-    renamed: ClassVar[dict[str, str]] = {"keep_best": "keep_on_interrupt"}
 
     features: FeatureSource = "auto"
     hidden: Hidden = ()
