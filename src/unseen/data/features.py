@@ -22,7 +22,7 @@ from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
 from unseen.data.tables import Matrix, Table
-from unseen.data.words import Block, block_of, stacked_blocks
+from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, logger
 from unseen.ids import Array, Features, Ints, numbers_of
 
@@ -113,6 +113,11 @@ class FeatureReader(Reader[FeatureRows]):
                 column = number_column(batch, k, what, self.rule, self.kind)
                 numbers.append((column[:, None], () if names is None else (names[k],)))
             except InputError as error:
+                years = years_of(joined(batch.columns[k])) if self.role == "features" and names else None
+                if years is not None and not self.in_pieces:
+                    logger.info("%s: the column %r holds dates; it is used as years", batch.source, names[k])
+                    numbers.append((years[:, None], (names[k],)))
+                    continue
                 block, cells = self._words(batch, k, error)
                 words.append(block)
                 texts += [] if cells is None else [cells]

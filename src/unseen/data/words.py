@@ -16,7 +16,7 @@ from unseen.data.ids import is_string, joined
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import match_ids
+from unseen.ids import Floats, match_ids
 
 if TYPE_CHECKING:
     from unseen.data.pieces import FeatureRows
@@ -25,6 +25,7 @@ Block = tuple[Any, tuple[str, ...]]
 """Columns of a feature matrix, and their names."""
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}")
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
+_SECONDS_A_YEAR = 365.2425 * 24 * 3600
 _FEW_VALUES = 50
 _TEXT_WORDS = 2.5
 """With more words in the mean cell a column is text, with fewer it is a category."""
@@ -34,14 +35,14 @@ def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | No
     """Return the words of a column and its texts, or its categories; None for a column of numbers with a mistake."""
     column = joined(table.columns[index])
     if pa.types.is_temporal(column.type):
-        raise _dates(table, name, column[0])
+        return _unused_dates(table, name, column[0])
     if not is_string(column.type):
         return None
     cells = [(cell or "").strip() for cell in column.to_pylist()]
     known = [(cell or "").strip() for cell in without_missing_words(column).to_pylist()]
     filled = [cell for cell in known if cell]
     if filled and all(_DATE.fullmatch(cell) for cell in filled):
-        raise _dates(table, name, filled[0])
+        return _unused_dates(table, name, filled[0])
     if 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
         return None
     words = sum(len(cell.split()) for cell in filled) / len(filled)
@@ -123,8 +124,34 @@ def stacked_blocks(blocks: Sequence[Block]) -> Block:
     return np.hstack(matrices), names
 
 
-def _dates(table: Table, name: str, example: object) -> InputError:
-    return InputError(
-        f"{table.source}: the column {name!r} holds dates such as {str(example)!r}; write them as numbers, for example "
-        "as years or days, or leave the column out"
+def years_of(column: pa.Array) -> Floats | None:
+    """Return dates as years with a fraction, NaN where one is missing; None for other columns.
+
+    Text must have dates of the form 2001-02-03, perhaps with a time: 1/2/2001 may be a day of January or of February.
+
+    Examples
+    --------
+    >>> years_of(pa.array(["2001-07-02", ""])).round(1).tolist()
+    [2001.5, nan]
+    """
+    if is_string(column.type):
+        column = without_missing_words(column)
+    elif not pa.types.is_temporal(column.type):
+        return None
+    try:
+        seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    if seconds.null_count == len(seconds):
+        return None
+    return 1970 + seconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / _SECONDS_A_YEAR
+
+
+def _unused_dates(table: Table, name: str, example: object) -> tuple[Block, None]:
+    logger.info(
+        "%s: the column %r holds dates such as %r and is not used; dates of the form 2001-02-03 are used as years",
+        table.source,
+        name,
+        str(example),
     )
+    return (sp.csr_array((table.n_rows, 0), dtype=np.float32), ()), None
