@@ -186,7 +186,13 @@ def test_a_mistake_is_named_with_its_line(project: Path, cli: Callable) -> None:
     assert f"unseen.toml, line {line}: unknown key 'lable_column'; did you mean 'label_column'" in ran.err
     path.write_text(text + "dim = 9999\n", "utf-8")
     ran = cli("embed", "-m", "smoothfeats")
-    assert f"dim (unseen.toml, line {len(text.splitlines()) + 1}) is 9999" in ran.err
+    last = len(text.splitlines()) + 1
+    assert f"unseen.toml, line {last}: dim is 9999" in ran.err
+    path.write_text(text.replace(text.splitlines()[line - 1], 'label_column = "typ"'), "utf-8")
+    assert f"has no column 'typ' (unseen.toml, line {line}: label_column); it has" in cli("discover").err
+    path.write_text(text + 'method = "smoothfeat"\n', "utf-8")
+    assert f"unseen.toml, line {last}: unknown method 'smoothfeat'; did you mean" in cli("discover").err
+    path.write_text(text, "utf-8")
     assert "--dim is 999," in cli("embed", "-m", "smoothfeats", "--dim", 999).err
 
 

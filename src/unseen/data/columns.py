@@ -30,9 +30,7 @@ USUAL = {
 """What columns are usually called."""
 NOT_USED = " (not used)"
 """Ends the name of a column that has the usual name where the user named another."""
-
-
-_NO_VALUE = pa.array(["", "nan", "NaN", "NAN", *MISSING_WORDS], pa.large_string())
+_NO_VALUE = ("", "nan", "NaN", "NAN", *MISSING_WORDS)
 
 
 def id_values(table: Table, index: int, what: str) -> pa.Array:
@@ -71,7 +69,7 @@ def without_missing_words(column: pa.Array) -> pa.Array:
     ['1', None, None, None]
     """
     cells = column.cast(pa.large_string())
-    empty = pc.is_in(pc.utf8_trim_whitespace(cells), value_set=_NO_VALUE)
+    empty = pc.is_in(pc.utf8_trim_whitespace(cells), value_set=pa.array(_NO_VALUE, pa.large_string()))
     return pc.if_else(empty, pa.scalar(None, pa.large_string()), cells)
 
 
