@@ -123,7 +123,7 @@ class Reader(Generic[Piece]):
     layout : Layout or None
         That of a text file.
     notice : str
-        Which columns were taken, where they do not have the usual names.
+        Which columns were taken, where they are not called as the documentation calls them.
     """
 
     role: Role
@@ -259,11 +259,11 @@ class Reader(Generic[Piece]):
         return {meaning: table.names.index(self._order[k]) for meaning, k in self.positions.items()}
 
     def _describe_columns(self, names: Sequence[str]) -> str:
-        """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing if they have usual names."""
+        """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing for ``src,dst,weight``."""
         reason = "" if self.layout is None else self.layout.reason
         taken = {meaning: names[k].strip().lower() for meaning, k in self.positions.items() if names}
-        usual = all(name in USUAL.get(meaning, (meaning,)) for meaning, name in taken.items())
-        if not self.names or (usual and not reason):
+        documented = all(name in (meaning, PANDAS_INDEX) for meaning, name in taken.items())
+        if not self.names or documented:
             return ""
         columns: dict[str, str] = {meaning: self.names[k] for meaning, k in self.positions.items()}
         parts: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
