@@ -153,7 +153,9 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
             unseen.InputError, match=rf"no file '.*{name}'; the nearest name .* is 'edges\.csv'"
         ):
             unseen.read_graph(tmp_path / name)
-    with pytest.raises(unseen.InputError, match=r"no file '.*words\.csv'; check"):  # only the suffix is the same
+    with pytest.raises(
+        unseen.InputError, match=r"no file '.*words\.csv'; check"
+    ):  # only the suffix is the same
         unseen.read_graph(tmp_path / "words.csv")
     with pytest.raises(unseen.InputError, match=r"and no folder '.*nowhere'"):
         unseen.read_graph(tmp_path / "nowhere" / "edges.csv")

@@ -40,7 +40,7 @@ def label(
     new: NewClasses,
     search: Search,
 ) -> None:
-    """Look, name, answer, and see it change: label nodes on a page that finds out anew what the labels miss."""
+    """Label nodes in your browser; the list of missing classes is updated as you go."""
     for library in ("starlette", "uvicorn"):
         need_library(library, "the labelling app", "label")
     from unseen.explorer.label.server import LOOPBACK, App, listen, serve
@@ -121,6 +121,6 @@ def _prepare(
 def _tell(url: str, *, open_browser: bool) -> None:
     """Print the address, alone on a line, and show it to the user."""
     say(url)
-    logger.info("Ctrl-C ends it; every answer is saved when the page says so")
+    logger.info("press Ctrl-C to stop; an answer is saved as soon as the page says so")
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -317,10 +317,11 @@ def notice(graph: Graph, labels: Labels | None, report: Report, options: Options
     parts = [
         counted(graph.n_nodes, "node") + types,
         counted(graph.n_edges, "edge") + kinds + (f" ({negative:,} of negative weight)" if negative else ""),
-        counted(report.repeats, "repeat") + (f" ({kept})" if report.repeats else ""),
-        counted(report.self_loops, "self-loop"),
-        counted(int(graph.isolated.sum()), "isolated node"),
     ]
+    if report.repeats:
+        parts.append(f"{counted(report.repeats, 'repeat')} ({kept})")
+    others = {"self-loop": report.self_loops, "isolated node": int(graph.isolated.sum())}
+    parts += [counted(n, noun) for noun, n in others.items() if n]
     if labels is not None:
         parts.append(counted(graph.n_nodes - len(labels.labelled), "unlabelled node"))
     directions = "edges taken as undirected"

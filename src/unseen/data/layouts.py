@@ -35,7 +35,7 @@ def load_alone(reader: Reader[Piece], known: Sequence[pa.Array] = (), *, n_bytes
     reader.load(n_bytes)
     comments = Report(comments=reader.report.comments - before)
     if comments.losses():
-        logger.info("%s: %s", reader.name, *comments.losses())
+        logger.info("%s: %s", show_path(reader.name), *comments.losses())
     require_columns([reader], reader.options)
     piece = reader.whole(known)
     tell_ignored([reader])

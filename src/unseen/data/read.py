@@ -29,7 +29,7 @@ from unseen.data.layouts import load_alone, require_columns, tell_ignored
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import LabelRows, Reader
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
-from unseen.data.sources import attribute_source, is_path, is_pyg
+from unseen.data.sources import attribute_source, is_path, is_pyg, show_path
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, Ints, Value, as_ids, default_ids, match_ids
@@ -385,7 +385,9 @@ class Intake:
             shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
             raise no_common_id(self.edges.name, shown, self.texts.source, self.texts.ids[:3].to_pylist())
         if count:
-            logger.info("%s: %s with a text and without edges", self.texts.source, counted(count, "node"))
+            logger.info(
+                "%s: %s with a text and without edges", show_path(self.texts.source), counted(count, "node")
+            )
 
     def _tell_label_only(self, numbering: Numbering, rows: list[LabelRows], numbers: list[Ints]) -> None:
         """Say which labels name nodes that nothing else does: misspelt ids would become new nodes in silence."""

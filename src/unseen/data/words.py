@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from unseen.data.columns import without_missing_words
 from unseen.data.ids import is_string, joined
+from unseen.data.sources import show_path
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
@@ -33,7 +34,7 @@ _TEXT_WORDS = 2.5
 
 def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | None] | None:
     """Return the words of a column and its texts, or its categories; None for a column of numbers with a mistake."""
-    column = joined(table.columns[index])
+    column, source = joined(table.columns[index]), show_path(table.source)
     if pa.types.is_temporal(column.type):
         return _unused_dates(table, name, column[0])
     if not is_string(column.type):
@@ -50,13 +51,14 @@ def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | No
         try:
             block = words_of(cells, f"{table.source}: the column {name!r}")
         except InputError:
-            logger.info("%s: no two nodes share a word of the column %r; it is not used", table.source, name)
+            logger.info("%s: no two nodes share a word of the column %r; it is not used", source, name)
             return (sp.csr_array((len(cells), 0), dtype=np.float32), ()), None
-        logger.info("%s: the column %r is text; its words are features", table.source, name)
+        logger.info("%s: the column %r is text; its words are features", source, name)
         return block, cells
     values, numbers = np.unique(known, return_inverse=True)
     named = np.flatnonzero(values != "")  # an empty cell is no category
-    logger.info("%s: the column %r has %d categories; each is a feature", table.source, name, len(named))
+    categories = "1 category; it" if len(named) == 1 else f"{len(named)} categories; each"
+    logger.info("%s: the column %r has %s is a feature", source, name, categories)
     rows = sp.csr_array((np.ones(len(cells), np.float32), (np.arange(len(cells)), numbers)))
     return (sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)), None
 
@@ -91,7 +93,7 @@ def with_text(graph: Graph, piece: FeatureRows, encoder: Any) -> Graph:
     texts = np.full(graph.n_nodes, "", dtype=object)
     texts[rows] = piece.values.ravel()
     if len(rows) < graph.n_nodes:
-        logger.info("%s: %s without a text", name, counted(graph.n_nodes - len(rows), "node"))
+        logger.info("%s: %s without a text", show_path(name), counted(graph.n_nodes - len(rows), "node"))
     blocks = [words_of(texts.tolist(), name)]
     if encoder is not None:
         blocks.insert(0, _encoded(encoder, texts.tolist()))
@@ -150,7 +152,7 @@ def years_of(column: pa.Array) -> Floats | None:
 def _unused_dates(table: Table, name: str, example: object) -> tuple[Block, None]:
     logger.info(
         "%s: the column %r holds dates such as %r and is not used; dates of the form 2001-02-03 are used as years",
-        table.source,
+        show_path(table.source),
         name,
         str(example),
     )
