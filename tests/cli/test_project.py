@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import networkx as nx
 import pyarrow.parquet as pq
 import pytest
 
@@ -64,6 +65,16 @@ def test_init_prints_what_it_understood_and_writes_it(shop: Path, cli: Callable)
         "label_column": "category",
         "seed": 3,
     }
+
+
+def test_labels_among_the_attributes_are_shown(tmp_path: Path, cli: Callable) -> None:
+    graph = nx.path_graph(4)
+    nx.set_node_attributes(graph, {0: "x", 1: "y"}, "team")
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    ran = cli("init", tmp_path / "g.graphml", "--label-column", "team", "-o", tmp_path / "p.toml")
+    assert ["labels", "node:", "node,", "label:", "team"] in [
+        line.split()[1:] for line in ran.out.splitlines()
+    ]
 
 
 def test_the_same_as_json(shop: Path, cli: Callable) -> None:

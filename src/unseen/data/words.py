@@ -146,7 +146,8 @@ def years_of(column: pa.Array) -> Floats | None:
         return None
     if seconds.null_count == len(seconds):
         return None
-    return 1970 + seconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / _SECONDS_A_YEAR
+    numbers: Floats = seconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return 1970 + numbers / _SECONDS_A_YEAR
 
 
 def _unused_dates(table: Table, name: str, example: object) -> tuple[Block, None]:
