@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from unseen.errors import logger
@@ -74,6 +75,12 @@ def set_level(level: int) -> None:
     logger.handlers[:] = [*others, _Stderr()]  # a new one, which has said nothing yet
     logger.propagate = False
     logger.setLevel(level)
+
+
+def tell_output(path: Path, what: str = "") -> None:
+    """Log where a result was written, unless that is the standard output."""
+    if str(path) != "-":
+        logger.info("%swritten to %s", what, path)
 
 
 def print_json(value: Any) -> None:
