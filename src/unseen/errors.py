@@ -128,9 +128,9 @@ def unknown_name(kind: str, name: object, names: Iterable[str]) -> InputError:
         return InputError(f"unknown {kind} {name!r}; there is none here")
     near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in names], n=3, cutoff=0.6)
     by_lower = {k.lower(): k for k in names}
-    hint = f"did you mean {' or '.join(repr(by_lower[n]) for n in near)}? " if near else ""
+    hint = f"; did you mean {' or '.join(repr(by_lower[n]) for n in near)}?" if near else "."
     listed = ", ".join(names[:60]) + (f", ... ({len(names)} in all)" if len(names) > 60 else "")
-    return InputError(f"unknown {kind} {name!r}; {hint}Known: {listed}")
+    return InputError(f"unknown {kind} {name!r}{hint} Known: {listed}")
 
 
 def unknown_type(

@@ -136,3 +136,16 @@ def test_other_formats_keep_their_other_columns(cli, tmp_path, suffix):
     }
     if suffix == ".parquet":
         assert pq.read_table(target).schema.types == [pa.int64(), pa.int64(), pa.string()]
+
+
+def test_a_first_row_that_may_be_a_header_is_named(cli, files):
+    labels = files / "own.csv"
+    labels.write_text("artikel,gruppe\na,net\nf,net\n")
+    words = ("accept", labels, files / "nodes.csv", "new-1=mail", "-o", files / "out.csv")
+    warning = (
+        "line 1 (artikel, gruppe) is read as data, though its class occurs nowhere else; if this line is a"
+    )
+    assert warning in cli(*words).err
+    assert warning not in cli(*words, "--header").err
+    assert warning not in cli(*words, "--no-header").err
+    assert (files / "out.csv").read_text().startswith("artikel,gruppe\na,net\nf,net\nb,mail\n")

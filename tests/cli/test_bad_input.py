@@ -252,3 +252,12 @@ def test_a_word_that_is_no_file_names_the_nearest_file(
     monkeypatch.chdir(files)
     _one_line(cli("embed", "edges", "-o", "v.npz"), "there is no file 'edges'; the nearest .*'edges.csv'")
     _one_line(cli("embed", "debain", "-o", "v.npz"), "there is no file 'debain'; unknown data set .*'debian'")
+
+
+def test_a_missing_file_is_called_by_the_argument_that_was_typed(tmp_path: Path, cli: Callable) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("node,label\na,x\n", "utf-8")
+    assert "check the path given as SOURCE" in cli("discover", tmp_path / "e.csv", "--labels", labels).err
+    assert "given as EMBEDDING" in cli("evaluate", tmp_path / "v.npz", "--labels", labels).err
+    assert "given as NODES" in cli("accept", labels, tmp_path / "n.csv", "new-1=y", "--in-place").err
+    assert "given as LABELS" in cli("accept", tmp_path / "l.csv", labels, "new-1=y", "--in-place").err

@@ -34,7 +34,7 @@ def test_json_goes_to_stdout_alone(cli, planted):
 def test_hidden_labels_are_compared_with_the_truth(cli):
     ran = cli("discover", "debian", "--unseen", "mail,web", "--label-rate", 0.3)
     assert ran.code == 0
-    assert "In truth, " in ran.out
+    assert "unlabelled nodes belong to hidden classes" in ran.out
     auroc = float(ran.out.split("AUROC of the probabilities: ")[1].split()[0])
     assert auroc > 0.96
     assert "matches mail" in ran.out
@@ -91,7 +91,7 @@ def test_suggest_needs_no_labels(cli, files):
         (["discover", "debian"], "all 4852 nodes have a label, so there is nothing to discover"),
         (["discover", "edges.csv"], "there are no labels; give those of at least one class with --labels"),
         (["audit", "edges.csv"], "there are no labels to audit; give them with --labels"),
-        (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' names no format"),
+        (["discover", "debian", "-o", "x.xlsx"], "the suffix '.xlsx' is unknown"),
         (["discover", "debian", "--unseen", "post"], "unknown class 'post'"),
         (["discover", "debian", "--unseen", "mail", "-m", "rekt"], "unknown method 'rekt'"),
     ],

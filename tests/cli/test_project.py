@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import networkx as nx
 import pyarrow.parquet as pq
 import pytest
 
@@ -64,6 +65,16 @@ def test_init_prints_what_it_understood_and_writes_it(shop: Path, cli: Callable)
         "label_column": "category",
         "seed": 3,
     }
+
+
+def test_labels_among_the_attributes_are_shown(tmp_path: Path, cli: Callable) -> None:
+    graph = nx.path_graph(4)
+    nx.set_node_attributes(graph, {0: "x", 1: "y"}, "team")
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    ran = cli("init", tmp_path / "g.graphml", "--label-column", "team", "-o", tmp_path / "p.toml")
+    assert ["labels", "node:", "node,", "label:", "team"] in [
+        line.split()[1:] for line in ran.out.splitlines()
+    ]
 
 
 def test_the_same_as_json(shop: Path, cli: Callable) -> None:
@@ -186,7 +197,13 @@ def test_a_mistake_is_named_with_its_line(project: Path, cli: Callable) -> None:
     assert f"unseen.toml, line {line}: unknown key 'lable_column'; did you mean 'label_column'" in ran.err
     path.write_text(text + "dim = 9999\n", "utf-8")
     ran = cli("embed", "-m", "smoothfeats")
-    assert f"dim (unseen.toml, line {len(text.splitlines()) + 1}) is 9999" in ran.err
+    last = len(text.splitlines()) + 1
+    assert f"unseen.toml, line {last}: dim is 9999" in ran.err
+    path.write_text(text.replace(text.splitlines()[line - 1], 'label_column = "typ"'), "utf-8")
+    assert f"has no column 'typ' (unseen.toml, line {line}: label_column); it has" in cli("discover").err
+    path.write_text(text + 'method = "smoothfeat"\n', "utf-8")
+    assert f"unseen.toml, line {last}: unknown method 'smoothfeat'; did you mean" in cli("discover").err
+    path.write_text(text, "utf-8")
     assert "--dim is 999," in cli("embed", "-m", "smoothfeats", "--dim", 999).err
 
 

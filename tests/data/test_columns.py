@@ -38,7 +38,7 @@ def write(path: Path, content: str) -> Path:
         ("follower,followee,since,strength\na,b,2020-01-01,0.5\n", "follower -> followee, weight strength"),
         (",person,friend,score\n0,a,b,1\n1,b,c,2\n", "person -> friend, weight score"),
         ("head,relation,tail\na,likes,b\nb,hates,c\n", "head -> tail, type relation"),
-        ("target;source\na;b\n", ""),
+        ("target;source\na;b\n", "edges.csv: source -> target"),
     ],
 )
 def test_the_columns_of_edges(
@@ -132,7 +132,7 @@ def test_inspect_file(tmp_path: Path) -> None:
     assert (bare.delimiter, bare.has_header) == (" ", False)
     assert bare.columns == {"src": 0, "dst": 1, "weight": 2}
     texts = inspect_file(write(tmp_path / "t.csv", "sku,description\nP1,red chair\n"), "text")
-    assert texts.columns == {"node": "sku"}
+    assert texts.columns == {"node": "sku", "text": "description"}
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -153,6 +153,10 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
             unseen.InputError, match=rf"no file '.*{name}'; the nearest name .* is 'edges\.csv'"
         ):
             unseen.read_graph(tmp_path / name)
+    with pytest.raises(
+        unseen.InputError, match=r"no file '.*words\.csv'; check"
+    ):  # only the suffix is the same
+        unseen.read_graph(tmp_path / "words.csv")
     with pytest.raises(unseen.InputError, match=r"and no folder '.*nowhere'"):
         unseen.read_graph(tmp_path / "nowhere" / "edges.csv")
 
@@ -163,3 +167,26 @@ def test_a_sheet_names_the_way_out(tmp_path: Path) -> None:
         unseen.InputError, match=r"save the sheet as \.csv, or run: .*read_excel\('.*edges\.xlsx'"
     ):
         unseen.read_graph(sheet)
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "notice"),
+    [
+        ("labels", "node,label\na,x\n", ""),
+        ("labels", "id,label\na,x\n", "labels.csv: node id, label label"),
+        ("features", "node,size\na,1\nb,2\nc,3\n", ""),
+        ("features", "id,size\na,1\nb,2\nc,3\n", "features.csv: node id"),
+        ("text", "node,text\na,old red\nb,old\nc,red\n", ""),
+        ("text", "id,title\na,old red\nb,old\nc,red\n", "text.csv: node id, text title"),
+        ("text", "id,title,tag\na,old red,x\nb,old,y\nc,red,x\n", "consists of the columns 'title', 'tag'"),
+    ],
+)
+def test_each_header_that_is_not_the_documented_one_has_a_notice(
+    tmp_path: Path, role: str, content: str, notice: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "unseen")
+    edges = write(tmp_path / "e.csv", "src,dst\na,b\nb,c\n")
+    arguments: dict[str, Any] = {role: write(tmp_path / f"{role}.csv", content)}
+    assert unseen.read(edges, **arguments).graph.n_nodes == 3
+    assert notice in caplog.text
+    assert bool(notice) == (f"{role}.csv: " in caplog.text)

@@ -188,7 +188,7 @@ def test_stdout_that_is_a_pipe_is_called_so() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no such folder here")
 def test_folder_that_takes_no_files() -> None:
-    with pytest.raises(OutputError, match="the folder /proc takes no new files; choose another place"):
+    with pytest.raises(OutputError, match="the folder /proc does not take new files; choose another place"):
         require_writable("/proc/x")
 
 

@@ -96,10 +96,10 @@ def test_paths(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", ["edges", "nodes", "features", "labels"])
 def test_unknown_suffix_lists_the_known_ones(tmp_path: Path, source: str) -> None:
-    strange = write(tmp_path / "x.xlsx", "a,b\n")
+    strange = write(tmp_path / "x.sav", "a\0b\n")
     arguments: dict[str, Any] = {"edges": write(tmp_path / "e.csv", "a,b\n"), source: strange}
     with pytest.raises(
-        unseen.InputError, match=rf"suffix '\.xlsx', which `{source}` cannot .* \.csv, .*\.parquet"
+        unseen.InputError, match=rf"suffix '\.sav', which `{source}` cannot .* \.csv, .*\.parquet"
     ):
         unseen.read_graph(**arguments)
 
@@ -331,8 +331,6 @@ def test_tables() -> None:
     with pytest.raises(unseen.InputError, match=r"`features`, row 2: the feature 1 is missing"):
         unseen.read_graph(edges, features=gap, missing="error")
     when = pa.array([0, 1], pa.date32())
-    with pytest.raises(unseen.InputError, match=r"the column 'when' holds dates such as"):
-        unseen.read_graph(edges, features=pa.table({"node": ["a", "b"], "when": when}))
     graph = unseen.read_graph(edges)
     with pytest.raises(unseen.InputError, match=r"`labels`: the labels have the type date32"):
         unseen.read_labels(pa.table({"node": ["a", "b"], "label": when}), graph)

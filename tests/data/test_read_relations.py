@@ -45,8 +45,7 @@ def test_types_and_signs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> No
     assert graph.node_types is not None
     assert graph.node_types.tolist() == ["author", "author", "paper", "paper", "venue"]
     assert caplog.messages[-1].endswith(
-        "5 nodes of 3 types, 4 edges in 3 relations (1 of negative weight), 0 repeats, 0 self-loops, "
-        "0 isolated nodes; edges taken as undirected"
+        "5 nodes of 3 types, 4 edges in 3 relations (1 of negative weight); edges taken as undirected"
     )
     assert read(tmp_path, drop_negative=True).report.dropped_negative == 1
     assert not read(tmp_path, absolute=True).graph.is_signed

@@ -42,11 +42,11 @@ def test_folder(tmp_path: Path) -> None:
 
 
 def test_unknown_suffix_on_reading(tmp_path: Path) -> None:
-    (tmp_path / "v.pkl").write_bytes(b"x")
+    (tmp_path / "v.sav").write_bytes(b"x")
     with pytest.raises(
-        InputError, match=r"'\.pkl', which `vectors` cannot be read from; .*known are \.csv, .*\.parquet"
+        InputError, match=r"'\.sav', which `vectors` cannot be read from; .*known are \.csv, .*\.parquet"
     ):
-        read_embedding(tmp_path / "v.pkl")
+        read_embedding(tmp_path / "v.sav")
 
 
 SUFFIXES = (".parquet", ".npz", ".npy", ".w2v.txt", ".w2v.txt.gz", ".tsv", ".csv", ".csv.gz")
@@ -150,14 +150,14 @@ def test_duplicated_ids(tmp_path: Path, suffix: str) -> None:
     [
         ("v.csv", "node,x,y\na,1,2\nb,1\n", r"v\.csv', line 3 has 2 columns but the header has 3"),
         ("v.csv", "node,x,y\na,1,2\n\nb,1,2,3\n", "line 4 has 4 columns but the header has 3"),
-        ("v.csv", "node,x,y\na,1,2\nb,1,two\n", "line 3: the number 'y' is 'two', which is not a number"),
-        ("v.csv", "node,x,y\na,1,\n", "line 2: the number 'y' is missing"),
+        ("v.csv", "node,x,y\na,1,2\nb,1,two\n", "line 3: the dimension 'y' is 'two', which is not a number"),
+        ("v.csv", "node,x,y\na,1,\n", "line 2: the dimension 'y' is missing"),
         ("v.csv", "node\na\n", "has no column beside the node ids; vectors need at least one"),
         ("v.csv", "node,x,y\n", "holds no vectors"),
         ("v.tsv", "a\nb\n", "vectors need at least one"),
         ("v.txt", "2 3\na 1 2 3\nb 1 2\n", "line 3 has 3 columns but the first line has 4"),
         ("v.txt", "a 1 2\nb 1\n", "line 2 has 2 columns but the first line has 3"),
-        ("v.txt", "a 1 2\nb 1 x\n", "line 2: the number '2' is 'x', which is not a number"),
+        ("v.txt", "a 1 2\nb 1 x\n", "line 2: the dimension '2' is 'x', which is not a number"),
         ("v.txt", "3 2\na 1 2\nb 1 2\n", "line 1 announces 3 vectors and 2 follow"),
         ("v.txt", "3 2\n", "line 1 announces 3 vectors and 0 follow"),
         ("v.txt", "\n \n", "holds no vectors"),
@@ -179,11 +179,11 @@ def test_faulty_text(tmp_path: Path, name: str, text: str, sentence: str) -> Non
         ),
         (
             {"node": ["a", "b"], "vector": [[1.0], None]},
-            "row 2: the number 0 is missing",
+            "row 2: the dimension 0 is missing",
         ),
-        ({"node": ["a", "b"], "vector": [[1.0], [None]]}, "row 2: the number 0 is missing"),
+        ({"node": ["a", "b"], "vector": [[1.0], [None]]}, "row 2: the dimension 0 is missing"),
         ({"node": ["a", None], "vector": [[1.0], [1.0]]}, "row 2: the id of `node` is empty"),
-        ({"node": ["a", "b"], "x": [1.0, None]}, "row 2: the number 'x' is missing"),
+        ({"node": ["a", "b"], "x": [1.0, None]}, "row 2: the dimension 'x' is missing"),
         (
             {"node": ["a", "b"], "label": ["x", "y"]},
             r"needed is a column `vector` .* found node \(string\), label \(string\)",

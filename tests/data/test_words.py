@@ -95,11 +95,24 @@ def test_columns_of_text_and_categories(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "dates", [["2001-02-03"] * 4, ["1.2.2001", "3.4.2002"] * 2, pd.to_datetime(["2001-02-03"] * 4)]
+    "dates",
+    [
+        ["2001-01-01", "2001-07-02 12:30:00", "", "2003-01-01"],
+        pd.to_datetime(["2001-01-01", "2001-07-02", None, "2003-01-01"]),
+    ],
 )
-def test_dates_are_refused(dates: Any) -> None:
-    with pytest.raises(InputError, match=r"the column 'since' holds dates such as .*; write them as numbers"):
-        unseen.read_graph(PAIRS, features=frame(since=dates))
+def test_dates_are_years(dates: Any) -> None:
+    graph = unseen.read_graph(PAIRS, features=frame(since=dates, size=[1, 2, 3, 4]))
+    assert graph.feature_names == ("since", "size")
+    years = graph.features[:, 0]
+    assert np.allclose(years, [2001, 2001.5, 2001.5, 2003], atol=0.01)  # the median where one is missing
+
+
+def test_dates_whose_order_is_unclear_are_not_used(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    graph = unseen.read_graph(PAIRS, features=frame(since=["1.2.2001", "3.4.2002"] * 2, size=[1, 2, 3, 4]))
+    assert graph.feature_names == ("size",)
+    assert "the column 'since' holds dates such as '1.2.2001' and is not used" in caplog.text
 
 
 def test_a_mistake_among_numbers_is_no_word(tmp_path: Path) -> None:

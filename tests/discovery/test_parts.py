@@ -7,8 +7,10 @@ import dataclasses
 import gzip
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
@@ -295,7 +297,10 @@ def test_what_was_found_is_written_and_read_again(case, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("nodes.txt", "the suffix '.txt' names no format"), ("nodes.parquet.gz", "only text is written as .gz")],
+    [
+        ("nodes.txt", "the suffix '.txt' is unknown"),
+        ("nodes.parquet.gz", "only text is written as .gz"),
+    ],
 )
 def test_a_wrong_suffix_gets_a_sentence(case, tmp_path, name, message):
     with pytest.raises(unseen.InputError, match=message):
@@ -322,6 +327,19 @@ def test_the_headline_adds_up(case):
         in sentence
     )
     assert case.found.coverage.expected_unseen == pytest.approx(p.sum())
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "sentence"),
+    [
+        ([0.02, 0.48, 0.5], "About 1 of the other 3 nodes (33 %) belongs to missing classes: no node has a"),
+        ([0.9, 0.5, 0.5], "1 node has a probability above 0.5 (about 1 of them is expected to be new)"),
+        ([0.9, 0.5, 0.5], "about 1 more is expected"),
+    ],
+)
+def test_the_headline_is_grammatical(probabilities, sentence):
+    nodes = pa.table({"unseen_probability": probabilities})
+    assert sentence in headline(SimpleNamespace(nodes=nodes))
 
 
 @pytest.mark.parametrize("aurocs", [(0.6,), (0.7, 0.6), (0.79, 0.69, 0.85)])

@@ -57,7 +57,7 @@ def test_very_wide_features_are_announced(caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_an_id_of_a_million_letters_costs_no_more_than_others() -> None:
-    from unseen.linalg.keyed import node_keys
+    from unseen.randomness import node_keys
 
     ids = np.array(["x" * 1_000_000, "x" * 999_999 + "y", "a"], dtype=object)
     keys = node_keys(ids, 0)

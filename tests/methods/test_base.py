@@ -125,7 +125,7 @@ def test_dense_and_negative_columns_are_divided_by_their_deviation() -> None:
 
 @pytest.mark.parametrize("name", ["smoothfeats", "tadw"])
 def test_the_unit_of_a_measurement_does_not_matter(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "unseen")
+    caplog.set_level("DEBUG", "unseen")
     raw, adjacency = _columns(), DATA.graph.adjacency[:60][:, :60]
     grams = []
     for unit in (1.0, 1e-4):

@@ -123,14 +123,18 @@ class Command(typer.core.TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; from here on, messages name the flag of a parameter, or its place in the project file."""
-        flags = {each.name: max(each.opts, key=len) for each in self.params if each.opts[0].startswith("-")}
+        flags = {
+            each.name: max(each.opts, key=len) if each.opts[0].startswith("-") else each.name.upper()
+            for each in self.params
+        }
         if self.project is not None:
             logger.info("options come from %s", self.project.path)
             for name in flags.keys() & self.project.values.keys():
                 if ctx.get_parameter_source(name).name == "DEFAULT_MAP":
-                    flags[name] = f"{name} ({self.project.place(name)})"
+                    flags[name] = f"{self.project.place(name)}: {name}"
         set_flags(
-            {options.PARAMETERS.get(name, name): flag for name, flag in flags.items()}
+            flags
+            | {other: flags[name] for name, other in options.PARAMETERS.items() if name in flags}
             | {name: f"--param {name}" for name in options.parameter_names(ctx.params.get("param"))}
         )
         return super().invoke(ctx)

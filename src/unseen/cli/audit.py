@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_rows, progress
+from unseen.cli.output import print_json, print_rows, progress, tell_output
 from unseen.errors import InputError, logger
 
 
@@ -23,7 +23,7 @@ def audit(source: options.Source, *, output: options.TableFile = None, search: S
     logger.info(doubts.sentence)
     if output is not None:
         write_result(output, doubts.table)
-        logger.info("written to %s", output)
+        tell_output(output)
     if search.json:
         report = {"source": data.name, "seed": search.seed, "expected_precision": doubts.expected_precision}
         print_json({**report, "doubts": doubts.to_pylist()})

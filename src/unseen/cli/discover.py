@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import Input, NewClasses, Search
-from unseen.cli.output import print_json, progress
+from unseen.cli.output import print_json, progress, tell_output
 from unseen.data.files import STANDARD
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
@@ -38,7 +38,7 @@ def discover(
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:
         result.save(path)
-        logger.info("written to %s", path)
+        tell_output(path)
     if search.json:
         report = {"source": data.name, "seed": search.seed, **result.to_json()}
         print_json(report if truth is None else {**report, "truth": truth.to_dict()})

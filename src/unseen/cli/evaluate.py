@@ -110,7 +110,7 @@ def _splits(
     cls = find_method(vectors.method)
     if cls is not None and cls.uses_labels:
         logger.warning(
-            "%s learns from labels: nodes whose labels it saw look better here than new ones would; "
+            "%s may have learned from these labels, and then the scores are too good for nodes without a label; "
             "embed with --label-rate to keep labels apart for the test",
             vectors.method,
         )

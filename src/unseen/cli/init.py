@@ -84,11 +84,14 @@ class _Doubts(logging.Handler):
 def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[str, str], FileLayout]:
     """Return how each file was read, by its role and name."""
     from unseen.data.layouts import inspect_file
+    from unseen.data.sources import attribute_source
 
-    features = settings.feature_sources()
+    features, labels = settings.feature_sources(), settings.labels or []
     paths = features.values() if isinstance(features, dict) else [features]
     roles = [("edges", Path(source)), ("nodes", settings.nodes), *(("features", path) for path in paths)]
-    roles += [("text", settings.text), *(("labels", path) for path in settings.labels or [])]
+    if not labels and settings.label_column:  # a column of another file, or an attribute of the nodes
+        labels = [attribute_source(Path(source), features, settings.text)]
+    roles += [("text", settings.text), *(("labels", path) for path in labels)]
     layouts = {}
     for role, path in roles:
         known_ids = None if role == "edges" else data.graph.node_ids

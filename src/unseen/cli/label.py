@@ -41,7 +41,7 @@ def label(
     new: NewClasses,
     search: Search,
 ) -> None:
-    """Look, name, answer, and see it change: label nodes on a page that finds out anew what the labels miss."""
+    """Label nodes in your browser; the list of missing classes is updated as you go."""
     for library in ("starlette", "uvicorn"):
         need_library(library, "the labelling app", "label")
     from unseen.explorer.label.server import LOOPBACK, App, listen, serve
@@ -126,7 +126,7 @@ def _tell(url: str, folder: Path | None) -> None:
     All users of a machine see the command lines of its processes, and the address has the secret in it.
     """
     say(url)
-    logger.info("Ctrl-C ends it; every answer is saved when the page says so")
+    logger.info("press Ctrl-C to stop; an answer is saved as soon as the page says so")
     if folder is not None:
         page = folder / "open.html"
         page.touch(mode=0o600)

@@ -22,7 +22,13 @@ SHORT = {"output": "-o", "method": "-m"}
 """Short flags of options, the same in every command."""
 METAVARS = {Path: "FILE", int: "N", float: "NUMBER", str: "TEXT"}
 """What the help shows for a value, unless :class:`As` says it."""
-PARAMETERS = {"dim": "n_components", "classes": "n_classes", "seed": "random_state"}
+PARAMETERS = {
+    "dim": "n_components",
+    "classes": "n_classes",
+    "seed": "random_state",
+    "source": "edges",
+    "embedding": "vectors",
+}
 """Options that a parameter of another name takes; a message that names the parameter shows the flag."""
 
 

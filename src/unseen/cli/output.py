@@ -9,13 +9,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from unseen.errors import logger
 
 PARAMETER = re.compile(
     r"`(?P<name>\w+)`(?: of [A-Z]\w*)?(?: \(--[\w-]+\))?"  # `n_components` of RECT, `nodes` (--nodes)
-    r"|\b\w+=[^\s,(]+(?: \((?P<flag>--[\w-]+)\)|, (?=--))"  # header=True (--header); strict=True, --strict
+    r"|\b(?P<option>\w+)=[^\s,(]+(?: \((--[\w-]+)\)|, (--[\w-]+))"  # header=True (--header); strict=True, --strict
 )
 """How messages of the library name a parameter; what else is in backticks is no parameter and stays as it is."""
 _flags: dict[str, str] = {}
@@ -62,7 +63,7 @@ def with_flags(message: str) -> str:
 
     def translate(match: re.Match[str]) -> str:
         if match["name"] is None:
-            return match["flag"] or ""
+            return _flags.get(match["option"], match[3] or match[4])
         return _flags.get(match["name"], match[0])
 
     return PARAMETER.sub(translate, message)
@@ -74,6 +75,12 @@ def set_level(level: int) -> None:
     logger.handlers[:] = [*others, _Stderr()]  # a new one, which has said nothing yet
     logger.propagate = False
     logger.setLevel(level)
+
+
+def tell_output(path: Path, what: str = "") -> None:
+    """Log where a result was written, unless that is the standard output."""
+    if str(path) != "-":
+        logger.info("%swritten to %s", what, path)
 
 
 def print_json(value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from unseen.cli import options
 from unseen.cli.discover import find_classes
 from unseen.cli.inputs import NewClasses, Search
-from unseen.cli.output import print_json
+from unseen.cli.output import print_json, tell_output
 from unseen.data.files import STANDARD
 from unseen.errors import logger
 
@@ -34,7 +34,7 @@ def predict(
     if output is not None or not search.json:
         write_result(output or STANDARD, table)
     if output is not None:
-        logger.info("written to %s", output)
+        tell_output(output)
     if search.json:
         report: dict[str, Any] = {"source": data.name, "seed": search.seed, "status": dict(statuses)}
         report["classes"] = dict(Counter(table["class"].to_pylist()))

@@ -11,7 +11,7 @@ from unseen.cli.embed import Learning
 from unseen.cli.inputs import NewClasses, Settings
 from unseen.cli.options import Common, Source
 from unseen.data.project import GRAPH, NAME, Project, read_project
-from unseen.errors import UsageError
+from unseen.errors import InputError, UsageError
 from unseen.params import Parameter
 
 OUTPUTS = {"embed": "vectors.parquet"}
@@ -46,7 +46,9 @@ def find_project(given: Mapping[str, Any], *, needs_graph: bool) -> Project | No
     """Return the project file that is named, or else that of this folder; None if there is none and none is needed."""
     path = Path(given.get("project") or NAME)
     if "project" in given or path.exists():
-        return read_project(path / NAME if path.is_dir() else path, project_options())
+        project = read_project(path / NAME if path.is_dir() else path, project_options())
+        _check_method(project)
+        return project
     if needs_graph or given.get("embedding") is None:
         msg = (
             "there is no graph: name an edge file or a data set, or write a project file for this folder with "
@@ -54,6 +56,17 @@ def find_project(given: Mapping[str, Any], *, needs_graph: bool) -> Project | No
         )
         raise UsageError(msg)
     return None
+
+
+def _check_method(project: Project) -> None:
+    if "method" in project.values:
+        from unseen.methods.registry import method_class
+
+        try:
+            method_class(project.values["method"])
+        except InputError as error:
+            msg = f"{project.place('method')}: {error}"
+            raise InputError(msg) from None
 
 
 def project_defaults(

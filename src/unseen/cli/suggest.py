@@ -6,8 +6,8 @@ from typing import Annotated
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_rows, progress
-from unseen.errors import counted, logger
+from unseen.cli.output import print_json, print_rows, progress, tell_output
+from unseen.errors import counted
 from unseen.params import Limits
 
 
@@ -31,7 +31,7 @@ def suggest(
         )
     if output is not None:
         save_suggestions(suggestions, output)
-        logger.info("%s written to %s", counted(len(suggestions), "node"), output)
+        tell_output(output, f"{counted(len(suggestions), 'node')} ")
     listed = [each.to_dict() for each in suggestions]
     if search.json:
         print_json({"source": data.name, "seed": search.seed, "suggestions": listed})

@@ -16,6 +16,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import Numbering, coded, id_column, number_ids
+from unseen.data.sources import show_path
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, Floats, IdArray, Ints, Place, check_symmetrize, checked_weights, merged
@@ -269,7 +270,7 @@ def tell_text_only(edges: str, texts: FeatureRows, numbering: Numbering, place: 
         shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
         raise no_common_id(edges, shown, texts.source, ids)
     if count:
-        logger.info("%s: %s with a text and without edges", texts.source, counted(count, "node"))
+        logger.info("%s: %s with a text and without edges", show_path(texts.source), counted(count, "node"))
 
 
 def find_label_only(
@@ -345,10 +346,11 @@ def notice(graph: Graph, labels: Labels | None, report: Report, options: Options
     parts = [
         counted(graph.n_nodes, "node") + types,
         counted(graph.n_edges, "edge") + kinds + (f" ({negative:,} of negative weight)" if negative else ""),
-        counted(report.repeats, "repeat") + (f" ({kept})" if report.repeats else ""),
-        counted(report.self_loops, "self-loop"),
-        counted(int(graph.isolated.sum()), "isolated node"),
     ]
+    if report.repeats:
+        parts.append(f"{counted(report.repeats, 'repeat')} ({kept})")
+    others = {"self-loop": report.self_loops, "isolated node": int(graph.isolated.sum())}
+    parts += [counted(n, noun) for noun, n in others.items() if n]
     if labels is not None:
         parts.append(counted(graph.n_nodes - len(labels.labelled), "unlabelled node"))
     directions = "edges taken as undirected"

@@ -30,8 +30,6 @@ USUAL = {
 """What columns are usually called."""
 NOT_USED = " (not used)"
 """Ends the name of a column that has the usual name where the user named another."""
-
-
 _NO_VALUE = ("", "nan", "NaN", "NAN", *MISSING_WORDS)
 
 

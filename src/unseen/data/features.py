@@ -20,9 +20,9 @@ from unseen.data.objects_plain import has_node_keys
 from unseen.data.options import Missing, Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
-from unseen.data.sources import Role, is_same_source
+from unseen.data.sources import Role, is_same_source, show_path
 from unseen.data.tables import Matrix, Table
-from unseen.data.words import Block, block_of, stacked_blocks
+from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger
 from unseen.ids import Array, Features, Ints, numbers_of
 
@@ -96,6 +96,7 @@ class FeatureReader(Reader[FeatureRows]):
         """Return the features of columns, their names, and the texts where one column holds some."""
         numbers, words, texts = list[Block](), list[Block](), list[list[str]]()
         names: Any = batch.names
+        source = show_path(batch.source)
         for k in columns:
             what = f"{self.noun} {k}" if names is None else f"{self.noun} {names[k]!r}"
             if is_list(batch.columns[k].type):
@@ -103,14 +104,17 @@ class FeatureReader(Reader[FeatureRows]):
                 numbers.append((lists, tuple(f"{names[k]} {j}" for j in range(lists.shape[1]))))
                 continue
             if self.role == "features" and pa.types.is_nested(batch.columns[k].type):
-                logger.info(
-                    "%s: the column %r holds several values a node and is not used", batch.source, names[k]
-                )
+                logger.info("%s: the column %r holds several values a node and is not used", source, names[k])
                 continue
             try:
                 column = number_column(batch, k, what, self.rule, self.kind)
                 numbers.append((column[:, None], () if names is None else (names[k],)))
             except InputError as error:
+                years = years_of(joined(batch.columns[k])) if self.role == "features" and names else None
+                if years is not None and not self.in_pieces:
+                    logger.info("%s: the column %r holds dates; it is used as years", source, names[k])
+                    numbers.append((years[:, None], (names[k],)))
+                    continue
                 block, cells = self._words(batch, k, error)
                 words.append(block)
                 texts += [] if cells is None else [cells]
@@ -285,10 +289,10 @@ def fill_missing(
     values = values.copy()
     values[row, column] = fills[column]
     for k in np.setdiff1d(np.arange(width), kept):
-        logger.info("%s: the column %s has no values and is not used", source, name(int(k)))
+        logger.info("%s: the column %s has no values and is not used", show_path(source), name(int(k)))
     if len(partly):
         shown = first_of([f"{name(int(k))} ({counts[k]})" for k in partly])
         by = "the median of the column" if how == "median" else "0"
         total = counted(int(counts[partly].sum()), "missing number")
-        logger.info("%s: %s replaced by %s: %s", source, total, by, shown)
+        logger.info("%s: %s replaced by %s: %s", show_path(source), total, by, shown)
     return values[:, kept], kept

@@ -350,7 +350,7 @@ def _output_error(target: Path, error: OSError) -> OutputError:
     folder = target.parent
     no_right = f"you may not write to the folder {folder}; choose another place or change its rights"
     reasons = {
-        errno.ENOENT: f"the folder {folder} takes no new files; choose another place"
+        errno.ENOENT: f"the folder {folder} does not take new files; choose another place"
         if folder.is_dir()
         else f"the folder {folder} does not exist; create it first",
         errno.ELOOP: "it is a link that leads back to itself; remove it or choose another name",

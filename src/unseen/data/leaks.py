@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from unseen.data.columns import label_values, listed
 from unseen.data.ids import is_string, joined
 from unseen.data.names import LABEL, NODE, PANDAS_INDEX, lower
+from unseen.data.sources import show_path
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
@@ -68,7 +69,8 @@ def feature_positions(
     for found, what in ((labels, "the labels"), (copies, "ids"), (codes, "the labels in another form")):
         for k in [] if quiet else dict.fromkeys(found):
             name = repr(table.names[k]) if table.names else k + 1
-            logger.info("%s: the column %s holds %s and is not used as a feature", table.source, name, what)
+            source = show_path(table.source)
+            logger.info("%s: the column %s holds %s and is not used as a feature", source, name, what)
     return [k for k in others if k not in codes]
 
 

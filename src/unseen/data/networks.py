@@ -99,7 +99,7 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     }
     unsaid = [what for what, is_there in lost.items() if is_there]
     if unsaid and suffix in _PLAIN_EDGES:
-        msg = f"{path}: {suffix} files cannot hold {' and '.join(unsaid)}; use .csv, .parquet or .graphml"
+        msg = f"{path}: {suffix} files are written without {' and '.join(unsaid)}; use .csv, .parquet or .graphml"
         raise UnsupportedError(msg)
     if all((relation.matrix.data == 1).all() for relation in graph.relations):
         for _, _, data in theirs.edges(data=True):

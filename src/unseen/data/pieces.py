@@ -118,7 +118,7 @@ class Reader(Generic[Piece]):
     layout : Layout or None
         That of a text file.
     notice : str
-        Which columns were taken, where they do not have the usual names.
+        Which columns were taken, where they are not called as the documentation calls them.
     """
 
     role: Role
@@ -252,11 +252,11 @@ class Reader(Generic[Piece]):
         return {meaning: table.names.index(self._order[k]) for meaning, k in self.positions.items()}
 
     def _describe_columns(self, names: Sequence[str]) -> str:
-        """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing if they have usual names."""
+        """Return which columns were taken (``edges.csv: from -> to, weight n``), nothing for ``src,dst,weight``."""
         reason = "" if self.layout is None else self.layout.reason
         taken = {meaning: names[k].strip().lower() for meaning, k in self.positions.items() if names}
-        usual = all(name in USUAL.get(meaning, (meaning,)) for meaning, name in taken.items())
-        if not self.names or (usual and not reason):
+        documented = all(name in (meaning, PANDAS_INDEX) for meaning, name in taken.items())
+        if not self.names or documented:
             return ""
         columns: dict[str, str] = {meaning: self.names[k] for meaning, k in self.positions.items()}
         parts: list[str] = [f"{columns.pop('src')} -> {columns.pop('dst')}"] if self.role == "edges" else []
@@ -282,7 +282,7 @@ def load_alone(reader: Reader[Piece], known: Sequence[pa.Array] = (), *, n_bytes
     reader.load(n_bytes)
     comments = Report(comments=reader.report.comments - before)
     if comments.losses():
-        logger.info("%s: %s", reader.name, *comments.losses())
+        logger.info("%s: %s", show_path(reader.name), *comments.losses())
     require_columns([reader], reader.options)
     piece = reader.whole(known)
     tell_ignored([reader])

@@ -257,8 +257,13 @@ def read_labels(
 def read_label_list(source: Any, options: Options | None = None) -> Labels:
     """Return labels without a graph: their own ids, in the order of first appearance, are the nodes."""
     report = Report()
-    rows = load_alone(LabelReader(source, options, report))
+    reader = LabelReader(source, options, report)
+    rows = load_alone(reader)
     numbering = number_ids([rows.ids])
+    names = rows.names.to_pylist()
+    if reader.first is not None and len(names) > 1 and names[0] == reader.first[1] not in names[1:]:
+        line = f"{reader.first_place} ({', '.join(reader.first)})"
+        logger.warning("%s is read as data, though its class occurs nowhere else%s", line, HEADER_HINT)
     tell_missing_words(report.missing_words)
     return labels_of([rows], numbering.columns, numbering.ids)
 

@@ -39,9 +39,9 @@ from unseen.data.names import (
 )
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
-from unseen.data.sources import Role
+from unseen.data.sources import Role, show_path
 from unseen.data.tables import Matrix, Table
-from unseen.errors import InputError, counted
+from unseen.errors import InputError, counted, logger
 from unseen.ids import (
     MISSING_WORDS,
     UNLABELLED,
@@ -267,6 +267,9 @@ class TextReader(LabelReader):
         node = self._positions_in(table)["node"]
         columns = [k for k in range(len(table.columns)) if k != node]
         columns = feature_positions(table, columns, ids[0], self.label_names)
+        if table.names and len(table.columns) > 2:
+            names = listed([table.names[k] for k in columns])
+            logger.info("%s: the text of a node consists of the columns %s", show_path(table.source), names)
         texts = [table.columns[k].to_pylist() for k in columns]
         cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]
         return FeatureRows(ids[0], np.array(cells, dtype=object)[:, None], None, table.source)
@@ -274,4 +277,5 @@ class TextReader(LabelReader):
     def _positions(self, table: Table) -> dict[str, int]:
         if len(table.columns) < 2:
             raise lack_of_columns(table, "texts are `node, text`")
-        return {"node": id_position(table.names or ()) or 0}
+        node = id_position(table.names or ()) or 0
+        return {"node": node, "text": 1 - node} if len(table.columns) == 2 else {"node": node}

@@ -166,11 +166,10 @@ def format_of(path: Path, role: Role) -> Format:
             return next(f for f in FORMATS if f.name == "text")
         suffixes = _suffixes(f for f in FORMATS if role in f.roles)
         way = _ADVICE.get(data_suffix(path))
-        advice = _nearest(data_suffix(path), suffixes) if way is None else f"{way.format(path, path.stem)}; "
-        msg = (
-            f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; "
-            f"{advice}known are {suffixes}, text also with .gz and .zst"
-        )
+        advice = f"{_nearest(data_suffix(path), suffixes)}known are {suffixes}, text also with .gz and .zst"
+        if way is not None:
+            advice = way.format(path, path.stem)
+        msg = f"{str(path)!r} has the suffix {data_suffix(path)!r}, which `{role}` cannot be read from; {advice}"
         raise InputError(msg)
     return format_
 
@@ -294,7 +293,9 @@ def missing_file(path: Path, remedy: str) -> InputError:
     names = sorted(each.name for each in path.parent.iterdir())
     stem = path.name.lower().partition(".")[0]
     near = [name for name in names if name.lower().partition(".")[0] == stem]
-    near = near or difflib.get_close_matches(path.name, names, n=1)
+    if not near:  # the suffix says nothing about how similar two names are
+        stems = {name.lower().partition(".")[0]: name for name in reversed(names)}
+        near = [stems[each] for each in difflib.get_close_matches(stem, stems, n=1)]
     hint = f"the nearest name in that folder is {near[0]!r}; " if near else ""
     return InputError(f"there is no file {str(path)!r}; {hint}{remedy}")
 

@@ -90,7 +90,7 @@ class VectorReader(FeatureReader):
     """Vectors: as features, in 32 bits; more names of ids are understood, and ids may be missing."""
 
     role: Role = "vectors"
-    noun = "number"
+    noun = "dimension"
     rule = "vectors must be finite numbers that fit into 32-bit floats"
     kind = np.float32
 

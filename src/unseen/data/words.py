@@ -13,10 +13,11 @@ import scipy.sparse as sp
 
 from unseen.data.columns import without_missing_words
 from unseen.data.ids import is_string, joined
+from unseen.data.sources import show_path
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import match_ids
+from unseen.ids import Floats, match_ids
 
 if TYPE_CHECKING:
     from unseen.data.pieces import FeatureRows
@@ -25,6 +26,7 @@ Block = tuple[Any, tuple[str, ...]]
 """Columns of a feature matrix, and their names."""
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}")
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?", re.IGNORECASE)
+_SECONDS_A_YEAR = 365.2425 * 24 * 3600
 _FEW_VALUES = 50
 _TEXT_WORDS = 2.5
 """With more words in the mean cell a column is text, with fewer it is a category."""
@@ -32,16 +34,16 @@ _TEXT_WORDS = 2.5
 
 def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | None] | None:
     """Return the words of a column and its texts, or its categories; None for a column of numbers with a mistake."""
-    column = joined(table.columns[index])
+    column, source = joined(table.columns[index]), show_path(table.source)
     if pa.types.is_temporal(column.type):
-        raise _dates(table, name, column[0])
+        return _unused_dates(table, name, column[0])
     if not is_string(column.type):
         return None
     cells = [(cell or "").strip() for cell in column.to_pylist()]
     known = [(cell or "").strip() for cell in without_missing_words(column).to_pylist()]
     filled = [cell for cell in known if cell]
     if filled and all(_DATE.fullmatch(cell) for cell in filled):
-        raise _dates(table, name, filled[0])
+        return _unused_dates(table, name, filled[0])
     if 2 * sum(_NUMBER.fullmatch(cell) is not None for cell in filled) >= len(filled):
         return None
     words = sum(len(cell.split()) for cell in filled) / len(filled)
@@ -49,13 +51,14 @@ def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | No
         try:
             block = words_of(cells, f"{table.source}: the column {name!r}")
         except InputError:
-            logger.info("%s: no two nodes share a word of the column %r; it is not used", table.source, name)
+            logger.info("%s: no two nodes share a word of the column %r; it is not used", source, name)
             return (sp.csr_array((len(cells), 0), dtype=np.float32), ()), None
-        logger.info("%s: the column %r is text; its words are features", table.source, name)
+        logger.info("%s: the column %r is text; its words are features", source, name)
         return block, cells
     values, numbers = np.unique(known, return_inverse=True)
     named = np.flatnonzero(values != "")  # an empty cell is no category
-    logger.info("%s: the column %r has %d categories; each is a feature", table.source, name, len(named))
+    categories = "1 category; it" if len(named) == 1 else f"{len(named)} categories; each"
+    logger.info("%s: the column %r has %s is a feature", source, name, categories)
     rows = sp.csr_array((np.ones(len(cells), np.float32), (np.arange(len(cells)), numbers)))
     return (sp.csr_array(rows[:, named]), tuple(f"{name}={values[k]}" for k in named)), None
 
@@ -90,7 +93,7 @@ def with_text(graph: Graph, piece: FeatureRows, encoder: Any) -> Graph:
     texts = np.full(graph.n_nodes, "", dtype=object)
     texts[rows] = piece.values.ravel()
     if len(rows) < graph.n_nodes:
-        logger.info("%s: %s without a text", name, counted(graph.n_nodes - len(rows), "node"))
+        logger.info("%s: %s without a text", show_path(name), counted(graph.n_nodes - len(rows), "node"))
     blocks = [words_of(texts.tolist(), name)]
     if encoder is not None:
         blocks.insert(0, _encoded(encoder, texts.tolist()))
@@ -123,8 +126,35 @@ def stacked_blocks(blocks: Sequence[Block]) -> Block:
     return np.hstack(matrices), names
 
 
-def _dates(table: Table, name: str, example: object) -> InputError:
-    return InputError(
-        f"{table.source}: the column {name!r} holds dates such as {str(example)!r}; write them as numbers, for example "
-        "as years or days, or leave the column out"
+def years_of(column: pa.Array) -> Floats | None:
+    """Return dates as years with a fraction, NaN where one is missing; None for other columns.
+
+    Text must have dates of the form 2001-02-03, perhaps with a time: 1/2/2001 may be a day of January or of February.
+
+    Examples
+    --------
+    >>> years_of(pa.array(["2001-07-02", ""])).round(1).tolist()
+    [2001.5, nan]
+    """
+    if is_string(column.type):
+        column = without_missing_words(column)
+    elif not pa.types.is_temporal(column.type):
+        return None
+    try:
+        seconds = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    if seconds.null_count == len(seconds):
+        return None
+    numbers: Floats = seconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return 1970 + numbers / _SECONDS_A_YEAR
+
+
+def _unused_dates(table: Table, name: str, example: object) -> tuple[Block, None]:
+    logger.info(
+        "%s: the column %r holds dates such as %r and is not used; dates of the form 2001-02-03 are used as years",
+        show_path(table.source),
+        name,
+        str(example),
     )
+    return (sp.csr_array((table.n_rows, 0), dtype=np.float32), ()), None

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.data.columns import float_values, id_values
-from unseen.data.sources import Source
+from unseen.data.sources import Source, existing
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids
@@ -88,7 +88,7 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
 
 def read_nodes(path: Path) -> pa.Table:
     """Return the table of nodes that ``unseen discover -o`` wrote, with the columns that :func:`accept` needs."""
-    table = next(iter(Source(path, "labels").batches()))
+    table = next(iter(Source(existing(path, "nodes"), "labels").batches()))
     names = tuple(getattr(table, "names", None) or ())
     positions = {name: names.index(name) for name in NEEDED if name in names}
     if not isinstance(table, Table) or len(positions) < len(NEEDED):

@@ -24,7 +24,7 @@ def check_target(path: AnyPath, inputs: Iterable[object] = ()) -> None:
     """Raise the error that writing `path` would end in, before any work is done; `inputs` are files to be read."""
     suffix = _suffix(path)
     if suffix not in SUFFIXES:
-        msg = f"{path}: the suffix {suffix or '(none)'!r} names no format; use {', '.join(SUFFIXES[:-1])} or .json"
+        msg = f"{path}: the suffix {suffix or '(none)'!r} is unknown; use {', '.join(SUFFIXES[:-1])} or .json"
         raise InputError(msg)
     if str(path).lower().endswith(".gz") and suffix not in TEXT:
         msg = f"{path}: only text is written as .gz (.csv.gz, .tsv.gz); leave out the .gz"

@@ -59,11 +59,16 @@ def headline(discovery: Discovery) -> str:
     """Return how many nodes are new, as sentences whose numbers are sums of the probabilities."""
     p = discovery.nodes.column("unseen_probability").to_numpy()
     likely = p[p > CERTAIN]
-    have = "node has" if len(likely) == 1 else "nodes have"
+    total, more = f"{p.sum():,.0f}", f"{p.sum() - likely.sum():,.0f}"
+    belong = "belongs" if total == "1" else "belong"
+    start = f"About {total} of the other {counted(len(p), 'node')} ({100 * p.mean():.0f} %) {belong} to missing classes"
+    if not len(likely):
+        return f"{start}: no node has a probability above {CERTAIN:g}."
+    have = "has" if len(likely) == 1 else "have"
     return (
-        f"About {p.sum():,.0f} of the other {len(p):,} nodes ({100 * p.mean():.0f} %) belong to missing classes: "
-        f"{len(likely):,} {have} a probability above {CERTAIN:g} (about {likely.sum():,.0f} of them are expected to be "
-        f"new); about {p.sum() - likely.sum():,.0f} more are expected among the rest."
+        f"{start}: {counted(len(likely), 'node')} {have} a probability above {CERTAIN:g} "
+        f"(about {likely.sum():,.0f} of them {'is' if round(likely.sum()) == 1 else 'are'} expected to be new); "
+        f"about {more} more {'is' if more == '1' else 'are'} expected among the rest."
     )
 
 

@@ -233,7 +233,7 @@ class Method(Declared):
             if learn and (scale := column_scale(features, run)) is not None:
                 self.feature_scale_ = scale
                 changed, columns = int(np.count_nonzero(scale[1] != 1)), len(scale[1])
-                logger.info(
+                logger.debug(
                     "%d of %d feature columns are standardised (dense or negative values)",
                     changed,
                     columns,

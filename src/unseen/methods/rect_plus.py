@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.engine.run import Run
-from unseen.errors import InputError, UnsupportedError, counted, first_of, logger, unknown_name
+from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
 from unseen.labels import Homophily, Labels, measure_homophily
 from unseen.linalg.svd import eigh, gram, times
@@ -152,9 +152,7 @@ class RECTPlus(Method):
         scales = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
         scales *= pool.weights(self.views_)
         most = joined.shape[1]
-        width = self._components(
-            self.n_components, most, f"the chosen views have {counted(most, 'column')} together"
-        )
+        width = self._components(self.n_components, most, "the data supports no more")
         vectors, mix = _reduced(_scaled(joined, places, scales), width, run)
         return pool.everywhere(vectors), scales, mix
 

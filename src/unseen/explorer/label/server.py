@@ -42,7 +42,7 @@ class App:
     store : Store
         Where answers go.
     updater : Updater
-        What finds out anew what the labels miss.
+        Computes the missing classes again after answers.
     address : tuple of (str, int)
         Where the server listens: only requests that name it are answered.
     """
