@@ -122,7 +122,9 @@ def test_vectors_that_saw_labels_are_tested_on_their_own_split(cli: Callable, tm
     half.write_text("node,label\n" + "".join(f"{node},{labels.classes[code]}\n" for node, code in pairs))
     assert "give another one" in cli("evaluate", out, "--labels", half).err
     assert cli("embed", "debian", "-o", out, "-m", "rect-l", "--dim", 8, "--epochs", 1).code == 0
-    assert "look better here" in cli("evaluate", out, "--labels", "debian", "--splits", 1).err
+    assert (
+        "may have learned from these labels" in cli("evaluate", out, "--labels", "debian", "--splits", 1).err
+    )
 
 
 @pytest.mark.slow

@@ -190,3 +190,10 @@ def test_each_header_that_is_not_the_documented_one_has_a_notice(
     assert unseen.read(edges, **arguments).graph.n_nodes == 3
     assert notice in caplog.text
     assert bool(notice) == (f"{role}.csv: " in caplog.text)
+
+
+def test_a_file_without_rows_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    edges = write(tmp_path / "e.csv", "src,dst,weight\n")
+    unseen.read(edges, labels=write(tmp_path / "l.csv", "node,label\na,x\nb,y\n"))
+    assert "e.csv has a header but no rows" in caplog.text
+    assert "l.csv has a header" not in caplog.text

@@ -49,7 +49,7 @@ def test_ids_that_begin_with_a_hash_are_data(tmp_path: Path, caplog: pytest.LogC
     assert "2 comment lines below the first line of data" in caplog.text
     labels = write(tmp_path / "l.csv", "node,label\n#y,red\n# z,blue\n")
     assert unseen.read_labels(labels, data.graph).labelled.tolist() == [1]
-    assert "l.csv': 1 comment line below the first line of data" in caplog.text
+    assert "l.csv: 1 comment line below the first line of data" in caplog.text
 
 
 def test_quoted_cells_keep_line_breaks_and_hashes(tmp_path: Path) -> None:

@@ -158,6 +158,8 @@ class Reader(Generic[Piece]):
         """Read everything; `whole` makes one piece of it."""
         tables: list[Any] = list(self._batches(n_bytes))
         self._loaded: Any = tables[0] if isinstance(tables[0], Matrix) else Table.joined(tables)
+        if self.layout is not None and self.names and not self._loaded.n_rows:
+            logger.warning("%s has a header but no rows", show_path(self.name))
 
     def whole(self, known: Sequence[pa.Array] = ()) -> Piece:
         """Return what was loaded; a first row that may be a header is judged by the `known` ids of other sources."""
