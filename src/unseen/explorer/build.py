@@ -15,7 +15,15 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, install_hint, logger
 from unseen.explorer import palette
 from unseen.explorer.colourings import by_label, by_name, by_probability, colourings_of
-from unseen.explorer.content import Content, category, colouring, lists, packed_map, packed_probabilities
+from unseen.explorer.content import (
+    Content,
+    category,
+    colouring,
+    lists,
+    packed_map,
+    packed_probabilities,
+    page_texts,
+)
 from unseen.explorer.edges import beside, edges_of, nearest_nodes
 from unseen.explorer.findings import TYPICAL, Verdicts, as_content, audit_of, found_classes, placed, rows_of
 from unseen.explorer.layout import FEW, Progress, has_open_tsne, leading_columns, map_of
@@ -137,6 +145,7 @@ def build_page(
         "subtitle": _subtitle(subject, len(ids)),
         "notes": notes,
         "ids": [str(node) for node in ids.tolist()],
+        "texts": None if graph is None else page_texts(graph.texts, notes),
         **packed_map(positions),
         **findings(subject, ids),
         "attributes": [] if subject.attributes is None else colourings_of(subject.attributes, ids),

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import base64
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from unseen.errors import counted
 from unseen.explorer.palette import CLASSES, SAFE, SHAPES
-from unseen.ids import Floats, Ints
+from unseen.ids import Array, Floats, Ints
 
 Content = dict[str, Any]
 
 NONE = 65535
 """A probability that is not there; those that are run from 0 to 10,000."""
+MAX_TEXT_BYTES = 20_000_000
+"""Bytes of text in a page; where there are more, long texts are shortened."""
 
 
 def category(
@@ -105,6 +109,32 @@ def packed_map(positions: Floats) -> Content:
         positions = ((positions - (low + high) / 2) / side + 0.5) * 65535
     x, y = positions.T
     return {"x": packed(x), "y": packed(y)}
+
+
+def page_texts(texts: Array | None, notes: list[str]) -> list[str] | None:
+    """Return the text of each node, or None where no node has one.
+
+    Texts of more than `MAX_TEXT_BYTES` are shortened to the largest length at which all of them fit, with a note.
+
+    Examples
+    --------
+    >>> page_texts(np.array(["red wine ", ""], dtype=object), [])
+    ['red wine', '']
+    """
+    shown = [] if texts is None else [text.strip() for text in texts]
+    if not any(shown):
+        return None
+    lengths = np.array([len(text) for text in shown])
+    # the page holds letters beyond ASCII as \uXXXX
+    width = np.array([len(json.dumps(text)) for text in shown]) / np.maximum(lengths, 1)
+    sizes = range(1, int(lengths.max()) + 1)
+    most = bisect_right(sizes, MAX_TEXT_BYTES, key=lambda size: float(np.minimum(lengths, size) @ width))
+    if most == len(sizes):
+        return shown
+    notes.append(
+        f"The texts are too long for a page: it shows the first {counted(most, 'character')} of each."
+    )
+    return [text if len(text) <= most else f"{text[:most]}…" for text in shown]
 
 
 def as_json(content: Content) -> str:

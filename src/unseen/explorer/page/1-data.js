@@ -119,7 +119,9 @@ const percent = (p) => `${(100 * p).toFixed(p > 0.995 || p < 0.005 ? 1 : 0)} %`;
 const category = (colouring, i) => colouring.categories[colouring.codes[i]];
 const named = (colouring, i) => (colouring && !category(colouring, i).quiet ? category(colouring, i).name : "");
 const count = (number, one, several) => `${number.toLocaleString("en")} ${number === 1 ? one : several}`;
-const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const textOf = (i) => page.texts?.[i] ?? "";
+/** At most so many signs, with no half of a surrogate pair at the end. */
+const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : text);
 
 /**
  * Text of a table. Ids, labels and answers are written unchanged, because the file is read back. In the columns `guarded`,

@@ -13,6 +13,15 @@ function make(tag, attributes = {}, ...children) {
 
 const id = (i) => make("span", { class: "id" }, idOf(i));
 
+/** The beginning of a node's text, or what follows `from`; a tooltip has all of it. Null where a node has no text. */
+function shortText(i, from = 0) {
+  const text = textOf(i);
+  return text ? make("span", { class: "excerpt", dir: "auto", title: text }, short(`${from ? "…" : ""}${text.slice(from)}`, 200)) : null;
+}
+
+/** All of a node's text; it scrolls where it is long. */
+const wholeText = (i) => (textOf(i) ? make("div", { class: "text", dir: "auto", tabindex: "0", role: "group", "aria-label": "Text" }, textOf(i)) : null);
+
 function drawn(tag, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -52,9 +61,9 @@ function colourOf(of) {
   return (of.step === undefined ? palette.classes : palette.steps)[themeName()][of.step === undefined ? of.colour : of.step];
 }
 
-/** A button that leads to a node. */
-function link(i, ...more) {
-  return make("button", { type: "button", class: "link", onclick: () => select(i, { move: true }) }, swatch(category(now(), i)), id(i), ...more);
+/** A button that leads to a node; `text` is null where its text is shown elsewhere. */
+function link(i, text = shortText(i)) {
+  return make("button", { type: "button", class: "link", onclick: () => select(i, { move: true }) }, swatch(category(now(), i)), id(i), text ?? "");
 }
 
 const button = (text, onclick, more = {}) => make("button", { type: "button", onclick, ...more }, text);

@@ -111,7 +111,7 @@ function hover(i, x, y) {
   tip.hidden = i < 0;
   if (i >= 0) {
     const p = chance(i), text = [named(now(), i), p === null ? "" : `hidden class: ${percent(p)}`].filter(Boolean).join(" · ");
-    tip.replaceChildren(make("strong", { class: "id" }, short(idOf(i), 80)), text);
+    tip.replaceChildren(make("strong", { class: "id" }, short(idOf(i), 80)), shortText(i) ?? "", text);
     tip.style.left = `${Math.max(4, Math.min(x + 14, size.width - tip.offsetWidth - 6))}px`;
     tip.style.top = `${y + 20 + tip.offsetHeight > size.height ? y - tip.offsetHeight - 10 : y + 16}px`;
   }

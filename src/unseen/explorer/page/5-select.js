@@ -103,14 +103,23 @@ async function copyAddress() {
 
 const CARDS = 30;
 
-/** A node in short: what is known, its probability, words and neighbours. */
+/** A node in short: its text, what is known, its probability, words and neighbours. */
 function nodeCard(i) {
-  const p = chance(i), near = [...neighboursOf(i)];
+  const p = chance(i);
   const facts = [describe(values[i]), p === null ? "" : `hidden class: ${percent(p)}`, labelsOf(i).length ? "" : named(byKey.group, i) || named(byKey.predicted, i)].filter(Boolean);
   const told = page.features ? Array.from(featuresOf(i).subarray(0, 6), (k) => page.features.names[k]) : [];
-  return make("li", { class: "card" }, link(i), make("p", { class: "small soft" }, facts.join(" · ")),
-    told.length ? make("p", { class: "small" }, make("span", { class: "id" }, told.join(", "))) : null,
-    near.length ? make("p", { class: "small soft" }, "near ", make("span", { class: "id" }, near.slice(0, 4).map(idOf).join(", ")), near.length > 4 ? ` and ${near.length - 4} more` : "") : null);
+  return make("li", { class: "card" }, link(i, null), shortText(i), make("p", { class: "small soft" }, facts.join(" · ")),
+    told.length ? make("p", { class: "small" }, make("span", { class: "id" }, told.join(", "))) : null, nearby(i, 4));
+}
+
+/** The first neighbours with their labels; where nodes have texts, one on each line. */
+function nearby(i, most) {
+  const near = [...neighboursOf(i)], more = near.length > most ? ` and ${near.length - most} more` : "";
+  if (!near.length) return null;
+  const names = near.slice(0, most).map((j) => (labelsOf(j).length ? `${idOf(j)} (${labelsOf(j).join(", ")})` : idOf(j)));
+  if (!page.texts) return make("p", { class: "small soft" }, "near ", make("span", { class: "id" }, names.join(", ")), more);
+  const lines = names.map((name, k) => make("li", {}, make("span", { class: "id" }, name), shortText(near[k])));
+  return make("div", { class: "small soft" }, "near", make("ul", { class: "nearby" }, ...lines), more);
 }
 
 const describe = ([labels, status]) => (labels.length ? `${labels.join(", ")}${status ? ` (${status})` : ""}` : { skipped: "skipped", unknown: "class unknown" }[status] ?? "");

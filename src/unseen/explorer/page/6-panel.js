@@ -59,7 +59,7 @@ function fillNode() {
   if (group && !group.quiet) fact("Group", make("span", {}, swatch(group), ` ${group.name}${group.caption ? `: ${group.caption}` : ""}`));
   for (const c of page.attributes ?? []) fact(c.name, named(byKey[c.key], i));
   const why = reasons(i);
-  fill(panel, make("h2", { class: "id" }, idOf(i)), make("dl", {}, ...facts), answerForm([i], "node"),
+  fill(panel, make("h2", { class: "id" }, idOf(i)), wholeText(i), make("dl", {}, ...facts), answerForm([i], "node"),
     ...(why.length ? [make("h3", {}, "Why"), make("ul", { class: "why" }, ...why.map((text) => make("li", {}, text)))] : []),
     ...(page.features ? [make("h3", {}, page.features.title), words(i)] : []),
     ...(page.edges ? neighbourhood(i) : []),

@@ -4,7 +4,8 @@ const sorting = { column: -1, down: false, page: 0, order: null };
 const collator = new Intl.Collator(undefined, { numeric: true });
 const columns = [
   { name: "Selected", number: true, value: (i) => Number(selection.has(i)), show: (i) => make("input", { type: "checkbox", "aria-label": `Select ${short(idOf(i), 80)}`, "data-key": `tick-${i}`, checked: selection.has(i), onchange: () => { const tab = tabs.find((each) => !each.content.hidden).key; choose(selection.has(i) ? [...selection].filter((j) => j !== i) : [...selection, i]); openTab(tab); } }) },
-  { name: "Node", value: (i) => page.ids[i], show: (i) => link(i) },
+  { name: "Node", value: (i) => page.ids[i], show: (i) => link(i, null) },
+  ...(page.texts ? [{ name: "Text", value: textOf, show: (i) => shortText(i) ?? "" }] : []),
   { name: "Label", value: (i) => labelsOf(i).join(", ") },
   ...(page.truth ? [{ name: "True label", value: (i) => listed(truthOf(i), page.truth) }] : []),
   ...(byKey.predicted ? [{ name: byKey.predicted.name, value: (i) => named(byKey.predicted, i) }] : []),

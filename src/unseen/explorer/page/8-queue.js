@@ -43,11 +43,10 @@ const reasonOf = (row) => row.reason ?? `labelled ${row.label}, but ${row.likely
 
 function question(row) {
   if (row.row === null) return [make("p", { class: "id" }, row.node), make("p", { class: "small" }, reasonOf(row)), make("p", { class: "warning" }, "This node is not on the map; label it in the file.")];
-  const i = row.row, p = chance(i), near = [...neighboursOf(i)];
-  return [make("article", { class: "card question" }, make("h3", {}, link(i)), make("p", { class: "small" }, reasonOf(row)),
+  const i = row.row, p = chance(i);
+  return [make("article", { class: "card question" }, wholeText(i), make("h3", {}, link(i, null)), make("p", { class: "small" }, reasonOf(row)),
     p === null ? null : make("p", { class: "small soft" }, `hidden class: ${percent(p)}${row.likely_class ? ` · otherwise ${row.likely_class}` : ""}`),
-    answerForm([i], "next"), page.features ? words(i) : null,
-    near.length ? make("p", { class: "small soft" }, "near ", make("span", { class: "id" }, near.slice(0, 8).map((j) => (labelsOf(j).length ? `${idOf(j)} (${labelsOf(j).join(", ")})` : idOf(j))).join(", "))) : null)];
+    answerForm([i], "next"), page.features ? words(i) : null, nearby(i, 8))];
 }
 
 function exportSuggestions() {

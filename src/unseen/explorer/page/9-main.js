@@ -47,35 +47,41 @@ function typeButtons() {
 
 // Search: a list that opens under the field, by the keys of the combobox pattern.
 const field = byId("search"), matches = byId("matches");
+const MOST_HITS = 12;
 let lowered = null, hits = [], active = -1;
+if (page.texts) field.placeholder = "Search id or text";
+const wanted = () => field.value.trim().toLowerCase();
 
-function search() {
-  const query = field.value.trim().toLowerCase();
-  lowered ??= page.ids.map((text) => text.toLowerCase());
-  hits = [];
-  if (query) {
-    const inside = [];
-    for (let i = 0; i < n && hits.length < 12; i += 1) {
-      const at = lowered[i].indexOf(query);
-      if (lowered[i] === query) hits.unshift(i);
-      else if (at === 0) hits.push(i);
-      else if (at > 0 && inside.length < 12) inside.push(i);
-    }
-    // An exact hit may come after twelve that only begin alike.
-    const exact = lowered.indexOf(query);
-    if (exact >= 0 && !hits.includes(exact)) hits.unshift(exact);
-    hits = [...hits, ...inside].slice(0, 12);
-    say(hits.length ? count(hits.length, "node found", "nodes found") : "No node has this in its id");
-  }
-  active = hits.length ? 0 : -1;
-  showMatches();
+/** How well a node fits a search: 0 its id is the query, 1 begins with it, 2 contains it, 3 its text contains it, 4 not at all. */
+function rank(i, query) {
+  lowered ??= { ids: page.ids.map((id) => id.toLowerCase()), texts: page.texts?.map((text) => text.toLowerCase()) };
+  const id = lowered.ids[i], at = id.indexOf(query);
+  if (at >= 0) return id === query ? 0 : at === 0 ? 1 : 2;
+  return lowered.texts?.[i].includes(query) ? 3 : 4;
 }
 
-function showMatches() {
+function search() {
+  const query = wanted(), ranked = [[], [], [], [], []];
+  if (query) for (let i = 0; i < n; i += 1) { const of = ranked[rank(i, query)]; if (of.length < MOST_HITS) of.push(i); }
+  hits = ranked.slice(0, 4).flat().slice(0, MOST_HITS);
+  active = hits.length ? 0 : -1;
+  showMatches(query);
+  if (query) say(hits.length ? count(hits.length, "node found", "nodes found") : nothingFound());
+}
+
+const nothingFound = () => `nothing found for '${short(field.value.trim(), 60)}'`;
+
+/** Show the hits, or that a query has none. */
+function showMatches(query = "") {
   const open = hits.length > 0;
-  matches.hidden = !open;
-  field.setAttribute("aria-expanded", open);
-  matches.replaceChildren(...hits.map((i, k) => make("li", { role: "option", id: `match-${k}`, class: "id", "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); goToHit(k); } }, short(idOf(i), 120))));
+  matches.hidden = !open && !query;
+  field.setAttribute("aria-expanded", !matches.hidden);
+  const item = (i, k) => {
+    const at = lowered.texts?.[i].indexOf(query) ?? 0;
+    return make("li", { role: "option", id: `match-${k}`, "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); goToHit(k); } },
+      make("span", { class: "id" }, short(idOf(i), 120)), shortText(i, at > 60 ? at - 20 : 0));
+  };
+  matches.replaceChildren(...hits.map(item), ...(open || !query ? [] : [make("li", { role: "option", "aria-disabled": "true", class: "id" }, nothingFound())]));
   if (open) field.setAttribute("aria-activedescendant", `match-${active}`);
   else field.removeAttribute("aria-activedescendant");
 }
@@ -89,18 +95,17 @@ function goToHit(k) {
   select(i, { move: true });
 }
 
-/** All nodes whose id has the text of the search. */
+/** Select all nodes whose id or text contains the query. */
 function selectMatches() {
-  const query = field.value.trim().toLowerCase();
-  lowered ??= page.ids.map((text) => text.toLowerCase());
-  if (query) choose(lowered.flatMap((text, i) => (text.includes(query) && isShown(i) ? [i] : [])), { from: "search" });
+  const query = wanted();
+  if (query) choose([...Array(n).keys()].filter((i) => rank(i, query) < 4 && isShown(i)), { from: "search" });
 }
 byId("select-matches").addEventListener("click", selectMatches);
 field.addEventListener("input", search);
 field.addEventListener("blur", () => { hits = []; showMatches(); });
 field.addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step && hits.length) { event.preventDefault(); active = (active + step + hits.length) % hits.length; showMatches(); }
+  if (step && hits.length) { event.preventDefault(); active = (active + step + hits.length) % hits.length; showMatches(wanted()); }
   else if (event.key === "Enter" && active >= 0 && hits.length) { event.preventDefault(); goToHit(active); }
   else if (event.key === "Escape") { hits = []; showMatches(); }
 });
