@@ -158,7 +158,7 @@ def test_long_texts_stay_within_a_small_phone(browser: Any, page: Path, phone: N
         )
         assert wide == [], step
     browser.js("document.getElementById('tab-next').click()")
-    assert browser.js("return document.querySelector('#panel-next .text').clientHeight") < 300
+    assert browser.js("return document.querySelector('#panel-next .text').clientHeight") < 160
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
