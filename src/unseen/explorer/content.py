@@ -128,7 +128,7 @@ def page_texts(texts: Array | None, notes: list[str]) -> list[str] | None:
     # the page holds letters beyond ASCII as \uXXXX
     width = np.array([len(json.dumps(text)) for text in shown]) / np.maximum(lengths, 1)
     sizes = range(1, int(lengths.max()) + 1)
-    most = bisect_right(sizes, MAX_TEXT_BYTES, key=lambda size: float(np.minimum(lengths, size) @ width))
+    most = bisect_right(sizes, MAX_TEXT_BYTES, key=lambda size: int(np.minimum(lengths, size) @ width))
     if most == len(sizes):
         return shown
     notes.append(

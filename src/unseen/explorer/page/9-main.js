@@ -49,7 +49,7 @@ function typeButtons() {
 const field = byId("search"), matches = byId("matches");
 const MOST_HITS = 12;
 let lowered = null, hits = [], active = -1;
-if (page.texts) field.placeholder = "Search id or text";
+if (page.texts) field.placeholder = "Find id or text";
 const wanted = () => field.value.trim().toLowerCase();
 
 /** How well a node fits a search: 0 its id is the query, 1 begins with it, 2 contains it, 3 its text contains it, 4 not at all. */
@@ -77,11 +77,12 @@ function showMatches(query = "") {
   matches.hidden = !open && !query;
   field.setAttribute("aria-expanded", !matches.hidden);
   const item = (i, k) => {
-    const at = lowered.texts?.[i].indexOf(query) ?? 0;
-    return make("li", { role: "option", id: `match-${k}`, "aria-selected": String(k === active), onpointerdown: (event) => { event.preventDefault(); goToHit(k); } },
-      make("span", { class: "id" }, short(idOf(i), 120)), shortText(i, at > 60 ? at - 20 : 0));
+    const at = lowered.texts?.[i].indexOf(query) ?? 0, onpointerdown = (event) => { event.preventDefault(); goToHit(k); };
+    return make("li", { role: "option", id: `match-${k}`, "aria-selected": String(k === active), onpointerdown },
+      make("span", { class: "id" }, short(idOf(i), 120)), shortText(i, at > 40 ? at - 20 : 0));
   };
-  matches.replaceChildren(...hits.map(item), ...(open || !query ? [] : [make("li", { role: "option", "aria-disabled": "true", class: "id" }, nothingFound())]));
+  const nothing = make("li", { role: "option", "aria-disabled": "true", class: "id" }, nothingFound());
+  matches.replaceChildren(...hits.map(item), ...(open || !query ? [] : [nothing]));
   if (open) field.setAttribute("aria-activedescendant", `match-${active}`);
   else field.removeAttribute("aria-activedescendant");
 }
