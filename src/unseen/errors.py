@@ -83,6 +83,11 @@ class UnsupportedError(UnseenError):
     """
 
 
+def show_path(name: str) -> str:
+    """Return the name of a source without the quotes around a path, for the beginning of a notice."""
+    return name.strip("'")
+
+
 def counted(n: int, noun: str) -> str:
     """Return a number with its noun, as every notice says it.
 

@@ -16,8 +16,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from unseen.data.ids import Numbering, coded, id_column, number_ids
-from unseen.data.sources import show_path
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, Floats, IdArray, Ints, Place, check_symmetrize, checked_weights, merged
 from unseen.labels import CONFIRMED, Labels

@@ -20,10 +20,10 @@ from unseen.data.objects_plain import has_node_keys
 from unseen.data.options import Missing, Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
-from unseen.data.sources import Role, is_same_source, show_path
+from unseen.data.sources import Role, is_same_source
 from unseen.data.tables import Matrix, Table
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
-from unseen.errors import InputError, counted, first_of, logger
+from unseen.errors import InputError, counted, first_of, logger, show_path
 from unseen.ids import Array, Features, Ints, numbers_of
 
 

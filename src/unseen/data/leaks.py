@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from unseen.data.columns import label_values, listed
 from unseen.data.ids import is_string, joined
 from unseen.data.names import LABEL, NODE, PANDAS_INDEX, lower
-from unseen.data.sources import show_path
 from unseen.data.tables import Table
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Array, Ints, Mask, is_unlabelled
 from unseen.labels import Labels

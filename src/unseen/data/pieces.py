@@ -22,9 +22,9 @@ from unseen.data.columns import USUAL, given_names, id_values, listed, renamed
 from unseen.data.headers import HEADER_HINT, are_all_in, occurs_in
 from unseen.data.names import PANDAS_INDEX
 from unseen.data.options import Options
-from unseen.data.sources import Role, Source, show_path
+from unseen.data.sources import Role, Source
 from unseen.data.tables import Layout, Matrix, Table
-from unseen.errors import InputError, logger
+from unseen.errors import InputError, logger, show_path
 from unseen.ids import Features, Floats, Ints, Mask, as_ids
 
 

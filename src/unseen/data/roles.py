@@ -39,9 +39,9 @@ from unseen.data.names import (
 )
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
-from unseen.data.sources import Role, show_path
+from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, logger, show_path
 from unseen.ids import (
     MISSING_WORDS,
     UNLABELLED,

@@ -222,11 +222,6 @@ def _is_unknown_text(path: Path) -> bool:
     return b"\0" not in start
 
 
-def show_path(name: str) -> str:
-    """Return the name of a source without the quotes around a path, for the beginning of a notice."""
-    return name.strip("'")
-
-
 def is_path(source: Any) -> bool:
     """Return whether `source` names a file, rather than being the data itself."""
     return isinstance(source, (str, os.PathLike))

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 
 from unseen.data.columns import without_missing_words
 from unseen.data.ids import is_string, joined
-from unseen.data.sources import show_path
 from unseen.data.tables import Table
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Floats, match_ids
 
