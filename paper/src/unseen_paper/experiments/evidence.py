@@ -14,7 +14,7 @@ from unseen_paper.csv_files import read_csv
 from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, ROWS, Choice
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
 from unseen_paper.experiments.plan import Run, as_params
-from unseen_paper.experiments.results import Result
+from unseen_paper.experiments.results import Result, valid_results
 from unseen_paper.experiments.summary import balanced_rows
 
 Pair = tuple[float, float]
@@ -102,13 +102,13 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
     Parameters
     ----------
     results : iterable of Result
-        The whole table; runs that belong to no experiment are left out, failed ones too.
+        The whole table; runs that belong to no experiment are left out.
     choice : Choice
         Of which the number of splits counts: a plan of few splits is not always a part of the full one.
     out : Path
         Folder of results.
     """
-    good = {result.run: result for result in results if not result.error}
+    good = valid_results(results)
     by_experiment = {name: _planned(name, good, choice) for name in EXPERIMENTS}
     ablations = {as_params(params): title for title, params in ABLATIONS.items()}
     n_classes = 6  # Citeseer's, the only graph of that experiment
@@ -139,8 +139,7 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
 
 def collected(name: str, results: Iterable[Result], choice: Choice) -> list[Result]:
     """Return the results of an experiment in the order of its plan, for those of `COLLECTED` of any method."""
-    good = {result.run: result for result in results if not result.error}
-    return _planned(name, good, choice)
+    return _planned(name, valid_results(results), choice)
 
 
 def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Result]:

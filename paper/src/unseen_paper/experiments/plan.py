@@ -34,8 +34,13 @@ GRIDS = {
 }
 """Weights that the paper chooses from a grid; here inside L', with the fold's labels, and in each fold some of the
 seen classes, hidden from the method."""
-EPOCHS = {"rect-l": {"epochs": [50, 100]}, "rect": {"epochs": [50, 100]}}
-"""RECT trains 100 epochs by the paper's text and 50 in the authors' code: which of the two is chosen inside L' too."""
+RECT_FAMILY = ("rect-n", "rect-l", "rect", "rect-dw", "rect-joint")
+EPOCHS = {name: {"epochs": [50, 100]} for name in RECT_FAMILY}
+"""RECT trains 100 epochs by the paper's text and 50 in the authors' code: which of the two is chosen inside L' too,
+for all methods of the family by the same folds and the same score."""
+RULE = "all candidates"
+"""Name of the present rule: all candidates for C are tried, and every open setting is chosen inside L'. Results of
+other rules are not published, and are run again; the notes on the search for C list the earlier rules."""
 
 
 @dataclass(frozen=True, order=True)

@@ -12,7 +12,7 @@ from typing import Any
 from unseen.data.files import atomic_path
 from unseen.errors import InputError
 from unseen_paper.csv_files import csv_text, locked
-from unseen_paper.experiments.plan import Run
+from unseen_paper.experiments.plan import RULE, Run
 
 SCORES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1", "micro_f1_no_oracle", "macro_f1_no_oracle")
 COLUMNS = (
@@ -25,6 +25,7 @@ COLUMNS = (
     *SCORES,
     "C",
     "setting",
+    "rule",
     "seconds",
     "version",
     "error",
@@ -33,7 +34,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run: its scores, or the reason why there are none."""
+    """Scores of a run and the rule by which its settings were chosen, or the reason why there are none."""
 
     run: Run
     micro_f1: float | None = None
@@ -44,6 +45,7 @@ class Result:
     macro_f1_no_oracle: float | None = None
     C: float | None = None
     setting: str = ""
+    rule: str = RULE
     seconds: float | None = None
     version: str = ""
     error: str = ""
@@ -89,8 +91,9 @@ class ResultTable:
         return self._results.get(run)
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
-        """Return the runs that have no score yet, failed ones included, each once."""
-        return [run for run in dict.fromkeys(runs) if run not in self._results or self._results[run].error]
+        """Return the runs without a valid result, each once."""
+        valid = valid_results(self)
+        return [run for run in dict.fromkeys(runs) if run not in valid]
 
     def add(self, results: Iterable[Result]) -> None:
         """Put in results and write the file."""
@@ -102,6 +105,18 @@ class ResultTable:
                 text = csv_text(COLUMNS, map(_as_row, self))
                 temporary.write_text(text, encoding="utf-8", newline="")
             self._read_at = _stamp(self.path)
+
+
+def valid_results(results: Iterable[Result]) -> dict[Run, Result]:
+    """Return the results that tables are made of: those with scores, by the present rule.
+
+    Examples
+    --------
+    >>> run = Run("cora", "rect", 0.1, 0)
+    >>> valid_results([Result(run, 0.8, 0.7, rule="first drop")])
+    {}
+    """
+    return {result.run: result for result in results if not result.error and result.rule == RULE}
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
@@ -168,4 +183,5 @@ def _as_result(row: Mapping[str, str]) -> Result:
     if not row["error"] and (numbers["micro_f1"] is None or numbers["macro_f1"] is None):
         msg = "it has neither both scores nor an error"
         raise ValueError(msg)
-    return Result(run, setting=row["setting"], version=row["version"], error=row["error"], **numbers)
+    texts = {name: row[name] for name in ("setting", "rule", "version", "error")}
+    return Result(run, **texts, **numbers)
