@@ -233,7 +233,10 @@ def _embed(
     copy = unfitted(method, **setting)
     if method.uses_labels or run.shared is None:
         return copy.fit_run(graph, labels, run).embedding_
-    key = (type(copy), repr(sorted(copy.get_params(deep=False).items())))  # one fit serves all folds and splits
+    key = (
+        type(copy),
+        repr(sorted(copy.get_params(deep=False).items())),
+    )  # one fit serves all folds and splits
     return run.shared.once(key, lambda: copy.fit_run(graph, None, run).embedding_)
 
 
