@@ -15,7 +15,7 @@ import pytest
 
 import unseen
 from unseen_paper.experiments import runner
-from unseen_paper.experiments.plan import Run, as_params
+from unseen_paper.experiments.plan import RULE, Run, as_params
 from unseen_paper.experiments.results import Result, ResultTable
 from unseen_paper.experiments.summary import f1_rows
 from unseen_paper.report.experiments import f1_table
@@ -208,9 +208,18 @@ def test_rows_hold_mean_deviation_and_the_paper() -> None:
     assert [(row["method"], row["n_splits"]) for row in rows] == [("gcn", 2), ("rect", 2)]
     assert set(rows[0]) == {
         "dataset", "label_rate", "method", "micro_f1", "micro_f1_std", "macro_f1", "macro_f1_std",
-        "n_splits", "paper_micro_f1", "paper_macro_f1", "seconds", "version",
+        "n_splits", "paper_micro_f1", "paper_macro_f1", "seconds", "rule", "version",
     }  # fmt: skip
     assert rows[1]["paper_micro_f1"] == 0.8197
     text = f1_table(rows)
     assert "*0.8000 ± 0.0000*" in text
     assert "-0.0197" in text
+
+
+def test_a_mean_over_two_rules_is_refused() -> None:
+    results = [
+        Result(Run("cora", "rect", 0.1, k), 0.8, 0.7, rule=rule)
+        for k, rule in enumerate(["first drop", RULE])
+    ]
+    with pytest.raises(unseen.errors.UnseenError, match="would mix results of the rules"):
+        f1_rows(results)

@@ -183,5 +183,5 @@ def _as_result(row: Mapping[str, str]) -> Result:
     if not row["error"] and (numbers["micro_f1"] is None or numbers["macro_f1"] is None):
         msg = "it has neither both scores nor an error"
         raise ValueError(msg)
-    texts = {name: row[name] for name in ("setting", "rule", "version", "error")}
-    return Result(run, **texts, **numbers)
+    values: dict[str, Any] = {name: row[name] for name in ("setting", "rule", "version", "error")}
+    return Result(run, **(values | numbers))

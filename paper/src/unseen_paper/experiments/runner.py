@@ -230,8 +230,8 @@ def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
 
 def _open_settings(run: Run) -> dict[str, list[Any]]:
     """Return the values among which a setting of the run is chosen inside L'."""
-    choices: dict[str, list[Any]] = {**GRIDS, **EPOCHS}.get(run.method, {})
-    return {name: values for name, values in choices.items() if name not in run.keywords()}
+    choices = GRIDS.get(run.method) or EPOCHS.get(run.method, {})
+    return {name: list(values) for name, values in choices.items() if name not in run.keywords()}
 
 
 def _is_split_free(run: Run) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.errors import UnseenError
 from unseen_paper.experiments.paper import DATASETS, TITLES, paper_f1
 from unseen_paper.experiments.results import Result
 
@@ -64,6 +65,10 @@ def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
     micro = np.array([result.micro_f1 for result in results], dtype=float)
     macro = np.array([result.macro_f1 for result in results], dtype=float)
     paper_micro, paper_macro = paper_f1().get(key, (None, None))
+    rules = sorted({result.rule for result in results})
+    if len(rules) > 1:
+        msg = f"a mean of {method} on {dataset} would mix results of the rules {', '.join(rules)}"
+        raise UnseenError(msg)
     return {
         "dataset": dataset,
         "label_rate": rate,
@@ -76,6 +81,7 @@ def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
         "paper_micro_f1": paper_micro,
         "paper_macro_f1": paper_macro,
         "seconds": _rounded(np.mean([result.seconds or 0.0 for result in results])),
+        "rule": rules[0],
         "version": " ".join(sorted({result.version for result in results})),
     }
 
@@ -151,6 +157,7 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
                 **NO_PAPER,
                 "seconds": _rounded(np.mean([each["seconds"] for each in group])),
                 "label_rates": " ".join(f"{each['label_rate']:g}" for each in group),
+                "rule": group[0]["rule"],
             }
         )
     return rows
