@@ -58,7 +58,7 @@ def test_a_table_that_is_taken_away_is_written_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (",0.400000,,,,,,,all candidates,1.000,0.1.0,", "", "a row has 18 cells"),
+        (",0.400000,,,,,,,all candidates,1.000,0.1.0,", "", "a row has 19 cells"),
         ("0.400000", "", "neither both scores nor an error"),
         ("0.400000", "high", "could not convert string to float"),
         ('"{""epochs"": 50}"', '"{""epochs"": "', "Expecting value"),

@@ -223,3 +223,16 @@ def test_a_mean_over_two_rules_is_refused() -> None:
     ]
     with pytest.raises(unseen.errors.UnseenError, match="would mix results of the rules"):
         f1_rows(results)
+
+
+def test_classifiers_are_trained_on_the_same_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = []
+    original = unseen.RSDNE._fit
+    monkeypatch.setattr(unseen.RSDNE, "_fit", lambda *args: fits.append(1) or original(*args))
+    params = as_params({"n_components": 8, "max_iter": 2})
+    runs = [Run("debian", "rsdne", 0.1, 0, ("mail",), params, name) for name in ("linear, C = 1", "rbf")]
+    results = runner.run_all(runs, ResultTable(tmp_path / "runs.csv"))
+    assert len(fits) == 1
+    assert results[0].micro_f1 != results[1].micro_f1
+    assert [result.C for result in results] == [1.0, 1.0]
+    assert ResultTable(tmp_path / "runs.csv").missing(runs) == []

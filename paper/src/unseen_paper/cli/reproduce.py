@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from unseen_paper.experiments.runner import Progress
 
 NAMES = (
-    "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "scalability", "all",
+    "decline", "f1", "published-classifier", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced",
+    "scalability", "all",
 )  # fmt: skip
-TABLES = ("decline", "f1")
+TABLES = ("decline", "f1", "published-classifier")
 """Experiments without a figure."""
 GRID_CHOICES = ("inside", "best")
 QUIET_SECONDS = 60

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from unseen import RSDNELight
-from unseen.data.datasets import dataset_names, load_dataset
+from unseen.data.datasets import dataset_names
 from unseen.errors import UnseenError
 from unseen_paper.csv_files import read_csv
-from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, ROWS, Choice
+from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, ROWS, Choice, labels_of
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES, paper_decline, paper_f1
 from unseen_paper.experiments.plan import RULE, Run, as_params
 from unseen_paper.experiments.results import Result, valid_results
@@ -113,7 +113,7 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
     by_experiment = {name: _planned(name, good, choice) for name in EXPERIMENTS}
     scores: dict[Cell, dict[Hashable, Pair]] = {}
     for name, own in by_experiment.items():
-        for result in own if name != "balanced" else ():
+        for result in own if name in CELLS else ():
             split = result.run.seed if name in NESTED else (result.run.seed, result.run.unseen)
             scores.setdefault(_cell(name, result.run), {})[split] = _pair(result)
     return Evidence(
@@ -129,6 +129,8 @@ def our_evidence(results: Iterable[Result], choice: Choice, out: Path) -> Eviden
 
 CANDIDATES = 20 * RSDNELight().n_neighbors
 """How many candidates a labelled node of RSDNE* has by default."""
+CELLS = ("f1", "decline", "seen-classes", "ablation", "alpha", "dimension")
+"""Experiments whose runs are scores of cells as they are."""
 NESTED = ("decline", "seen-classes")
 """Experiments that compare different numbers of hidden classes of the same draw, which its seed names."""
 
@@ -139,7 +141,7 @@ def _cell(name: str, run: Run) -> Cell:
     if name == "decline":
         return name, run.method, len(run.unseen), run.label_rate
     if name == "seen-classes":
-        return "seen", run.method, len(load_dataset(run.dataset).labels.classes) - len(run.unseen)
+        return "seen", run.method, len(labels_of(run.dataset).classes) - len(run.unseen)
     if name == "ablation":
         titles = {as_params(params): title for title, params in ABLATIONS.items()}
         return name, titles[run.params], run.label_rate
@@ -167,7 +169,7 @@ def _covered(runs: Iterable[Run]) -> frozenset[tuple[str, float]]:
     """Return where no class of any split has more labelled nodes than RSDNE* has candidates for one of them."""
     largest: dict[tuple[str, float], int] = {}
     for run in runs:
-        labels = run.split(load_dataset(run.dataset).labels).seen_labels
+        labels = run.split(labels_of(run.dataset)).seen_labels
         key = (run.dataset, run.label_rate)
         largest[key] = max(largest.get(key, 0), int(labels.counts.max()))
     return frozenset(key for key, size in largest.items() if size - 1 <= CANDIDATES)
@@ -185,7 +187,9 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
     other experiments share some of them by chance, so there a mean is taken only where all of its splits are there.
     """
     present = {run.dataset for run in good}
-    wanted = {"f1": dataset_names(), "balanced": DATASETS}.get(name, ("citeseer",))
+    wanted = {"f1": dataset_names(), "balanced": DATASETS, "published-classifier": DATASETS[:3]}.get(
+        name, ("citeseer",)
+    )
     datasets = [dataset for dataset in wanted if dataset in present]
     if not datasets:
         return []
@@ -198,7 +202,7 @@ def _planned(name: str, good: Mapping[Any, Result], choice: Choice) -> list[Resu
     for plan in plans:
         groups: dict[Any, list[Run]] = {}
         for run in EXPERIMENTS[name].runs(plan):
-            key = (run.dataset, run.method, run.params, run.label_rate, len(run.unseen))
+            key = (run.dataset, run.method, run.params, run.classifier, run.label_rate, len(run.unseen))
             groups.setdefault(key, []).append(run)
         for runs in groups.values():
             if name in COLLECTED or all(run in good for run in runs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from unseen.labels import Labels
@@ -41,6 +41,13 @@ for all methods of the family by the same folds and the same score."""
 RULE = "all candidates"
 """Name of the present rule: all candidates for C are tried, and every open setting is chosen inside L'. Results of
 other rules are not published, and are run again; the notes on the search for C list the earlier rules."""
+CLASSIFIERS: dict[str, dict[str, Any]] = {
+    "": {},
+    "linear, C = 1": {"classifier": "linear", "C": 1.0},
+    "rbf": {"classifier": "rbf"},
+}
+"""Classifiers of runs, as options of `evaluate`: that of the protocol, the paper's linear SVM with the default C of
+scikit-learn, and the one of the released code."""
 
 
 @dataclass(frozen=True, order=True)
@@ -59,6 +66,8 @@ class Run:
         Hidden classes.
     params : str
         Parameters that differ from the method's defaults, as JSON with sorted keys.
+    classifier : str
+        One of `CLASSIFIERS`.
     """
 
     dataset: str
@@ -66,7 +75,8 @@ class Run:
     label_rate: float
     seed: int
     unseen: tuple[str, ...] = ()
-    params: str = field(default="{}")
+    params: str = "{}"
+    classifier: str = ""
 
     def split(self, labels: Labels) -> Split:
         """Draw the split of this run."""

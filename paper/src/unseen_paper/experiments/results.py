@@ -19,6 +19,7 @@ COLUMNS = (
     "dataset",
     "method",
     "params",
+    "classifier",
     "label_rate",
     "split_seed",
     "unseen",
@@ -140,6 +141,7 @@ def _as_row(result: Result) -> dict[str, str]:
         "dataset": run.dataset,
         "method": run.method,
         "params": run.params,
+        "classifier": run.classifier,
         "label_rate": repr(float(run.label_rate)),
         "split_seed": str(run.seed),
         "unseen": "|".join(run.unseen),
@@ -174,7 +176,13 @@ def _as_result(row: Mapping[str, str]) -> Result:
         raise ValueError(msg)
     unseen = tuple(row["unseen"].split("|")) if row["unseen"] else ()
     run = Run(
-        row["dataset"], row["method"], float(row["label_rate"]), int(row["split_seed"]), unseen, row["params"]
+        row["dataset"],
+        row["method"],
+        float(row["label_rate"]),
+        int(row["split_seed"]),
+        unseen,
+        row["params"],
+        row["classifier"],
     )
     if not isinstance(json.loads(row["params"]), dict):
         msg = f"its parameters are {row['params']}"

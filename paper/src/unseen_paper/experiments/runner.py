@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,7 @@ from unseen.engine.run import Shared
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
 from unseen.methods.registry import make_method, method_class
-from unseen_paper.experiments.plan import EPOCHS, GRIDS, Run, as_params
+from unseen_paper.experiments.plan import CLASSIFIERS, EPOCHS, GRIDS, Run, as_params
 from unseen_paper.experiments.results import Result, ResultTable
 
 T = TypeVar("T")
@@ -208,9 +208,13 @@ def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
     """Return the vectors of a run, their score, and the seconds it took to learn them (and to choose, with labels)."""
     data = load_once(run.dataset)
     split = run.split(data.labels)
+    options = CLASSIFIERS[run.classifier]
     if _is_split_free(run):
         embedding, seconds = _shared_vectors(run, data, vectors)
-        return embedding, evaluate(embedding, data.labels, split, random_state=run.seed), seconds
+        return embedding, evaluate(embedding, data.labels, split, random_state=run.seed, **options), seconds
+    if run.classifier and not _open_settings(run):
+        embedding, seconds = _fitted(replace(run, classifier=""))
+        return embedding, evaluate(embedding, data.labels, split, **options), seconds
     method = make_method(run.method, **run.keywords(), random_state=SEED)
     grid = _open_settings(run)
     start = time.perf_counter()
@@ -224,8 +228,18 @@ def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
         hide_classes=True,
         random_state=run.seed,
         shared=_shared(run.dataset),
+        **options,
     )
     return embedding, score, time.perf_counter() - start
+
+
+@lru_cache(maxsize=1)
+def _fitted(run: Run) -> tuple[Embedding, float]:
+    """Return vectors that several classifiers are trained on, one run after the other, and the seconds of the fit."""
+    data = load_once(run.dataset)
+    start = time.perf_counter()
+    method = make_method(run.method, **run.keywords(), random_state=SEED)
+    return method.fit_transform(data.graph, run.split(data.labels).seen_labels), time.perf_counter() - start
 
 
 def _open_settings(run: Run) -> dict[str, list[Any]]:

@@ -15,6 +15,9 @@ from unseen_paper.experiments.results import Result
 NO_PAPER: dict[str, Any] = {"paper_micro_f1": None, "paper_macro_f1": None}
 """For rows of which the paper prints no figure."""
 
+PROTOCOL_CLASSIFIER = "linear, C chosen inside L"
+"""What the classifier of the protocol is called beside others."""
+
 
 def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     """Return one row for each (data set, label rate, method), in the order of the paper's tables.
@@ -125,6 +128,20 @@ def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[d
             }
         )
     return rows
+
+
+def published_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, label rate, method, parameters, classifier), beside the paper's figures."""
+    groups: dict[tuple[Any, ...], list[Result]] = {}
+    for result in results:
+        if not result.error:
+            run = result.run
+            key = (run.dataset, run.label_rate, run.method, run.params, run.classifier)
+            groups.setdefault(key, []).append(result)
+    return [
+        {**_row(key[:3], group), "params": key[3], "classifier": key[4] or PROTOCOL_CLASSIFIER}
+        for key, group in groups.items()
+    ]
 
 
 def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
