@@ -11,7 +11,7 @@ from unseen.data.datasets import load_dataset
 from unseen.labels import Labels
 from unseen.methods.registry import find_method, method_class
 from unseen.splits import unseen_sets
-from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
+from unseen_paper.experiments.paper import DATASETS, MULTI, RATES, TITLES
 from unseen_paper.experiments.plan import (
     CLASSIFIERS,
     GRIDS,
@@ -58,6 +58,13 @@ PUBLISHED: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """Methods whose vectors are given to the classifiers of the paper and of its code: with the hidden layer of APPNP as it
 is, which the paper's text says, and the epochs of the authors' code."""
+WITHOUT_FEATURES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("rect-n", {}),
+    ("rect-n", {"features": "identity"}),
+    ("rect", {}),
+    ("rect", {"features": "identity"}),
+)
+"""The same for graphs without features, with the classifier of the protocol: rows of the adjacency, or of identity."""
 
 
 @dataclass(frozen=True)
@@ -184,14 +191,16 @@ def _balanced(choice: Choice) -> list[Run]:
 
 
 def _published(choice: Choice) -> list[Run]:
-    names = choice.methods or list(dict.fromkeys(name for name, _ in PUBLISHED))
     runs = []
-    for dataset in choice.datasets or ["citeseer", "cora", "wiki"]:
+    for dataset in choice.datasets or DATASETS:
         labels = labels_of(dataset)
-        for method in able(names, labels):
-            for params in [params for name, params in PUBLISHED if name == method] or [{}]:
+        settings, classifiers = PUBLISHED, tuple(CLASSIFIERS)
+        if dataset in MULTI:
+            settings, classifiers = WITHOUT_FEATURES, ("",)
+        for method in able(choice.methods or list(dict.fromkeys(name for name, _ in settings)), labels):
+            for params in [params for name, params in settings if name == method] or [{}]:
                 plain = f1_runs(dataset, labels, [method], choice.rates or RATES, choice.splits or 5, params)
-                runs += [replace(run, classifier=name) for run in plain for name in CLASSIFIERS]
+                runs += [replace(run, classifier=name) for run in plain for name in classifiers]
     return runs
 
 

@@ -23,8 +23,15 @@ UNMATCHED = "not comparable"
 STRUCTURE = ("mfdw", "line", "lshm", "lde", "mmdw")
 """Baselines that do not use node attributes."""
 BASELINES = ("nodefeats", *STRUCTURE, "tadw", "dgi", "gcn", "appnp")
-MULTI = ("ppi", "blogcatalog")
 SCORES = ("micro", "macro")
+PAIRS = (
+    ("rect", "rect-n"),
+    ("rect", "dgi"),
+    ("smoothfeats", "rect"),
+    ("rect-plus", "rect"),
+    ("rect-plus", "smoothfeats"),
+)
+"""Methods whose rows are compared with each other, in addition to the paper's claims."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,6 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
             figures, verdict = finding.figures if finding else "", _verdict(finding, NOT_RUN)
         except UnmatchedError as error:
             figures, verdict = str(error), UNMATCHED
-        fewest, most = (min(own.used), max(own.used)) if own.used else (0, 0)
         rows.append(
             {
                 "id": each.id,
@@ -92,11 +98,39 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
                 "paper": theirs.figures if theirs else "",
                 "paper_verdict": _verdict(theirs, NO_FIGURES),
                 "ours": figures,
-                "splits": "" if not own.used else f"{most}" if fewest == most else f"{fewest} to {most}",
+                "splits": _from_to(own.used),
                 "verdict": verdict,
             }
         )
     return rows
+
+
+def comparison_rows(evidence: Evidence) -> list[dict[str, str]]:
+    """Return in how many cells of Tables 3 and 4 a method is above another, for pairs that the pages speak of."""
+    rows = []
+    for better, worse in PAIRS:
+        for score in SCORES:
+            own = replace(evidence, used=[])
+            pairs = compared(own, [better], [worse], scores=[score])
+            lost = [pair.where.removesuffix(f" {score}") for pair in pairs if pair.left <= pair.right]
+            rows.append(
+                {
+                    "better": better,
+                    "worse": worse,
+                    "score": f"{score}_f1",
+                    "cells": str(len(pairs)),
+                    "won": str(len(pairs) - len(lost)),
+                    "lost": ", ".join(lost),
+                    "splits": _from_to(own.used),
+                }
+            )
+    return rows
+
+
+def _from_to(counts: list[int]) -> str:
+    if not counts:
+        return ""
+    return f"{max(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
 
 def _verdict(finding: Finding | None, otherwise: str) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 from unseen_paper.experiments.claims import (
     BASELINES,
-    MULTI,
     SCORES,
     STRUCTURE,
     Finding,
@@ -17,7 +16,7 @@ from unseen_paper.experiments.claims import (
     percent,
 )
 from unseen_paper.experiments.evidence import Evidence
-from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
+from unseen_paper.experiments.paper import DATASETS, MULTI, RATES, TITLES
 
 PERFORMANCE = "6.1.1 classification"
 SEMI = ("lshm", "lde", "mmdw", "gcn", "appnp")

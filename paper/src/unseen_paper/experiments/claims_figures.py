@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from unseen_paper.experiments.catalog import ALPHAS, DIMENSIONS
-from unseen_paper.experiments.claims import MULTI, Comparison, Finding, always, claim, compare, spread
+from unseen_paper.experiments.claims import Comparison, Finding, always, claim, compare, spread
 from unseen_paper.experiments.evidence import Evidence, Pair
-from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
+from unseen_paper.experiments.paper import DATASETS, MULTI, RATES, TITLES
 
 LAYOUTS, SEEN = "6.1.2 layouts", "6.1.3 seen classes"
 ABLATION, SENSITIVITY = "6.1.3 ablation", "6.1.4 sensitivity"

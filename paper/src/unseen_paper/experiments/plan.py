@@ -17,6 +17,7 @@ HIDDEN = {
     "ppi": 5,
     "blogcatalog": 5,
     "debian": 3,
+    "m10": 3,
     "photo": 3,
     "coauthor-cs": 5,
     "facebook": 1,

@@ -68,12 +68,14 @@ def write_report(name: str, results: Sequence[Result], out: Path) -> None:
 
 
 def write_claims(results: Iterable[Result], choice: Choice, out: Path) -> str:
-    """Judge the paper's claims by all results so far, write ``claims.csv``, and return one line about them."""
-    from unseen_paper.experiments.claims import FAILS, HOLDS, claim_rows
+    """Judge the paper's claims by all results so far, write csv files of them, and return one line about them."""
+    from unseen_paper.experiments.claims import FAILS, HOLDS, claim_rows, comparison_rows
     from unseen_paper.experiments.evidence import our_evidence
 
-    rows = claim_rows(our_evidence(results, choice, out))
+    evidence = our_evidence(results, choice, out)
+    rows = claim_rows(evidence)
     write_csv(rows, out / "claims.csv")
+    write_csv(comparison_rows(evidence), out / "comparisons.csv")
     held, failed = (sum(row["verdict"] == verdict for row in rows) for verdict in (HOLDS, FAILS))
     return (
         f"claims of the paper: {held} hold here, {failed} do not, {len(rows) - held - failed} were not run; "
