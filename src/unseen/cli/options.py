@@ -77,7 +77,7 @@ Dim = Annotated[int | None, Limits(1), "Number of columns of the embedding."]
 Epochs = Annotated[int | None, Limits(0), "Number of training epochs."]
 Param = Annotated[list[str] | None, As("NAME=VALUE"), "Further parameter of the method; repeatable."]
 Seed = Annotated[int, Limits(0), "Seed of everything random."]
-Device = Annotated[str | None, As("auto|cpu|cuda"), "auto, cpu or cuda."]
+Device = Annotated[str | None, As("auto|cpu|cuda|cuda:1"), "auto, cpu, cuda, or cuda:1 for the second GPU."]
 Threads = Annotated[
     int | None, typer.Option(help="Number of threads.", min=1, callback=_threads, is_eager=True)
 ]

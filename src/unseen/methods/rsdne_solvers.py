@@ -251,7 +251,8 @@ def gradient_descent(
     """Yield the start, then rounds of the paper's Algorithm 1: a gradient step for U, one for H, an S step.
 
     ``"bold"`` begins with steps of 0.1, as the authors suggest, lengthens them by 5 % after a round that lowered J, and
-    halves them after one that did not, which is undone. ``"armijo"`` halves each of the two steps until it lowers J by a tenth of what the slope promises.
+    halves them after one that did not, which is undone. ``"armijo"`` halves each of the two steps until it lowers J by
+    a tenth of what the slope promises.
     """
     walk, run = objective.walk, objective.run
     smoothing = objective.smoothing(U)
