@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -236,3 +237,11 @@ def test_classifiers_are_trained_on_the_same_vectors(tmp_path: Path, monkeypatch
     assert results[0].micro_f1 != results[1].micro_f1
     assert [result.C for result in results] == [1.0, 1.0]
     assert ResultTable(tmp_path / "runs.csv").missing(runs) == []
+
+
+@pytest.mark.parametrize("method", ["rect-n", "rect-l", "rect"])
+def test_all_of_the_rect_family_choose_their_epochs(method: str, tmp_path: Path) -> None:
+    run = Run("debian", method, 0.05, 0, ("mail", "web"), as_params({"n_components": 4}))
+    (result,) = runner.run_all([run], ResultTable(tmp_path / "runs.csv"))
+    assert json.loads(result.setting)["epochs"] in (50, 100)
+    assert result.rule == RULE
