@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import unseen
 from unseen import RSDNELight
 from unseen.data.datasets import dataset_names
 from unseen.errors import UnseenError
@@ -255,8 +256,8 @@ def _layouts(path: Path) -> dict[str, dict[str, float]]:
 def _seconds(path: Path) -> dict[tuple[str, str, int], float]:
     return {
         (row["method"], row["device"], int(row["n_nodes"])): float(row["seconds"])
-        for row in _rows(path, ("method", "device", "n_nodes", "seconds"))
-        if row["seconds"]
+        for row in _rows(path, ("method", "device", "n_nodes", "seconds", "version"))
+        if row["seconds"] and row["version"] == unseen.__version__
     }
 
 

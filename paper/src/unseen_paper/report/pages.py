@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import unseen
 from unseen_paper.experiments.claims import FAILS, HOLDS
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
 from unseen_paper.experiments.plan import DRAWS, RULE
@@ -136,6 +137,29 @@ def findings(folder: Path) -> str:
         f"`smoothfeats` in {_wins(folder, 'rect-plus', 'smoothfeats')}.",
     ]
     return "".join(f"- {line}\n" for line in lines if line)
+
+
+def published(folder: Path) -> str:
+    """Say how far from the paper's figures the baselines are with each classifier."""
+    rows = rows_of("published-classifier", folder)
+    classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
+    distances: dict[str, dict[tuple[str, float], dict[str, float]]] = {}
+    for row in rows:
+        name = TITLES[row["method"]] + (", hidden layer as it is" if "propagate" in row["params"] else "")
+        if not row["method"].startswith("rect"):
+            cell = distances.setdefault(name, {}).setdefault((row["dataset"], row["label_rate"]), {})
+            cell[row["classifier"]] = row["micro_f1"] - row["paper_micro_f1"]
+    texts = []
+    for name, cells in distances.items():
+        whole = [cell for cell in cells.values() if len(cell) == len(classifiers)]
+        if whole:
+            means = [100 * _mean(cell[each] for cell in whole) for each in classifiers]
+            texts.append(
+                f"{name} "
+                + " / ".join(f"{round(mean, 1) + 0.0:+.1f}" for mean in means)
+                + f" ({len(whole)} rows)"
+            )
+    return f"Mean points above the paper's micro F1, with {'; '.join(classifiers)}: {'; '.join(texts)}."
 
 
 def failed_claims(folder: Path) -> str:
@@ -282,7 +306,11 @@ def layouts(folder: Path) -> str:
 
 def scalability(folder: Path) -> str:
     """Return training times, a method a line and a size a column."""
-    rows = [row for row in rows_of("scalability", folder) if not row["error"]]
+    rows = [
+        row
+        for row in rows_of("scalability", folder)
+        if not row["error"] and row["version"] == unseen.__version__
+    ]
     texts = {(f"{row['method']}, {row['device']}", row["n_nodes"]): f"{row['seconds']:.1f}" for row in rows}
     return _pivot("seconds, nodes:", texts, sorted({n for _, n in texts}))
 
@@ -292,6 +320,7 @@ BLOCKS: dict[str, Callable[[Path], str]] = {
     "outdated": outdated,
     "below": below,
     "findings": findings,
+    "published": published,
     "failed-claims": failed_claims,
     "claims": claims,
     "excluded": excluded,
