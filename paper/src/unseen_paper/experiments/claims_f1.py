@@ -121,7 +121,8 @@ def _light_competitive(evidence: Evidence) -> Finding | None:
         return None
     lowest = min(different, key=lambda pair: pair.left - pair.right)
     lost = lowest.right - lowest.left
-    text = f"at most {100 * lost:.2f} points lower, in {len(different)} of {len(pairs)} cells: {lowest}"
+    much = f"at most {100 * lost:.2f} points lower" if lost > 0 else "nowhere lower"
+    text = f"{much}, in {len(different)} of {len(pairs)} cells: {lowest}"
     same = f"; same by construction: {', '.join(name.strip() for name in covered)}" if covered else ""
     return Finding(text + same, lost <= 0.015)
 

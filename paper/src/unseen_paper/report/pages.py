@@ -371,6 +371,8 @@ def _wins(folder: Path, better: str, worse: str) -> str:
 
 
 def _pivot(heading: str, texts: dict[tuple[Any, Any], str], columns: Sequence[Any]) -> str:
+    if not texts:
+        return "No results by the present rule and version yet."
     lines = dict.fromkeys(line for line, _ in texts)
     cells = [[str(line), *(texts.get((line, column), "") for column in columns)] for line in lines]
     return render([heading, *(str(column) for column in columns)], cells, style="markdown")
