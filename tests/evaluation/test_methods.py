@@ -108,8 +108,44 @@ def test_methods_without_labels_are_fitted_once_a_setting(
     monkeypatch.setattr(unseen.SmoothFeats, "_fit", lambda *a: fits.append(1) or original(*a))
     method = unseen.SmoothFeats(n_components=4, random_state=0)
     score = unseen.evaluate_method(method, graph, labels, split, param_grid={"steps": [0, 1, 2]})
-    assert len(fits) == 4
+    assert len(fits) == 3
     assert score.params["steps"] in (0, 1, 2)
+
+
+class LabelFree(Method):
+    """The features scaled column by column; never looks at labels."""
+
+    name: ClassVar[str] = "label-free"
+    reference: ClassVar[str] = ""
+    uses_features: ClassVar[bool] = True
+
+    first: Annotated[float, "Factor of the first four columns."] = 1.0
+
+    def _fit(self, graph: unseen.Graph, labels: unseen.Labels, run: Run) -> Any:
+        return np.asarray(graph.features) * np.repeat([self.first, 1.0], 4)
+
+
+class TakesLabels(LabelFree):
+    """The same, as a method that is given labels."""
+
+    name: ClassVar[str] = "takes-labels"
+    uses_labels: ClassVar[bool] = True
+
+
+def test_a_setting_is_chosen_by_one_rule_with_labels_and_without(world: tuple) -> None:
+    graph, labels, _ = world
+    grid = {"first": [0.01, 0.2, 1.0, 5.0]}
+    chosen = []
+    for seed in range(8):
+        split = unseen.completely_imbalanced_split(labels, label_rate=0.3, unseen=["c0"], random_state=seed)
+        options = {"param_grid": grid, "hide_classes": True, "random_state": seed}
+        pair = [
+            unseen.evaluate_method(cls(), graph, labels, split, **options).params["first"]
+            for cls in (LabelFree, TakesLabels)
+        ]
+        assert pair[0] == pair[1]
+        chosen.append(pair[0])
+    assert len(set(chosen)) > 1, "otherwise this proves little"
 
 
 @pytest.mark.parametrize(("grid", "fits"), [({}, 1), ({"views": [("plain/raw",), ("weighted/raw",)]}, 7)])

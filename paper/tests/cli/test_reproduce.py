@@ -32,7 +32,7 @@ def test_some_failed_runs_or_some_of_all_experiments_are_not() -> None:
 
 KEYS = [
     "dataset", "label_rate", "method", "micro_f1", "micro_f1_std", "macro_f1", "macro_f1_std", "n_splits",
-    "paper_micro_f1", "paper_macro_f1", "seconds", "version",
+    "paper_micro_f1", "paper_macro_f1", "seconds", "rule", "version",
 ]  # fmt: skip
 
 

@@ -80,3 +80,19 @@ def test_methods_for_one_label_are_left_out_where_nodes_have_several(
     paper_graph("ppi")
     for name in ("f1", "seen-classes", "balanced"):
         assert EXPERIMENTS[name].runs(Choice(["ppi"], ["mmdw"], [0.3], 1)) == [], name
+
+
+@pytest.mark.parametrize("name", ["decline", "seen-classes"])
+def test_hidden_classes_are_added_to_those_of_the_same_draw(
+    name: str, paper_graph: Callable[[str], unseen.Dataset]
+) -> None:
+    """So that a decline compares the same labelled nodes, and no class is hidden more often than others."""
+    classes = paper_graph("citeseer").labels.classes
+    runs = EXPERIMENTS[name].runs(Choice(["citeseer"], ["gcn"], [0.5]))
+    hidden = {(run.seed, len(run.unseen)): set(run.unseen) for run in runs}
+    assert len(hidden) == len(runs)
+    for (seed, size), names in hidden.items():
+        assert size == 0 or hidden[seed, size - 1] < names
+    for size in {size for _, size in hidden}:
+        counts = [sum(c in names for (_, s), names in hidden.items() if s == size) for c in classes]
+        assert max(counts) - min(counts) <= 1

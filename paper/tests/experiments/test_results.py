@@ -39,6 +39,14 @@ def test_two_processes_share_a_table(tmp_path: Path) -> None:
     assert not one.missing(runs), "the last to write has seen what the other wrote"
 
 
+def test_results_of_an_earlier_rule_are_run_again(tmp_path: Path) -> None:
+    table = ResultTable(tmp_path / "runs.csv")
+    table.add([Result(RUN, 0.5, 0.4, rule="first drop")])
+    assert ResultTable(table.path).missing([RUN]) == [RUN]
+    table.add([Result(RUN, 0.5, 0.4)])
+    assert not ResultTable(table.path).missing([RUN])
+
+
 def test_a_table_that_is_taken_away_is_written_again(tmp_path: Path) -> None:
     table = ResultTable(tmp_path / "runs.csv")
     table.add([Result(RUN, 0.5, 0.4)])
@@ -50,7 +58,7 @@ def test_a_table_that_is_taken_away_is_written_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (",0.400000,,,,,,,1.000,0.1.0,", "", "a row has 17 cells"),
+        (",0.400000,,,,,,,all candidates,1.000,0.1.0,", "", "a row has 19 cells"),
         ("0.400000", "", "neither both scores nor an error"),
         ("0.400000", "high", "could not convert string to float"),
         ('"{""epochs"": 50}"', '"{""epochs"": "', "Expecting value"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 import unseen
 from unseen_paper.experiments import runner
-from unseen_paper.experiments.plan import Run, as_params
+from unseen_paper.experiments.plan import RULE, Run, as_params
 from unseen_paper.experiments.results import Result, ResultTable
 from unseen_paper.experiments.summary import f1_rows
 from unseen_paper.report.experiments import f1_table
@@ -208,9 +209,39 @@ def test_rows_hold_mean_deviation_and_the_paper() -> None:
     assert [(row["method"], row["n_splits"]) for row in rows] == [("gcn", 2), ("rect", 2)]
     assert set(rows[0]) == {
         "dataset", "label_rate", "method", "micro_f1", "micro_f1_std", "macro_f1", "macro_f1_std",
-        "n_splits", "paper_micro_f1", "paper_macro_f1", "seconds", "version",
+        "n_splits", "paper_micro_f1", "paper_macro_f1", "seconds", "rule", "version",
     }  # fmt: skip
     assert rows[1]["paper_micro_f1"] == 0.8197
     text = f1_table(rows)
     assert "*0.8000 ± 0.0000*" in text
     assert "-0.0197" in text
+
+
+def test_a_mean_over_two_rules_is_refused() -> None:
+    results = [
+        Result(Run("cora", "rect", 0.1, k), 0.8, 0.7, rule=rule)
+        for k, rule in enumerate(["first drop", RULE])
+    ]
+    with pytest.raises(unseen.errors.UnseenError, match="would mix results of the rules"):
+        f1_rows(results)
+
+
+def test_classifiers_are_trained_on_the_same_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = []
+    original = unseen.RSDNE._fit
+    monkeypatch.setattr(unseen.RSDNE, "_fit", lambda *args: fits.append(1) or original(*args))
+    params = as_params({"n_components": 8, "max_iter": 2})
+    runs = [Run("debian", "rsdne", 0.1, 0, ("mail",), params, name) for name in ("linear, C = 1", "rbf")]
+    results = runner.run_all(runs, ResultTable(tmp_path / "runs.csv"))
+    assert len(fits) == 1
+    assert results[0].micro_f1 != results[1].micro_f1
+    assert [result.C for result in results] == [1.0, 1.0]
+    assert ResultTable(tmp_path / "runs.csv").missing(runs) == []
+
+
+@pytest.mark.parametrize("method", ["rect-n", "rect-l", "rect"])
+def test_all_of_the_rect_family_choose_their_epochs(method: str, tmp_path: Path) -> None:
+    run = Run("debian", method, 0.05, 0, ("mail", "web"), as_params({"n_components": 4}))
+    (result,) = runner.run_all([run], ResultTable(tmp_path / "runs.csv"))
+    assert json.loads(result.setting)["epochs"] in (50, 100)
+    assert result.rule == RULE

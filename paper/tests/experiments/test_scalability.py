@@ -24,7 +24,7 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         if arguments["n"] == 666:
             msg = "the measurement failed: out of memory"
             raise unseen.errors.UnseenError(msg)
-        return Measured(arguments["n"] / 1000, 100.0, 10.0, {})
+        return Measured(9.0, 100.0, 10.0, {}, processor=arguments["n"] / 1000)
 
     monkeypatch.setattr(scalability, "measure", measure)
     return asked
@@ -46,6 +46,10 @@ def test_every_fit_is_timed_once(tmp_path: Path, timed: list[dict[str, Any]]) ->
     again, _ = write_scalability(Choice(methods=["rect"]), tmp_path, sizes=[1000])
     assert len(timed) == before
     assert again[0]["seconds"] == 1.0
+    table = tmp_path / "scalability.csv"
+    table.write_text(table.read_text().replace(unseen.__version__, "0.1.0"))
+    write_scalability(Choice(methods=["rect"]), tmp_path, sizes=[1000])
+    assert len(timed) == before + len(scalability.devices("rect")), "times of another version are taken again"
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ Param = Annotated[
     "Another parameter, see `unseen methods NAME`. Repeatable.",
 ]
 Seed = Annotated[int, Limits(0), "Random seed."]
-Device = Annotated[str | None, As("auto|cpu|cuda"), "Device to train on."]
+Device = Annotated[str | None, As("auto|cpu|cuda|cuda:1"), "Device to train on; cuda:1 is the second GPU."]
 Threads = Annotated[
     int | None, typer.Option(help="Number of threads.", min=1, callback=_threads, is_eager=True)
 ]

@@ -206,7 +206,7 @@ class RBFClassifier:
     def scores(self, vectors: Any) -> Array:
         """Return the decision values of every row and class."""
         columns = [
-            machine.decision_function(vectors)
+            machine.decision_function(_with_short_indices(vectors))
             if hasattr(machine, "decision_function")
             else np.full(vectors.shape[0], machine)
             for machine in self.machines
@@ -215,9 +215,10 @@ class RBFClassifier:
 
 
 def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifier:
-    """Train one RBF SVM per class with scikit-learn's defaults (C = 1), which the released code uses.
+    """Train one RBF SVM per class as the released code does, with scikit-learn's defaults of its time.
 
-    Its scores are the decision values; the released code ranks by a random calibration of them.
+    These are C = 1 and gamma = 1 / (number of columns), so the scale of the vectors matters. Its scores are the
+    decision values; the released code ranks by a random calibration of them.
 
     Examples
     --------
@@ -235,5 +236,15 @@ def train_rbf(vectors: Any, truth: Mask, C: float | None = None) -> RBFClassifie
         if column.all() or not column.any():  # nothing to tell apart: always or never this class
             machines.append(1.0 if column.any() else -np.inf)
         else:
-            machines.append(SVC(C=penalty, kernel="rbf", gamma="scale").fit(vectors, column))
+            machines.append(
+                SVC(C=penalty, kernel="rbf", gamma="auto").fit(_with_short_indices(vectors), column)
+            )
     return RBFClassifier(tuple(machines), penalty)
+
+
+def _with_short_indices(vectors: Any) -> Any:
+    """Return sparse vectors with the 32-bit indices that scikit-learn's SVC asks for, others as they are."""
+    if not sp.issparse(vectors):
+        return vectors
+    indices, starts = (each.astype(np.int32) for each in (vectors.indices, vectors.indptr))
+    return sp.csr_matrix((vectors.data, indices, starts), shape=vectors.shape)

@@ -125,17 +125,16 @@ def fit_and_evaluate(
     if n_refits is not None and (not isinstance(n_refits, (int, np.integer)) or n_refits < 1):
         msg = f"`n_refits` must be an integer of at least 1, or None for all folds, got {n_refits!r}"
         raise InputError(msg)
+    scale = bool(options.get("scale"))
+    run = Run(shared=Shared(graph) if shared is None else shared)
+    folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
+    choice = _Choice(method, graph, labels, split.seen_labels, folds, scale, run)
+    setting = choice.setting(settings, hide_classes, random_state)
+    if len(settings) > 1:
+        logger.info("%s: %s chosen inside the seen labels", method.name, setting)
     if not method.uses_labels:
-        setting = _best_shared(method, graph, split.seen_labels, settings, n_folds, random_state, options)
-        embedding = _embed(method, setting, graph, None)
-    else:  # whatever is chosen, is chosen on refits that lack a fold's labels
-        scale = bool(options.get("scale"))
-        run = Run(shared=Shared(graph) if shared is None else shared)
-        folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
-        choice = _Choice(method, graph, labels, split.seen_labels, folds, scale, run)
-        setting = choice.setting(settings, hide_classes, random_state)
-        if len(settings) > 1:
-            logger.info("%s: %s chosen inside the seen labels", method.name, setting)
+        embedding = _embed(method, setting, graph, None, run)
+    else:  # C is chosen on refits that lack a fold's labels
         model = unfitted(method, **setting).fit_run(graph, split.seen_labels, run)
         embedding = model.embedding_
         # vectors that labels only chose have seen none, and the classifier may choose C on them as they are
@@ -162,30 +161,9 @@ def _settings(method: Method, grid: Mapping[str, Sequence[Any]]) -> list[dict[st
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def _best_shared(
-    method: Method,
-    graph: Graph,
-    seen: Labels,
-    settings: list[dict[str, Any]],
-    n_folds: int,
-    random_state: RandomState,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return the best setting of a method without labels, whose vectors serve all folds."""
-    if len(settings) == 1:
-        return settings[0]
-    folds = _folds(seen, seen, seen.labelled, n_folds, random_state)
-    figures = []
-    for setting in settings:
-        embedding = _embed(method, setting, graph, None)
-        scores = [evaluate(embedding, seen, fold, random_state=random_state, **options) for fold in folds]
-        figures.append(np.mean([(score.micro_f1 + score.macro_f1) / 2 for score in scores]))
-    return settings[int(np.argmax(figures))]
-
-
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """Choices for a method that uses labels, on folds of L whose labels its embedding does not see."""
+    """Choices for a method, on folds of L whose labels its embedding does not see."""
 
     method: Method
     graph: Graph
@@ -250,9 +228,16 @@ class _Choice:
 
 
 def _embed(
-    method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None, run: Run | None = None
+    method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None, run: Run
 ) -> Embedding:
-    return unfitted(method, **setting).fit_run(graph, labels, run or Run()).embedding_
+    copy = unfitted(method, **setting)
+    if method.uses_labels or run.shared is None:
+        return copy.fit_run(graph, labels, run).embedding_
+    key = (
+        type(copy),
+        repr(sorted(copy.get_params(deep=False).items())),
+    )  # one fit serves all folds and splits
+    return run.shared.once(key, lambda: copy.fit_run(graph, None, run).embedding_)
 
 
 def _folds(labels: Labels, seen: Labels, rows: Ints, n_folds: int, random_state: RandomState) -> list[Split]:

@@ -26,6 +26,8 @@ Apply = Callable[..., Array]
 
 NEW_ROW_STEPS = 30
 """Conjugate-gradient steps for rows that were not there at fit time; they have no better start than zero."""
+BOLD_RATE = 0.1
+"""First step length of the authors' rule, which shortens it where it is too long."""
 PROMISED = 0.1
 """Share of the decrease which the slope promises that an Armijo step has to keep."""
 
@@ -248,15 +250,16 @@ def gradient_descent(
 ) -> Iterator[State]:
     """Yield the start, then rounds of the paper's Algorithm 1: a gradient step for U, one for H, an S step.
 
-    ``"bold"`` lengthens the step by 5 % after a round that lowered J, and halves it after one that did not, which
-    is undone. ``"armijo"`` halves each of the two steps until it lowers J by a tenth of what the slope promises.
+    ``"bold"`` begins with steps of 0.1, as the authors suggest, lengthens them by 5 % after a round that lowered J, and
+    halves them after one that did not, which is undone. ``"armijo"`` halves each of the two steps until it lowers J by
+    a tenth of what the slope promises.
     """
     walk, run = objective.walk, objective.run
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
     gram_u, gram_h = gram(U, run), gram(Ht, run)
     state = State(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed, gram_u, gram_h))
-    rate = rate_h = first_rate(objective, gram_u, gram_h, smoothing)
+    rate = rate_h = BOLD_RATE if step == "bold" else first_rate(objective, gram_u, gram_h, smoothing)
     yield state
     while True:
         U, Ht = state.U, state.Ht

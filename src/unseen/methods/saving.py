@@ -165,7 +165,7 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     for key, weights in encoders.items():
         from unseen.methods.neural.gcn_encoder import Encoder, pick_device
 
-        device = pick_device("auto" if params["device"] == "cuda" else params["device"])
+        device = pick_device("cpu" if params["device"] == "cpu" else "auto")
         encoder = Encoder(weights[::3], device)
         for weight, array in zip(encoder.weights, weights, strict=True):
             weight.copy_(weight.new_tensor(array))

@@ -31,7 +31,10 @@ Columns = Annotated[
     Limits(1),
     "Number of columns; None means {cls.default_components}, or as many as the graph allows.",
 ]
-Device = Annotated[Literal["auto", "cpu", "cuda"], 'Where to compute; "auto" takes a GPU where there is one.']
+Device = Annotated[
+    str,
+    'Where to compute: "cpu", "cuda", or "cuda:1" for the second GPU; "auto" takes a GPU where there is one.',
+]
 Callbacks = Annotated[
     Iterable[Callable[[Epoch], object]] | Callable[[Epoch], object] | None,
     "Functions that are called after every epoch or round with what is known of it; a true answer stops the training.",

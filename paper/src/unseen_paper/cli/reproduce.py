@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from unseen_paper.experiments.runner import Progress
 
 NAMES = (
-    "decline", "f1", "layouts", "seen-classes", "ablation", "alpha", "dimension", "balanced", "scalability", "all",
+    "decline", "f1", "published-classifier", "words", "layouts", "seen-classes", "ablation", "alpha", "dimension",
+    "balanced", "scalability", "all",
 )  # fmt: skip
-TABLES = ("decline", "f1")
+TABLES = ("decline", "f1", "published-classifier", "words")
 """Experiments without a figure."""
 GRID_CHOICES = ("inside", "best")
 QUIET_SECONDS = 60
@@ -88,6 +89,7 @@ def reproduce(
     from unseen_paper.report.layouts import write_layouts
     from unseen_paper.report.scalability import write_scalability
     from unseen_paper.report.tables import STYLES
+    from unseen_paper.report.words import write_words
 
     if grid not in GRID_CHOICES:
         raise unknown_name("way to choose from a grid", grid, GRID_CHOICES)
@@ -110,6 +112,8 @@ def reproduce(
 
     def report(name: str) -> tuple[list[dict[str, object]], str]:
         alone = experiment == name
+        if name == "words":  # of all experiments, this one has its own data sets
+            return write_words(choice if alone else Choice(), out, style=output.style)
         with progress(name) as move, on_cluster(cluster):
             if name in ("layouts", "scalability"):
                 if name == "layouts":

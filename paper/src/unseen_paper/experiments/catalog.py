@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,9 +10,17 @@ from typing import Any
 from unseen.data.datasets import load_dataset
 from unseen.labels import Labels
 from unseen.methods.registry import find_method, method_class
-from unseen.splits import random_unseen_sets, unseen_sets
-from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
-from unseen_paper.experiments.plan import DRAWS, GRIDS, Run, as_params, f1_runs, hidden_sets, numbered_sets
+from unseen.splits import unseen_sets
+from unseen_paper.experiments.paper import DATASETS, MULTI, RATES, TITLES
+from unseen_paper.experiments.plan import (
+    CLASSIFIERS,
+    GRIDS,
+    Run,
+    as_params,
+    f1_runs,
+    hidden_sets,
+    numbered_sets,
+)
 
 ROWS = (
     *("nodefeats", "smoothfeats", "mfdw", "line", "lshm", "lde", "mmdw", "tadw", "dgi", "gcn", "appnp"),
@@ -24,8 +31,6 @@ OURS = ("smoothfeats", "rect-plus")
 """Methods that stand beside the paper's in its tables: features smoothed without training, and our own."""
 BALANCED_SPLITS = 5
 SEEN_CLASS_SPLITS = 6
-MOST_SETS = 10_000
-"""Sets of hidden classes that are listed; of more, some are drawn."""
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 DIMENSIONS = (100, 200, 300, 400, 500)
 ABLATIONS: dict[str, dict[str, Any]] = {
@@ -36,6 +41,30 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "RSDNE": {},
 }
 """The settings of RSDNE that the paper compares, as parameters that differ from the defaults."""
+
+
+PUBLISHED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("nodefeats", {}),
+    ("mfdw", {}),
+    ("line", {}),
+    ("tadw", {}),
+    ("dgi", {}),
+    ("gcn", {}),
+    ("appnp", {}),
+    ("appnp", {"propagate": False}),
+    ("rect-n", {"epochs": 50}),
+    ("rect-l", {"epochs": 50}),
+    ("rect", {"epochs": 50}),
+)
+"""Methods whose vectors are given to the classifiers of the paper and of its code: with the hidden layer of APPNP as it
+is, which the paper's text says, and the epochs of the authors' code."""
+WITHOUT_FEATURES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("rect-n", {}),
+    ("rect-n", {"features": "identity"}),
+    ("rect", {}),
+    ("rect", {"features": "identity"}),
+)
+"""The same for graphs without features, with the classifier of the protocol: rows of the adjacency, or of identity."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +105,7 @@ def _f1(choice: Choice) -> list[Run]:
     methods = choice.methods or _known([*TITLES, *OURS])
     runs = []
     for dataset in choice.datasets or DATASETS:
-        labels = _labels(dataset)
+        labels = labels_of(dataset)
         runs += f1_runs(dataset, labels, able(methods, labels), choice.rates or RATES, choice.splits)
     if choice.grid == "inside":
         return runs
@@ -89,24 +118,38 @@ def _grid_values(method: str) -> list[str]:
 
 
 def _decline(choice: Choice) -> list[Run]:
+    """Hide no class, one class and two classes of the same L; the one is one of the two, each class about as often."""
     runs = []
     for dataset in choice.datasets or ["citeseer"]:
-        labels = _labels(dataset)
+        labels = labels_of(dataset)
+        pairs = numbered_sets(list(unseen_sets(labels, 2)), choice.splits)
         for size in (0, 1, 2):
-            sets = _sets(labels, size, choice.splits or (None if size else 10))
+            sets = [(seed, pair if size == 2 else (_one_of(pair, labels),) * size) for seed, pair in pairs]
             methods = able(choice.methods or _known(["lshm", "gcn"]), labels)
             runs += _grid(dataset, methods, choice.rates or RATES, sets)
     return runs
 
 
+def _one_of(pair: tuple[str, ...], labels: Labels) -> str:
+    """Return the first class of the pair where the distance of their numbers is odd, else the second."""
+    first, second = labels.class_numbers(pair)
+    return pair[0] if (second - first) % 2 else pair[1]
+
+
 def _seen_classes(choice: Choice) -> list[Run]:
+    """Hide 0, 1, 2, ... classes of the same L: more hidden classes include fewer, and each is hidden equally often."""
     runs = []
     methods = choice.methods or _known(["mfdw", "rsdne", "rsdne-light", "rect-n", "rect-l", "rect"])
     for dataset in choice.datasets or ["citeseer"]:
-        labels = _labels(dataset)
-        most = choice.splits or SEEN_CLASS_SPLITS
-        for size in range(len(labels.classes)):
-            sets = _sets(labels, size, most)
+        labels = labels_of(dataset)
+        n = len(labels.classes)
+        starts = numbered_sets([(name,) for name in labels.classes], choice.splits or SEEN_CLASS_SPLITS)
+        for size in range(n):
+            hidden = [{(first + k) % n for k in range(size)} for first, _ in starts]
+            sets = [
+                (seed, tuple(name for k, name in enumerate(labels.classes) if k in numbers))
+                for (seed, _), numbers in zip(starts, hidden, strict=True)
+            ]
             runs += _grid(dataset, able(methods, labels), choice.rates or [0.5], sets)
     return runs
 
@@ -140,11 +183,25 @@ def _balanced(choice: Choice) -> list[Run]:
         for dataset in choice.datasets or DATASETS
         for run in _grid(
             dataset,
-            able(methods, _labels(dataset)),
+            able(methods, labels_of(dataset)),
             choice.rates or RATES,
-            _sets(_labels(dataset), 0, choice.splits),
+            [(seed, ()) for seed in range(choice.splits or BALANCED_SPLITS)],
         )
     ]
+
+
+def _published(choice: Choice) -> list[Run]:
+    runs = []
+    for dataset in choice.datasets or DATASETS:
+        labels = labels_of(dataset)
+        settings, classifiers = PUBLISHED, tuple(CLASSIFIERS)
+        if dataset in MULTI:
+            settings, classifiers = WITHOUT_FEATURES, ("",)
+        for method in able(choice.methods or list(dict.fromkeys(name for name, _ in settings)), labels):
+            for params in [params for name, params in settings if name == method] or [{}]:
+                plain = f1_runs(dataset, labels, [method], choice.rates or RATES, choice.splits or 5, params)
+                runs += [replace(run, classifier=name) for run in plain for name in classifiers]
+    return runs
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -154,12 +211,14 @@ EXPERIMENTS: dict[str, Experiment] = {
     "ablation": Experiment("settings of RSDNE", _ablation, x="label_rate", series="params"),
     "alpha": Experiment("the weight alpha of RSDNE", _alpha, x="alpha"),
     "dimension": Experiment("the number of columns", _dimension, x="n_components"),
+    "published-classifier": Experiment("the classifiers of the paper and of its code", _published),
     "balanced": Experiment("micro F1 with balanced labels, averaged over label rates", _balanced),
 }
 
 
 @cache
-def _labels(dataset: str) -> Labels:
+def labels_of(dataset: str) -> Labels:
+    """Return all labels of a data set, read once."""
     return load_dataset(dataset).labels
 
 
@@ -170,15 +229,6 @@ def _known(names: Iterable[str]) -> list[str]:
 def able(methods: Sequence[str], labels: Labels) -> list[str]:
     """Leave out the methods that take one label per node, where nodes have several."""
     return [name for name in methods if method_class(name).multilabel or not labels.is_multilabel]
-
-
-def _sets(labels: Labels, size: int, most: int | None) -> list[tuple[int, tuple[str, ...]]]:
-    """Return numbered sets of `size` classes, at most so many, drawn where there are too many to list."""
-    if size == 0:
-        return list(enumerate([()] * (most or BALANCED_SPLITS)))
-    if math.comb(len(labels.classes), size) > MOST_SETS:
-        return list(enumerate(random_unseen_sets(labels, size, most or DRAWS, random_state=0)))
-    return numbered_sets(list(unseen_sets(labels, size)), most)
 
 
 def _grid(
@@ -199,7 +249,7 @@ def _grid(
 def _varied(choice: Choice, methods: Sequence[str], params: dict[str, Any]) -> list[Run]:
     runs = []
     for dataset in choice.datasets or ["citeseer"]:
-        labels = _labels(dataset)
+        labels = labels_of(dataset)
         splits = choice.splits or (5 if len(hidden_sets(dataset, labels)) > 5 else None)
         runs += f1_runs(dataset, labels, able(methods, labels), choice.rates or RATES, splits, params)
     return runs

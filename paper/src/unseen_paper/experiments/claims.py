@@ -3,26 +3,35 @@
 A claim is a sentence, a short quotation, and a function from :class:`Evidence` to the figures that bear on it and
 whether it holds. Where a sentence leaves room ("comparable", "not sensitive"), the reading is in the claim's text.
 Cells that were not run are left out, and the figures say how many were compared; with none, the claim was not run.
+Methods and settings are compared over the splits that all of them have (:meth:`Evidence.means`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from unseen_paper.experiments.evidence import Evidence, paper_evidence
+from unseen_paper.experiments.evidence import Cell, Evidence, UnmatchedError, paper_evidence
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
 
-COLUMNS = ("id", "section", "claim", "quotation", "paper", "paper_verdict", "ours", "verdict")
+COLUMNS = ("id", "section", "claim", "quotation", "paper", "paper_verdict", "ours", "splits", "verdict")
 HOLDS, FAILS, NOT_RUN, NO_FIGURES = "holds", "does not hold", "not run", "no figures printed"
+UNMATCHED = "not comparable"
 STRUCTURE = ("mfdw", "line", "lshm", "lde", "mmdw")
 """Baselines that do not use node attributes."""
 BASELINES = ("nodefeats", *STRUCTURE, "tadw", "dgi", "gcn", "appnp")
-MULTI = ("ppi", "blogcatalog")
 SCORES = ("micro", "macro")
+PAIRS = (
+    ("rect", "rect-n"),
+    ("rect", "dgi"),
+    ("smoothfeats", "rect"),
+    ("rect-plus", "rect"),
+    ("rect-plus", "smoothfeats"),
+)
+"""Methods whose rows are compared with each other, in addition to the paper's claims."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,13 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
     paper = paper_evidence()
     rows = []
     for each in CLAIMS:
-        theirs, finding = each.judge(paper), each.judge(ours)
+        theirs = each.judge(paper)
+        own = replace(ours, used=[])
+        try:
+            finding = each.judge(own)
+            figures, verdict = finding.figures if finding else "", _verdict(finding, NOT_RUN)
+        except UnmatchedError as error:
+            figures, verdict = str(error), UNMATCHED
         rows.append(
             {
                 "id": each.id,
@@ -82,11 +97,40 @@ def claim_rows(ours: Evidence) -> list[dict[str, str]]:
                 "quotation": each.quotation,
                 "paper": theirs.figures if theirs else "",
                 "paper_verdict": _verdict(theirs, NO_FIGURES),
-                "ours": finding.figures if finding else "",
-                "verdict": _verdict(finding, NOT_RUN),
+                "ours": figures,
+                "splits": _from_to(own.used),
+                "verdict": verdict,
             }
         )
     return rows
+
+
+def comparison_rows(evidence: Evidence) -> list[dict[str, str]]:
+    """Return in how many cells of Tables 3 and 4 a method is above another, for pairs that the pages speak of."""
+    rows = []
+    for better, worse in PAIRS:
+        for score in SCORES:
+            own = replace(evidence, used=[])
+            pairs = compared(own, [better], [worse], scores=[score])
+            lost = [pair.where.removesuffix(f" {score}") for pair in pairs if pair.left <= pair.right]
+            rows.append(
+                {
+                    "better": better,
+                    "worse": worse,
+                    "score": f"{score}_f1",
+                    "cells": str(len(pairs)),
+                    "won": str(len(pairs) - len(lost)),
+                    "lost": ", ".join(lost),
+                    "splits": _from_to(own.used),
+                }
+            )
+    return rows
+
+
+def _from_to(counts: list[int]) -> str:
+    if not counts:
+        return ""
+    return f"{max(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
 
 def _verdict(finding: Finding | None, otherwise: str) -> str:
@@ -113,6 +157,22 @@ class Comparison:
         return f"{better} {self.left:.4f}, {worse} {self.right:.4f} ({self.where})"
 
 
+def compare(
+    evidence: Evidence,
+    where: str,
+    names: tuple[str, str],
+    cells: tuple[Cell, Cell],
+    scores: Iterable[str] = SCORES,
+) -> list[Comparison]:
+    """Return the comparison of two cells, one a score, over their common splits; none if one was not run."""
+    means = evidence.means(*cells)
+    if means is None:
+        return []
+    left, right = means
+    places = [(score, SCORES.index(score)) for score in scores]
+    return [Comparison(f"{where} {score}", *names, left[k], right[k]) for score, k in places]
+
+
 def compared(
     evidence: Evidence,
     better: Iterable[str],
@@ -122,19 +182,22 @@ def compared(
     rates: Iterable[float] = RATES,
     scores: Iterable[str] = SCORES,
 ) -> list[Comparison]:
-    """Return all pairs of the two groups of methods in Tables 3 and 4 that both have a score, over common splits."""
-    comparisons = []
-    for dataset in datasets:
-        for rate in rates:
-            for a in better:
-                for b in worse:
-                    pair = evidence.both((dataset, rate, a), (dataset, rate, b)) if a != b else None
-                    if pair:
-                        for score in scores:
-                            k = SCORES.index(score)
-                            where = f"{dataset} {rate:.0%} {score}"
-                            comparisons.append(Comparison(where, a, b, pair[0][k], pair[1][k]))
-    return comparisons
+    """Return all pairs of the two groups of methods in Tables 3 and 4 that both have a score."""
+    return [
+        comparison
+        for dataset in datasets
+        for rate in rates
+        for a in better
+        for b in worse
+        if a != b
+        for comparison in compare(
+            evidence,
+            f"{dataset} {rate:.0%}",
+            (a, b),
+            (("f1", dataset, rate, a), ("f1", dataset, rate, b)),
+            scores,
+        )
+    ]
 
 
 def always(pairs: list[Comparison]) -> Finding | None:

@@ -21,7 +21,7 @@ from unseen.explorer.layout import map_of
 from unseen.labels import Labels
 from unseen_paper.csv_files import csv_text, read_csv
 from unseen_paper.experiments.catalog import ROWS, able
-from unseen_paper.experiments.plan import Run, f1_runs
+from unseen_paper.experiments.plan import RULE, Run, f1_runs
 from unseen_paper.experiments.runner import DIED, embed_and_score, load_once, surviving
 
 METHODS = (
@@ -32,7 +32,7 @@ LABEL_RATE = 0.5
 NEIGHBOURS = 10
 NUMBERS = ("seen_purity", "unseen_purity", "unseen_mixed", "micro_f1", "unseen_f1", "seconds")
 POINTS = ("method", "node", "class", "hidden", "x", "y")
-ABOUT = ("dataset", "label_rate", "method", "unseen", *NUMBERS, "error")
+ABOUT = ("dataset", "label_rate", "method", "unseen", *NUMBERS, "rule", "error")
 Row = dict[str, Any]
 
 
@@ -177,6 +177,7 @@ def _about(run: Run, numbers: Mapping[str, float | None], error: str = "") -> Ro
         "method": run.method,
         "unseen": "|".join(run.unseen),
         **{name: numbers.get(name) for name in NUMBERS},
+        "rule": RULE,
         "error": error,
     }
 
@@ -213,14 +214,14 @@ def _panel(run: Run, vectors: Path) -> Panel:
 
 
 def _kept(run: Run, points: Path, numbers: Path) -> dict[str, Panel]:
-    """Return the panels of an earlier start at the label rate and with the hidden classes of this run, by method."""
+    """Return the panels of an earlier start, by method: of the present rule, the label rate and the hidden classes."""
     if not (points.exists() and numbers.exists()):
         return {}
-    wanted = (run.label_rate, "|".join(run.unseen))
+    wanted = (run.label_rate, "|".join(run.unseen), RULE)
     about = {
         row["method"]: _numbers(row)
         for row in read_csv(numbers, ABOUT)
-        if (float(row["label_rate"]), row["unseen"]) == wanted and row["method"] in ROWS
+        if (float(row["label_rate"]), row["unseen"], row["rule"]) == wanted and row["method"] in ROWS
     }
     rows: dict[str, list[Row]] = {}
     for row in read_csv(points, POINTS):
@@ -229,5 +230,5 @@ def _kept(run: Run, points: Path, numbers: Path) -> dict[str, Panel]:
 
 
 def _numbers(row: dict[str, str]) -> Row:
-    texts = ("dataset", "method", "unseen", "error")
+    texts = ("dataset", "method", "unseen", "rule", "error")
     return {key: value if key in texts else float(value) if value else None for key, value in row.items()}

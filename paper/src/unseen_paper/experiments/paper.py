@@ -26,6 +26,8 @@ TITLES = {
 """Registry name -> name in the paper, in the order of its tables."""
 
 DATASETS = ("citeseer", "cora", "wiki", "ppi", "blogcatalog")
+MULTI = ("ppi", "blogcatalog")
+"""Those without features, whose nodes have several labels."""
 RATES = (0.1, 0.3, 0.5)
 
 

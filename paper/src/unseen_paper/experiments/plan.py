@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from unseen.labels import Labels
@@ -17,6 +17,7 @@ HIDDEN = {
     "ppi": 5,
     "blogcatalog": 5,
     "debian": 3,
+    "m10": 3,
     "photo": 3,
     "coauthor-cs": 5,
     "facebook": 1,
@@ -34,8 +35,20 @@ GRIDS = {
 }
 """Weights that the paper chooses from a grid; here inside L', with the fold's labels, and in each fold some of the
 seen classes, hidden from the method."""
-EPOCHS = {"rect-l": {"epochs": [50, 100]}, "rect": {"epochs": [50, 100]}}
-"""RECT trains 100 epochs by the paper's text and 50 in the authors' code: which of the two is chosen inside L' too."""
+RECT_FAMILY = ("rect-n", "rect-l", "rect", "rect-dw", "rect-joint")
+EPOCHS = {name: {"epochs": [50, 100]} for name in RECT_FAMILY}
+"""RECT trains 100 epochs by the paper's text and 50 in the authors' code: which of the two is chosen inside L' too,
+for all methods of the family by the same folds and the same score."""
+RULE = "all candidates"
+"""Name of the present rule: all candidates for C are tried, and every open setting is chosen inside L'. Results of
+other rules are not published, and are run again; the notes on the search for C list the earlier rules."""
+CLASSIFIERS: dict[str, dict[str, Any]] = {
+    "": {},
+    "linear, C = 1": {"classifier": "linear", "C": 1.0},
+    "rbf": {"classifier": "rbf"},
+}
+"""Classifiers of runs, as options of `evaluate`: that of the protocol, the paper's linear SVM with the default C of
+scikit-learn, and the one of the released code."""
 
 
 @dataclass(frozen=True, order=True)
@@ -54,6 +67,8 @@ class Run:
         Hidden classes.
     params : str
         Parameters that differ from the method's defaults, as JSON with sorted keys.
+    classifier : str
+        One of `CLASSIFIERS`.
     """
 
     dataset: str
@@ -61,7 +76,8 @@ class Run:
     label_rate: float
     seed: int
     unseen: tuple[str, ...] = ()
-    params: str = field(default="{}")
+    params: str = "{}"
+    classifier: str = ""
 
     def split(self, labels: Labels) -> Split:
         """Draw the split of this run."""

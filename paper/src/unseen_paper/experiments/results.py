@@ -12,19 +12,21 @@ from typing import Any
 from unseen.data.files import atomic_path
 from unseen.errors import InputError
 from unseen_paper.csv_files import csv_text, locked
-from unseen_paper.experiments.plan import Run
+from unseen_paper.experiments.plan import RULE, Run
 
 SCORES = ("micro_f1", "macro_f1", "seen_f1", "unseen_f1", "micro_f1_no_oracle", "macro_f1_no_oracle")
 COLUMNS = (
     "dataset",
     "method",
     "params",
+    "classifier",
     "label_rate",
     "split_seed",
     "unseen",
     *SCORES,
     "C",
     "setting",
+    "rule",
     "seconds",
     "version",
     "error",
@@ -33,7 +35,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run: its scores, or the reason why there are none."""
+    """Scores of a run and the rule by which its settings were chosen, or the reason why there are none."""
 
     run: Run
     micro_f1: float | None = None
@@ -44,6 +46,7 @@ class Result:
     macro_f1_no_oracle: float | None = None
     C: float | None = None
     setting: str = ""
+    rule: str = RULE
     seconds: float | None = None
     version: str = ""
     error: str = ""
@@ -89,8 +92,9 @@ class ResultTable:
         return self._results.get(run)
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
-        """Return the runs that have no score yet, failed ones included, each once."""
-        return [run for run in dict.fromkeys(runs) if run not in self._results or self._results[run].error]
+        """Return the runs without a valid result, each once."""
+        valid = valid_results(self)
+        return [run for run in dict.fromkeys(runs) if run not in valid]
 
     def add(self, results: Iterable[Result]) -> None:
         """Put in results and write the file."""
@@ -102,6 +106,18 @@ class ResultTable:
                 text = csv_text(COLUMNS, map(_as_row, self))
                 temporary.write_text(text, encoding="utf-8", newline="")
             self._read_at = _stamp(self.path)
+
+
+def valid_results(results: Iterable[Result]) -> dict[Run, Result]:
+    """Return the results that tables are made of: those with scores, by the present rule.
+
+    Examples
+    --------
+    >>> run = Run("cora", "rect", 0.1, 0)
+    >>> valid_results([Result(run, 0.8, 0.7, rule="first drop")])
+    {}
+    """
+    return {result.run: result for result in results if not result.error and result.rule == RULE}
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
@@ -125,6 +141,7 @@ def _as_row(result: Result) -> dict[str, str]:
         "dataset": run.dataset,
         "method": run.method,
         "params": run.params,
+        "classifier": run.classifier,
         "label_rate": repr(float(run.label_rate)),
         "split_seed": str(run.seed),
         "unseen": "|".join(run.unseen),
@@ -159,7 +176,13 @@ def _as_result(row: Mapping[str, str]) -> Result:
         raise ValueError(msg)
     unseen = tuple(row["unseen"].split("|")) if row["unseen"] else ()
     run = Run(
-        row["dataset"], row["method"], float(row["label_rate"]), int(row["split_seed"]), unseen, row["params"]
+        row["dataset"],
+        row["method"],
+        float(row["label_rate"]),
+        int(row["split_seed"]),
+        unseen,
+        row["params"],
+        row["classifier"],
     )
     if not isinstance(json.loads(row["params"]), dict):
         msg = f"its parameters are {row['params']}"
@@ -168,4 +191,5 @@ def _as_result(row: Mapping[str, str]) -> Result:
     if not row["error"] and (numbers["micro_f1"] is None or numbers["macro_f1"] is None):
         msg = "it has neither both scores nor an error"
         raise ValueError(msg)
-    return Result(run, setting=row["setting"], version=row["version"], error=row["error"], **numbers)
+    values: dict[str, Any] = {name: row[name] for name in ("setting", "rule", "version", "error")}
+    return Result(run, **(values | numbers))

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,7 @@ from unseen.engine.run import Shared
 from unseen.errors import UnseenError, logger
 from unseen.evaluation import Score, evaluate, fit_and_evaluate
 from unseen.methods.registry import make_method, method_class
-from unseen_paper.experiments.plan import EPOCHS, GRIDS, Run, as_params
+from unseen_paper.experiments.plan import CLASSIFIERS, EPOCHS, GRIDS, Run, as_params
 from unseen_paper.experiments.results import Result, ResultTable
 
 T = TypeVar("T")
@@ -173,7 +173,7 @@ def _interrupts() -> Iterator[list[int]]:
 
 def _learn_shared(todo: Sequence[Run], n_jobs: int, vectors: Path) -> None:
     """Learn, once, the vectors that several runs share, before any of them starts."""
-    shared = {_vectors_path(run, vectors): run for run in todo if not method_class(run.method).uses_labels}
+    shared = {_vectors_path(run, vectors): run for run in todo if _is_split_free(run)}
     missing = [run for path, run in shared.items() if not path.exists()]
     if missing:
         vectors.mkdir(parents=True, exist_ok=True)
@@ -199,8 +199,8 @@ def execute(run: Run, vectors: Path) -> Result:
         score.macro_f1_no_oracle,
         score.C,
         as_params(score.params) if score.params else "",
-        seconds,
-        unseen.__version__,
+        seconds=seconds,
+        version=unseen.__version__,
     )
 
 
@@ -208,12 +208,15 @@ def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
     """Return the vectors of a run, their score, and the seconds it took to learn them (and to choose, with labels)."""
     data = load_once(run.dataset)
     split = run.split(data.labels)
-    if not method_class(run.method).uses_labels:
+    options = CLASSIFIERS[run.classifier]
+    if _is_split_free(run):
         embedding, seconds = _shared_vectors(run, data, vectors)
-        return embedding, evaluate(embedding, data.labels, split, random_state=run.seed), seconds
+        return embedding, evaluate(embedding, data.labels, split, random_state=run.seed, **options), seconds
+    if run.classifier and not _open_settings(run):
+        embedding, seconds = _fitted(replace(run, classifier=""))
+        return embedding, evaluate(embedding, data.labels, split, **options), seconds
     method = make_method(run.method, **run.keywords(), random_state=SEED)
-    choices = GRIDS.get(run.method) or EPOCHS.get(run.method, {})
-    grid = {k: v for k, v in choices.items() if k not in run.keywords()}
+    grid = _open_settings(run)
     start = time.perf_counter()
     embedding, score = fit_and_evaluate(
         method,
@@ -225,8 +228,29 @@ def embed_and_score(run: Run, vectors: Path) -> tuple[Embedding, Score, float]:
         hide_classes=True,
         random_state=run.seed,
         shared=_shared(run.dataset),
+        **options,
     )
     return embedding, score, time.perf_counter() - start
+
+
+@lru_cache(maxsize=1)
+def _fitted(run: Run) -> tuple[Embedding, float]:
+    """Return vectors that several classifiers are trained on, one run after the other, and the seconds of the fit."""
+    data = load_once(run.dataset)
+    start = time.perf_counter()
+    method = make_method(run.method, **run.keywords(), random_state=SEED)
+    return method.fit_transform(data.graph, run.split(data.labels).seen_labels), time.perf_counter() - start
+
+
+def _open_settings(run: Run) -> dict[str, list[Any]]:
+    """Return the values among which a setting of the run is chosen inside L'."""
+    choices = GRIDS.get(run.method) or EPOCHS.get(run.method, {})
+    return {name: list(values) for name, values in choices.items() if name not in run.keywords()}
+
+
+def _is_split_free(run: Run) -> bool:
+    """Return whether the vectors of the run are the same for every split: no label is used or chooses a setting."""
+    return not method_class(run.method).uses_labels and not _open_settings(run)
 
 
 def _learn(run: Run, vectors: Path) -> Result:

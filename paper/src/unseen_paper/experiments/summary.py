@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unseen.errors import UnseenError
 from unseen_paper.experiments.paper import DATASETS, TITLES, paper_f1
 from unseen_paper.experiments.results import Result
 
 NO_PAPER: dict[str, Any] = {"paper_micro_f1": None, "paper_macro_f1": None}
 """For rows of which the paper prints no figure."""
+
+PROTOCOL_CLASSIFIER = "linear, C chosen inside L"
+"""What the classifier of the protocol is called beside others."""
 
 
 def f1_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
@@ -64,6 +68,10 @@ def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
     micro = np.array([result.micro_f1 for result in results], dtype=float)
     macro = np.array([result.macro_f1 for result in results], dtype=float)
     paper_micro, paper_macro = paper_f1().get(key, (None, None))
+    rules = sorted({result.rule for result in results})
+    if len(rules) > 1:
+        msg = f"a mean of {method} on {dataset} would mix results of the rules {', '.join(rules)}"
+        raise UnseenError(msg)
     return {
         "dataset": dataset,
         "label_rate": rate,
@@ -76,6 +84,7 @@ def _row(key: tuple[str, float, str], results: list[Result]) -> dict[str, Any]:
         "paper_micro_f1": paper_micro,
         "paper_macro_f1": paper_macro,
         "seconds": _rounded(np.mean([result.seconds or 0.0 for result in results])),
+        "rule": rules[0],
         "version": " ".join(sorted({result.version for result in results})),
     }
 
@@ -121,6 +130,20 @@ def setting_rows(results: Iterable[Result], n_classes: dict[str, int]) -> list[d
     return rows
 
 
+def published_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """Return one row for each (data set, label rate, method, parameters, classifier), beside the paper's figures."""
+    groups: dict[tuple[Any, ...], list[Result]] = {}
+    for result in results:
+        if not result.error:
+            run = result.run
+            key = (run.dataset, run.label_rate, run.method, run.params, run.classifier)
+            groups.setdefault(key, []).append(result)
+    return [
+        {**_row(key[:3], group), "params": key[3], "classifier": key[4] or PROTOCOL_CLASSIFIER}
+        for key, group in groups.items()
+    ]
+
+
 def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     """Return one row for each (data set, method): means over label rates of the means over splits.
 
@@ -151,6 +174,7 @@ def balanced_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
                 **NO_PAPER,
                 "seconds": _rounded(np.mean([each["seconds"] for each in group])),
                 "label_rates": " ".join(f"{each['label_rate']:g}" for each in group),
+                "rule": group[0]["rule"],
             }
         )
     return rows

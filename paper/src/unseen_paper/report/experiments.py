@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from unseen_paper.experiments.catalog import ABLATIONS, EXPERIMENTS, Choice, Exp
 from unseen_paper.experiments.paper import TITLES, paper_decline
 from unseen_paper.experiments.plan import as_params
 from unseen_paper.experiments.results import Result
-from unseen_paper.experiments.summary import balanced_rows, best_rows, f1_rows, setting_rows
+from unseen_paper.experiments.summary import balanced_rows, best_rows, f1_rows, published_rows, setting_rows
 from unseen_paper.report.figures import save_bars, save_lines
 from unseen_paper.report.tables import render
 
@@ -39,6 +40,8 @@ def experiment_rows(name: str, results: Sequence[Result]) -> list[Row]:
         return f1_rows(results) if name == "f1" else best_rows(results)
     if name == "balanced":
         return balanced_rows(results)
+    if name == "published-classifier":
+        return published_rows(results)
     classes = {r.run.dataset: len(load_dataset(r.run.dataset).labels.classes) for r in results}
     rows = setting_rows(results, classes)
     if name == "decline":
@@ -51,6 +54,8 @@ def experiment_rows(name: str, results: Sequence[Result]) -> list[Row]:
 
 def experiment_table(name: str, rows: Sequence[Row], *, style: str = "text") -> str:
     """Return an experiment's rows as a table to read."""
+    if name == "published-classifier":
+        return _published_table(rows, style)
     return f1_table(rows, style=style) if name in FILES else _table(rows, style)
 
 
@@ -63,12 +68,14 @@ def write_report(name: str, results: Sequence[Result], out: Path) -> None:
 
 
 def write_claims(results: Iterable[Result], choice: Choice, out: Path) -> str:
-    """Judge the paper's claims by all results so far, write ``claims.csv``, and return one line about them."""
-    from unseen_paper.experiments.claims import FAILS, HOLDS, claim_rows
+    """Judge the paper's claims by all results so far, write csv files of them, and return one line about them."""
+    from unseen_paper.experiments.claims import FAILS, HOLDS, claim_rows, comparison_rows
     from unseen_paper.experiments.evidence import our_evidence
 
-    rows = claim_rows(our_evidence(results, choice, out))
+    evidence = our_evidence(results, choice, out)
+    rows = claim_rows(evidence)
     write_csv(rows, out / "claims.csv")
+    write_csv(comparison_rows(evidence), out / "comparisons.csv")
     held, failed = (sum(row["verdict"] == verdict for row in rows) for verdict in (HOLDS, FAILS))
     return (
         f"claims of the paper: {held} hold here, {failed} do not, {len(rows) - held - failed} were not run; "
@@ -213,6 +220,35 @@ def _cell(row: Row, name: str) -> str:
     if f"{name}_std" in row:
         return f"{value:.4f} ± {row[f'{name}_std']:.4f}"
     return f"{value:g}" if name == "alpha" else f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _published_table(rows: Sequence[Row], style: str) -> str:
+    """Return micro F1 of the paper beside ours with each classifier; in bold what is closest to the paper."""
+    classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
+    lines: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for row in rows:
+        key = (row["dataset"], row["label_rate"], row["method"], row["params"])
+        lines.setdefault(key, {})[row["classifier"]] = row
+    cells = []
+    for (dataset, rate, method, params), own in lines.items():
+        paper = next(iter(own.values()))["paper_micro_f1"]
+        closest = min(own.values(), key=lambda row: abs(row["micro_f1"] - paper))
+        figures = [own.get(name) for name in classifiers]
+        settings = ", ".join(f"{key}={value}" for key, value in json.loads(params).items())
+        cells.append(
+            [dataset, f"{rate:.0%}", method, settings, f"{paper:.4f}"]
+            + [
+                ""
+                if row is None
+                else f"*{row['micro_f1']:.4f}*"
+                if row is closest
+                else f"{row['micro_f1']:.4f}"
+                for row in figures
+            ]
+            + [str(min(row["n_splits"] for row in own.values()))]
+        )
+    header = ["data set", "labels", "method", "setting", "paper", *classifiers, "splits"]
+    return render(header, cells, style=style, left=4)
 
 
 def f1_table(rows: Sequence[Row], *, style: str = "text") -> str:

@@ -8,7 +8,9 @@ on the processor or on a GPU.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +18,7 @@ import scipy.sparse as sp
 from unseen.engine.run import Cut, Run
 from unseen.engine.scratch import rest
 from unseen.engine.sparse import Matrix, work_cuts
-from unseen.errors import InputError
+from unseen.errors import InputError, counted, unknown_name
 from unseen.graph import Graph
 from unseen.ids import Array, Keys, Singles
 from unseen.methods.neural import torch
@@ -27,16 +29,30 @@ FLAT = 0.25
 
 
 def pick_device(device: str) -> torch.device:
-    """Return the device that "auto", "cpu" or "cuda" means here; "cuda" where there is none is an error."""
-    if device == "cuda" and not torch.cuda.is_available():
-        msg = "`device` is 'cuda', but torch finds no GPU here; take 'auto' or 'cpu'"
+    """Return the device that "auto", "cpu", "cuda" or "cuda:1" means here; a GPU that is not there is an error."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device == "auto":
+        return torch.device("cuda" if gpus else "cpu")
+    kind, colon, number = device.partition(":")
+    if device != "cpu" and (kind != "cuda" or (colon and not number.isdecimal())):
+        raise unknown_name("device", device, ("auto", "cpu", "cuda", "cuda:1"))
+    if kind == "cuda" and int(number or 0) >= gpus:
+        found = counted(gpus, "GPU") if gpus else "no GPU"
+        msg = f"`device` is {device!r}, but torch finds {found} here; take 'auto' or 'cpu'"
         raise InputError(msg)
-    return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+    return torch.device(device)
 
 
 def to_tensor(array: Array, device: torch.device) -> torch.Tensor:
     """Return a float32 copy of `array` on `device`."""
     return torch.from_numpy(np.array(array, dtype=np.float32, order="C")).to(device)
+
+
+def csr_tensor(rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, shape: Any) -> torch.Tensor:
+    """Return a sparse tensor, without the warnings that torch has for these."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        return torch.sparse_csr_tensor(rows, columns, values, size=tuple(shape), check_invariants=False)
 
 
 def blocks_of(tensor: torch.Tensor, run: Run) -> list[Cut]:
@@ -64,7 +80,7 @@ class SparseProduct(Matrix):
         self.on_gpu = None
         if device.type != "cpu":
             data, indices, indptr = (torch.from_numpy(part).to(device) for part in parts)
-            self.on_gpu = torch.sparse_csr_tensor(indptr, indices, data, size=A.shape)
+            self.on_gpu = csr_tensor(indptr, indices, data, A.shape)
 
     def __call__(
         self, V: torch.Tensor, *, out: torch.Tensor | None = None, add: bool = False

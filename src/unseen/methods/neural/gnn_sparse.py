@@ -6,16 +6,15 @@ times the price of the product itself (Citeseer's features: 25 ms forward and ba
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.ids import Ints, Keys
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import weighted_bags
+from unseen.methods.neural.gcn_encoder import csr_tensor, weighted_bags
 from unseen.randomness import keyed_bits, mixed
 
 Features: TypeAlias = "SparseMatrix | torch.Tensor"
@@ -48,7 +47,7 @@ class SparseMatrix:
 
         def stored(A: sp.csr_array, data: torch.Tensor) -> torch.Tensor:
             rows, columns = (torch.tensor(part, dtype=whole, device=device) for part in (A.indptr, A.indices))
-            return _csr(rows, columns, data, A.shape)
+            return csr_tensor(rows, columns, data, A.shape)
 
         return cls(stored(matrix, values), stored(turned, values[order]), order)
 
@@ -136,15 +135,9 @@ def bags(matrix: torch.Tensor, values: torch.Tensor, dense: torch.Tensor) -> tor
     """
     columns, rows = matrix.col_indices(), matrix.crow_indices()
     if matrix.is_cuda:
-        product: torch.Tensor = torch.sparse.mm(_csr(rows, columns, values, matrix.shape), dense)
+        product: torch.Tensor = torch.sparse.mm(csr_tensor(rows, columns, values, matrix.shape), dense)
         return product
     return weighted_bags(columns, rows, values, dense.contiguous())
-
-
-def _csr(rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, shape: Any) -> torch.Tensor:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(rows, columns, values, size=tuple(shape), check_invariants=False)
 
 
 def _thinned(matrix: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Tensor:
@@ -153,4 +146,4 @@ def _thinned(matrix: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Te
     rows = matrix.crow_indices()
     rows = torch.searchsorted(places, rows, out_int32=rows.dtype == torch.int32)
     columns, values = (part.index_select(0, places) for part in (matrix.col_indices(), matrix.values()))
-    return _csr(rows, columns, values * scale, matrix.shape)
+    return csr_tensor(rows, columns, values * scale, matrix.shape)

@@ -1,0 +1,410 @@
+"""Tables and sentences of the pages about results, made of the csv files; no page has a number of its own."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import unseen
+from unseen_paper.experiments.claims import FAILS, HOLDS
+from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
+from unseen_paper.experiments.plan import DRAWS, RULE
+from unseen_paper.experiments.results import ResultTable
+from unseen_paper.report.experiments import FILES, experiment_table
+from unseen_paper.report.tables import render
+from unseen_paper.report.words import words_table
+
+PROTOCOL = {"citeseer": 15, "cora": 21, **dict.fromkeys(DATASETS[2:], DRAWS)}
+"""How many splits the protocol has."""
+FAR = 0.015
+"""Figures that differ from the paper's by more are listed."""
+SHORT = ("nodefeats", "gcn", "rect", "smoothfeats", "rect-plus")
+"""Methods of the table in the README."""
+SCORES = ("micro_f1", "macro_f1")
+MARKED = re.compile(r"(?s)(<!-- results: ([\w-]+) -->\n)(.*?)(<!-- end of results -->)")
+NUMBER = re.compile(r"(?<![\w.])(\d*\.\d+)(?![\w]|\.\d)")
+Row = dict[str, Any]
+
+
+def filled(page: str, folder: Path) -> str:
+    """Return the page with every marked block made anew from the csv files of `folder`."""
+    return MARKED.sub(lambda match: f"{match[1]}{block(match[2], folder).strip()}\n{match[4]}", page)
+
+
+def block(name: str, folder: Path) -> str:
+    """Return what stands between the marks of that name."""
+    if name in BLOCKS:
+        return BLOCKS[name](folder)
+    return experiment_table(name, rows_of(name, folder), style="markdown")
+
+
+def figures_in_sentences(page: str) -> list[str]:
+    r"""Return the numbers with a decimal point that stand in the sentences of a page instead of in a marked block.
+
+    Examples
+    --------
+    >>> figures_in_sentences("RECT has .719 with `alpha=0.5`.\n<!-- results: state -->\n.5\n<!-- end of results -->")
+    ['.719']
+    """
+    return NUMBER.findall(re.sub(r"(?s)```.*?```|`[^`]*`|\]\([^)]*\)", " ", MARKED.sub(" ", page)))
+
+
+def rows_of(name: str, folder: Path) -> list[Row]:
+    """Read the csv of an experiment back; none if it was not run."""
+    path = folder / f"{FILES.get(name, name)}.csv"
+    rows = [{key: _value(text) for key, text in row.items()} for row in _read(path)] if path.exists() else []
+    if name in FILES:
+        rows = [{key: None if value == "" else value for key, value in row.items()} for row in rows]
+    return rows
+
+
+def state(folder: Path) -> str:
+    """Return how much has been run, in a paragraph."""
+    valid = [result for result in ResultTable(folder / "runs.csv") if result.rule == RULE]
+    rows = _paper_rows(folder)
+    full = sum(row["n_splits"] >= PROTOCOL[row["dataset"]] for row in rows)
+    rest = _counts(row["dataset"] for row in rows if row["n_splits"] < PROTOCOL[row["dataset"]])
+    claims = rows_of("claims", folder)
+    held, failed = (sum(row["verdict"] == verdict for row in claims) for verdict in (HOLDS, FAILS))
+    text = (
+        f"{len(valid):,} runs by one rule. {len(rows)} of the 201 rows of Tables 3 and 4 are there, {full} of them "
+        "with all splits of the protocol (15 on Citeseer, 21 on Cora, 20 on the others)"
+    )
+    text += f"; rows with fewer splits: {rest}. " if rest else ". "
+    theirs = sum(row["paper_verdict"] == FAILS for row in claims)
+    return text + (
+        f"Of {len(claims)} claims {held} hold by our figures, {failed} do not and {len(claims) - held - failed} could "
+        f"not be judged; {theirs} do not hold by the paper's own tables."
+    )
+
+
+def outdated(folder: Path) -> str:
+    """Return which rows of Tables 3 and 4 are missing because they were only run by an earlier rule."""
+    present = {(row["dataset"], row["method"], row["label_rate"]) for row in rows_of("f1", folder)}
+    groups: dict[tuple[str, str, float], list[Any]] = {}
+    for result in ResultTable(folder / "runs.csv"):
+        run = result.run
+        key = (run.dataset, run.method, run.label_rate)
+        if result.rule != RULE and run.params == "{}" and run.unseen and key not in present:
+            groups.setdefault(key, []).append(result)
+    cells = [
+        [
+            dataset,
+            f"{rate:.0%}",
+            method,
+            f"{_mean(r.micro_f1 for r in group):.4f}",
+            group[0].rule,
+            str(len(group)),
+        ]
+        for (dataset, method, rate), group in sorted(groups.items())
+    ]
+    header = ["data set", "labels", "method", "micro F1", "rule", "splits"]
+    return render(header, cells, style="markdown", left=3) if cells else "None."
+
+
+def below(folder: Path) -> str:
+    """Return the figures that are more than 1.5 points below the paper's, the farthest first."""
+    figures = []
+    for row, score, lead in _leads(_paper_rows(folder)):
+        if lead < -FAR:
+            cells = [row["dataset"], f"{row['label_rate']:.0%}", row["method"], score.replace("_f1", " F1")]
+            scores = [f"{row[score]:.4f}", f"{row[f'paper_{score}']:.4f}", f"{lead:+.4f}"]
+            figures.append((lead, [*cells, *scores, str(row["n_splits"])]))
+    header = ["data set", "labels", "method", "figure", "ours", "paper", "diff", "splits"]
+    return render(header, [cells for _, cells in sorted(figures)], style="markdown", left=4)
+
+
+def findings(folder: Path) -> str:
+    """Return what the tables say of RECT, of the baselines and of our own methods, a sentence or two each."""
+    rows = _paper_rows(folder)
+    claims = {row["id"]: row for row in rows_of("claims", folder)}
+    lines = [
+        _against_paper("RECT", [row for row in rows if row["method"] == "rect"]),
+        _against_paper("RECT-L", [row for row in rows if row["method"] == "rect-l"]),
+        _against_paper("RECT-N", [row for row in rows if row["method"] == "rect-n"]),
+        _against_paper("RSDNE and RSDNE\\*", [row for row in rows if row["method"].startswith("rsdne")]),
+        _against_paper(
+            "The ten baselines", [row for row in rows if not row["method"].startswith(("rect", "rsdne"))]
+        ),
+        f"RECT is the best of the paper's methods in {claims['rect-best']['ours'].split(';')[0]} "
+        f"(all in the paper), above RECT-N in {_wins(folder, 'rect', 'rect-n')} and above DGI in "
+        f"{_wins(folder, 'rect', 'dgi')} (micro F1).",
+        f"`smoothfeats`, without training and without labels, is above RECT in micro F1 of "
+        f"{_wins(folder, 'smoothfeats', 'rect')}; `rect-plus` in {_wins(folder, 'rect-plus', 'rect')}, and above "
+        f"`smoothfeats` in {_wins(folder, 'rect-plus', 'smoothfeats')}.",
+    ]
+    return "".join(f"- {line}\n" for line in lines if line)
+
+
+def published(folder: Path) -> str:
+    """Say how far from the paper's figures the baselines are with each classifier."""
+    rows = rows_of("published-classifier", folder)
+    classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
+    distances: dict[str, dict[tuple[str, float], dict[str, float]]] = {}
+    for row in rows:
+        name = TITLES[row["method"]] + (", hidden layer as it is" if "propagate" in row["params"] else "")
+        if not row["method"].startswith("rect"):
+            cell = distances.setdefault(name, {}).setdefault((row["dataset"], row["label_rate"]), {})
+            cell[row["classifier"]] = row["micro_f1"] - row["paper_micro_f1"]
+    texts = []
+    for name, cells in distances.items():
+        whole = [cell for cell in cells.values() if len(cell) == len(classifiers)]
+        if whole:
+            means = [100 * _mean(cell[each] for cell in whole) for each in classifiers]
+            texts.append(
+                f"{name} "
+                + " / ".join(f"{round(mean, 1) + 0.0:+.1f}" for mean in means)
+                + f" ({len(whole)} rows)"
+            )
+    return f"Mean points above the paper's micro F1, with {'; '.join(classifiers)}: {'; '.join(texts)}."
+
+
+def failed_claims(folder: Path) -> str:
+    """Return the claims that hold by the paper's figures, or have none, and do not hold here."""
+    rows = [
+        row for row in rows_of("claims", folder) if row["verdict"] == FAILS and row["paper_verdict"] != FAILS
+    ]
+    cells = [[row["quotation"], row["ours"].split(";")[0], str(row["splits"])] for row in rows]
+    return render(["the paper", "here", "splits"], cells, style="markdown", left=3)
+
+
+def excluded(folder: Path) -> str:
+    """Return the single fits that were made to find out why a figure is below the paper's."""
+    rows = _read(folder.parent / "notes" / "excluded.csv")
+    return render(list(rows[0]), [list(row.values()) for row in rows], style="markdown", left=4)
+
+
+def claims(folder: Path) -> str:
+    """Return the verdicts on the paper's claims."""
+    names = ("claim", "paper_verdict", "verdict", "ours", "splits")
+    cells = [[str(row[name]) for name in names] for row in rows_of("claims", folder)]
+    header = ["claim", "by the paper's figures", "here", "ours", "splits"]
+    return render(header, cells, style="markdown", left=5)
+
+
+def seen_gains(folder: Path) -> str:
+    """Return what labels add to the methods that use none, by the number of seen classes."""
+    micro = {(row["method"], row["seen_classes"]): row["micro_f1"] for row in rows_of("seen-classes", folder)}
+    pairs = (("rsdne", "mfdw"), ("rsdne-light", "mfdw"), ("rect", "rect-n"), ("rect-l", "rect-n"))
+    counts = sorted({count for _, count in micro}, reverse=True)
+    cells = [
+        [
+            f"{TITLES[better]} above {TITLES[plain]}",
+            *(
+                f"{100 * (micro[better, k] - micro[plain, k]):+.1f}"
+                if {(better, k), (plain, k)} <= micro.keys()
+                else ""
+                for k in counts
+            ),
+        ]
+        for better, plain in pairs
+    ]
+    return render(["points of micro F1, seen classes:", *map(str, counts)], cells, style="markdown")
+
+
+def short(folder: Path) -> str:
+    """Return micro F1 of a few methods beside the paper's RECT, with 30 % of the labels."""
+    return overview(folder, "micro F1, 30 % of the labels", SHORT, rates=(0.3,))
+
+
+def overview(
+    folder: Path,
+    heading: str = "micro F1 at 10 / 30 / 50 % labels",
+    only: tuple[str, ...] = (),
+    rates: tuple[float, ...] = RATES,
+) -> str:
+    """Return micro F1 of all methods beside the paper's RECT, a number per label rate, in bold where best at each."""
+    rows = {(row["dataset"], row["method"], row["label_rate"]): row for row in rows_of("f1", folder)}
+    methods = dict.fromkeys([*TITLES, *(method for _, method, _ in rows)])
+
+    def scores(dataset: str, method: str, score: str = "micro_f1") -> list[float]:
+        present = [rows[key] for rate in rates if (key := (dataset, method, rate)) in rows]
+        values = [row[score] for row in present if row[score] is not None]
+        return values if len(values) == len(rates) else []
+
+    def cell(values: list[float], best: list[float] | None = None) -> str:
+        text = " / ".join(f"{value:.3f}".removeprefix("0") for value in values)
+        return f"*{text}*" if values and values == best else text
+
+    best = {
+        dataset: [
+            max(values) for values in zip(*filter(None, (scores(dataset, m) for m in methods)), strict=True)
+        ]
+        for dataset in DATASETS
+    }
+    paper = [cell(scores(dataset, "rect", "paper_micro_f1")) for dataset in DATASETS]
+    lines = [
+        [method, *(cell(scores(dataset, method), best[dataset]) for dataset in DATASETS)]
+        for method in methods
+        if not only or method in only
+    ]
+    titles = [
+        _with_splits(name, [row for row in rows.values() if row["dataset"] == name]) for name in DATASETS
+    ]
+    return render([heading, *titles], [["RECT, the paper", *paper], *lines], style="markdown")
+
+
+def _with_splits(dataset: str, rows: Sequence[Row]) -> str:
+    """Return the name of a data set, with the number of splits where not all rows have those of the protocol."""
+    counts = [row["n_splits"] for row in rows]
+    if min(counts, default=0) >= PROTOCOL[dataset]:
+        return dataset
+    return f"{dataset} ({min(counts, default=0)} to {max(counts, default=0)} of {PROTOCOL[dataset]} splits)"
+
+
+def balanced(folder: Path) -> str:
+    """Return micro F1 with balanced labels, a method a line and a graph a column, with the number of draws."""
+    rows = rows_of("balanced", folder)
+    texts = {(row["method"], row["dataset"]): f"{row['micro_f1']:.4f} ({row['n_splits']})" for row in rows}
+    return _pivot(
+        "micro F1 (draws)", texts, [name for name in DATASETS if (any(d == name for _, d in texts))]
+    )
+
+
+def dimension(folder: Path) -> str:
+    """Return micro F1, a method a line and a number of columns a column."""
+    rows = rows_of("dimension", folder)
+    texts = {(row["method"], row["n_components"]): f"{row['micro_f1']:.4f}" for row in rows}
+    return _pivot("micro F1, columns:", texts, sorted({columns for _, columns in texts}))
+
+
+def alpha(folder: Path) -> str:
+    """Return micro F1 of RSDNE and RSDNE*, a method and label rate a line and an alpha a column."""
+    rows = rows_of("alpha", folder)
+    texts = {
+        (f"{row['method']}, {row['label_rate']:.0%}", row["alpha"]): f"{row['micro_f1']:.4f}" for row in rows
+    }
+    return _pivot("micro F1, alpha:", texts, sorted({value for _, value in texts}))
+
+
+def ablation(folder: Path) -> str:
+    """Return micro and macro F1 of the settings of RSDNE, a label rate a column."""
+    rows = rows_of("ablation", folder)
+    texts = {
+        (row["params"], f"{row['label_rate']:.0%}"): f"{row['micro_f1']:.4f} / {row['macro_f1']:.4f}"
+        for row in rows
+    }
+    return _pivot("micro / macro F1", texts, sorted({rate for _, rate in texts}))
+
+
+def layouts(folder: Path) -> str:
+    """Return what the nearest neighbours of the maps' nodes have in common with them."""
+    rows = rows_of("layouts_numbers", folder)
+    names = ("seen_purity", "unseen_purity", "unseen_mixed")
+    cells = [[row["method"], *(f"{row[name]:.3f}" for name in names)] for row in rows if row["rule"] == RULE]
+    header = [
+        "share of neighbours",
+        "seen nodes: same class",
+        "hidden: same class",
+        "hidden: other hidden class",
+    ]
+    return render(header, cells, style="markdown")
+
+
+def scalability(folder: Path) -> str:
+    """Return training times, a method a line and a size a column."""
+    rows = [
+        row
+        for row in rows_of("scalability", folder)
+        if not row["error"] and row["version"] == unseen.__version__
+    ]
+    texts = {(f"{row['method']}, {row['device']}", row["n_nodes"]): f"{row['seconds']:.1f}" for row in rows}
+    return _pivot("seconds, nodes:", texts, sorted({n for _, n in texts}))
+
+
+BLOCKS: dict[str, Callable[[Path], str]] = {
+    "state": state,
+    "outdated": outdated,
+    "below": below,
+    "findings": findings,
+    "published": published,
+    "failed-claims": failed_claims,
+    "claims": claims,
+    "excluded": excluded,
+    "seen-gains": seen_gains,
+    "overview": overview,
+    "short": short,
+    "balanced": balanced,
+    "dimension": dimension,
+    "alpha": alpha,
+    "ablation": ablation,
+    "layouts": layouts,
+    "scalability": scalability,
+    "words": lambda folder: words_table(rows_of("words", folder), style="markdown"),
+}
+"""What a page may ask for, besides the tables of experiments."""
+
+
+def _against_paper(name: str, rows: Sequence[Row]) -> str:
+    """Say how many figures are near the paper's, above or below, and which one is lowest."""
+    leads = list(_leads(rows))
+    if not leads:
+        return ""
+    above, under = sum(lead > FAR for *_, lead in leads), sum(lead < -FAR for *_, lead in leads)
+    row, score, _ = min(leads, key=lambda each: each[2])
+    lowest = (
+        f"{score.replace('_f1', ' F1')} of {TITLES[row['method']]} on {row['dataset']} at {row['label_rate']:.0%} "
+        f"({_brief(row[score])} against {_brief(row[f'paper_{score}'])}, {row['n_splits']} splits)"
+    ).replace("*", "\\*")
+    return (
+        f"{name}: of {len(leads)} figures {len(leads) - above - under} are within 1.5 points of the paper's, {above} "
+        f"are above and {under} below; the lowest is {lowest}."
+    )
+
+
+def _leads(rows: Iterable[Row]) -> Iterable[tuple[Row, str, float]]:
+    return ((row, score, row[score] - row[f"paper_{score}"]) for row in rows for score in SCORES)
+
+
+def _wins(folder: Path, better: str, worse: str) -> str:
+    """Return in how many cells of Tables 3 and 4 the micro F1 of one method is above that of another."""
+    (row,) = (
+        row
+        for row in rows_of("comparisons", folder)
+        if (row["better"], row["worse"], row["score"]) == (better, worse, "micro_f1")
+    )
+    lost = row["lost"].split(", ") if row["lost"] else []
+    return f"{row['won']} of {row['cells']} cells" + (f" (not: {row['lost']})" if 0 < len(lost) <= 4 else "")
+
+
+def _pivot(heading: str, texts: dict[tuple[Any, Any], str], columns: Sequence[Any]) -> str:
+    if not texts:
+        return "No results by the present rule and version yet."
+    lines = dict.fromkeys(line for line, _ in texts)
+    cells = [[str(line), *(texts.get((line, column), "") for column in columns)] for line in lines]
+    return render([heading, *(str(column) for column in columns)], cells, style="markdown")
+
+
+def _paper_rows(folder: Path) -> list[Row]:
+    return [row for row in rows_of("f1", folder) if row["paper_micro_f1"] is not None]
+
+
+def _counts(names: Iterable[str]) -> str:
+    names = list(names)
+    return ", ".join(f"{names.count(name)} on {name}" for name in dict.fromkeys(names))
+
+
+def _brief(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _mean(values: Iterable[float | None]) -> float:
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers)
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
