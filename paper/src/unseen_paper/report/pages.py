@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import unseen
+from unseen.errors import counted
 from unseen_paper.experiments.claims import FAILS, HOLDS
 from unseen_paper.experiments.paper import DATASETS, RATES, TITLES
 from unseen_paper.experiments.plan import DRAWS, RULE
@@ -157,7 +158,7 @@ def published(folder: Path) -> str:
             texts.append(
                 f"{name} "
                 + " / ".join(f"{round(mean, 1) + 0.0:+.1f}" for mean in means)
-                + f" ({len(whole)} rows)"
+                + f" ({counted(len(whole), 'row')})"
             )
     return f"Mean points above the paper's micro F1, with {'; '.join(classifiers)}: {'; '.join(texts)}."
 
