@@ -81,12 +81,12 @@ def free_memory(processes: int = 1) -> float | None:
 
     `processes` says how many on this machine share that.
     """
-    left = _left()
+    left = _available_bytes()
     return None if left is None else left / processes + (memory_entry("self/status", "VmRSS") or 0.0)
 
 
-def _left() -> float | None:
-    """Return the bytes that nobody holds."""
+def _available_bytes() -> float | None:
+    """Return the bytes that are available to new processes."""
     sizes = [memory_entry("meminfo", "MemAvailable")]
     most, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
     if most.is_file() and used.is_file() and (limit := most.read_text().strip()).isdecimal():
