@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +151,18 @@ def test_a_first_row_that_may_be_a_header_is_named(cli, files):
     assert warning not in cli(*words, "--header").err
     assert warning not in cli(*words, "--no-header").err
     assert (files / "out.csv").read_text().startswith("artikel,gruppe\na,net\nf,net\nb,mail\n")
+
+
+def test_the_project_file_says_which_columns_a_label_file_has(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words above words: only the ids of the graph showed `init` that the first line is a header."""
+    monkeypatch.chdir(tmp_path)
+    Path("edges.csv").write_text("src,dst\na,b\nb,c\nc,d\nd,a\n", encoding="utf-8")
+    Path("sorten.csv").write_text("Artikel,Sorte,wer\na,rot,Eva\nb,rot,Eva\n", encoding="utf-8")
+    assert cli("init", "edges.csv", "--labels", "sorten.csv").code == 0
+    Path("nodes.csv").write_text("node,unseen_probability,group\nc,0.9,new-1\n", encoding="utf-8")
+    ran = cli("accept", "sorten.csv", "nodes.csv", "new-1=blau", "--in-place")
+    assert ran.code == 0, ran.err
+    text = Path("sorten.csv").read_text(encoding="utf-8")
+    assert text == "Artikel,Sorte,wer\na,rot,Eva\nb,rot,Eva\nc,blau,\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from unseen.cli import options, skip_pandas
 from unseen.cli.output import print_json
@@ -48,9 +48,9 @@ def accept(
     target = labels if output is None else output
     refuse_overwriting(target, [nodes] if in_place else [labels, nodes])
     require_writable(target)
-    reading = Options(
-        header, options.character(delimiter), node_column=node_column, label_column=label_column
-    )
+    columns = {"header": header, "delimiter": options.character(delimiter)}
+    columns |= {"node_column": node_column, "label_column": label_column}
+    reading = Options(**{**_project_columns(labels), **{k: v for k, v in columns.items() if v is not None}})
     known = read_label_list(labels, reading)
     all_labels = add(known, read_nodes(nodes), _names(groups), at_least=at_least)
     before, after = answers_of(known), answers_of(all_labels)
@@ -61,6 +61,22 @@ def accept(
     logger.info("written to %s", target)
     if messages.json:
         print_json({"output": str(target), "added": len(added), "classes": list(all_labels.classes)})
+
+
+def _project_columns(labels: Path) -> dict[str, Any]:
+    """Return how the project file of this folder reads the label file; nothing if it does not name that file."""
+    from unseen.data.project import NAME
+
+    if not Path(NAME).exists():
+        return {}
+    from unseen.cli.project import find_project
+
+    project = find_project({}, needs_graph=False)
+    values = {} if project is None else project.values
+    if all(Path(file).resolve() != labels.resolve() for file in values.get("labels", ())):
+        return {}
+    columns = ("header", "delimiter", "node_column", "label_column")
+    return {name: values[name] for name in columns if name in values}
 
 
 def _names(groups: list[str]) -> dict[str, str]:
