@@ -100,7 +100,7 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert (free_memory() or 1) > 0
-    monkeypatch.setattr("unseen.data.bounds._left", lambda: 8e9)
+    monkeypatch.setattr("unseen.data.bounds._available_bytes", lambda: 8e9)
     before = free_memory()
     held = np.ones(30_000_000)
     after, shared = free_memory(), free_memory(2)
@@ -109,7 +109,7 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
     assert 8e9 + held.nbytes <= after
     assert after - before == pytest.approx(held.nbytes, rel=0.2)
     assert after - shared == pytest.approx(4e9, rel=0.01)
-    monkeypatch.setattr("unseen.data.bounds._left", lambda: None)
+    monkeypatch.setattr("unseen.data.bounds._available_bytes", lambda: None)
     assert free_memory() is None
 
 

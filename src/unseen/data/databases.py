@@ -159,8 +159,10 @@ def _time_bound(database: Any) -> Iterator[None]:
     done, expired = threading.Event(), threading.Event()
 
     def watch() -> None:
-        if not done.wait(seconds):
-            expired.set()
+        if done.wait(seconds):
+            return
+        expired.set()
+        database.interrupt()
         while not done.wait(0.05):  # between two queries an interrupt is lost
             database.interrupt()
 
