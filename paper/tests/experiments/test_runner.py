@@ -243,5 +243,6 @@ def test_classifiers_are_trained_on_the_same_vectors(tmp_path: Path, monkeypatch
 def test_all_of_the_rect_family_choose_their_epochs(method: str, tmp_path: Path) -> None:
     run = Run("debian", method, 0.05, 0, ("mail", "web"), as_params({"n_components": 4}))
     (result,) = runner.run_all([run], ResultTable(tmp_path / "runs.csv"))
+    assert not result.error
     assert json.loads(result.setting)["epochs"] in (50, 100)
     assert result.rule == RULE

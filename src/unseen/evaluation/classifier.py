@@ -52,7 +52,8 @@ class LinearClassifier:
 
     def scores(self, vectors: Any) -> Array:
         """Return the decision values of every row and class."""
-        scores: Array = np.asarray(vectors @ self.weights[:-1]) + self.weights[-1]
+        with np.errstate(invalid="ignore"):  # as in `solver`: a flag of BLAS that means nothing
+            scores: Array = np.asarray(vectors @ self.weights[:-1]) + self.weights[-1]
         scores[:, ~self.in_training] = -np.inf
         return scores
 
@@ -161,7 +162,8 @@ def scores_along_path(train: Any, truth: Mask, test: Any) -> Iterator[Array]:
         solution = problem.solve(c * unit, start=solution, tol=CHOICE_TOL)
         weights = design.weights(solution)
         scores = np.full((test.shape[0], truth.shape[1]), -np.inf)
-        scores[:, in_training] = np.asarray(test @ weights[:-1]) + weights[-1]
+        with np.errstate(invalid="ignore"):
+            scores[:, in_training] = np.asarray(test @ weights[:-1]) + weights[-1]
         yield scores
 
 

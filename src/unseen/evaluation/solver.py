@@ -18,6 +18,8 @@ columns than there are rows need neither: a step is then solved in its active ro
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,7 +97,7 @@ def prepare(vectors: Any) -> Design:
     dense[:, :-1] = vectors
     if dense.shape[1] > MAX_ROTATED:
         return Design(dense, dense.T, np.square(dense).sum(axis=0), None)
-    with _one_thread(dense.shape[1] * dense.size):
+    with _blas_context(dense.shape[1] * dense.size):
         curvature, rotation = np.linalg.eigh(dense.T @ dense)
         # a direction in which no row goes beyond rounding error cannot help any class
         kept = curvature > curvature[-1] * 1e-14
@@ -145,7 +147,7 @@ class Problem:
         groups = np.arange(k) if self.groups is None else self.groups
         point = np.zeros((self.design.width, k)) if start is None else start
         solution = np.array(point, dtype=self.signs.dtype)
-        with _one_thread(self.signs.size * self.design.width):
+        with _blas_context(self.signs.size * self.design.width):
             state = _State.at(self.signs, self.used, solution, self.design.scores(solution), C)
             live = np.arange(k)
             preconditioner = _Preconditioner(self.design, C, self.grams)
@@ -158,6 +160,9 @@ class Problem:
                     break
                 if not going.all():
                     live, state = live[going], state.columns(going)
+        if not np.isfinite(solution).all():
+            msg = f"the classifier did not converge at C = {C:g}: its weights are not finite"
+            raise FloatingPointError(msg)
         return solution
 
 
@@ -166,9 +171,14 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
-def _one_thread(work: int) -> Any:
-    """Return a context in which BLAS keeps to one thread, if `work` is too little for several."""
-    return _blas().limit(limits=1 if work < THREADED else None, user_api="blas")
+@contextmanager
+def _blas_context(work: int) -> Iterator[None]:
+    """Keep BLAS to one thread if `work` is too little for several, and ignore its floating-point flags.
+
+    Some BLAS kernels raise the flag "invalid" for entries that they load but do not use.
+    """
+    with _blas().limit(limits=1 if work < THREADED else None, user_api="blas"), np.errstate(invalid="ignore"):
+        yield
 
 
 def _dots(a: Array, b: Array) -> Array:
