@@ -17,6 +17,7 @@ ROOT = SOURCE.parent.parent
 LAYERS = [
     {
         "errors",
+        "plugins",
         "ids",
         "randomness",
         "params",

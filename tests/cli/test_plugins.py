@@ -34,9 +34,8 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Make these, and no others, the commands that are installed: names and what they refer to."""
 
     def put(**commands: str) -> None:
-        entries = [
-            importlib.metadata.EntryPoint(name, value, plugins.GROUP) for name, value in commands.items()
-        ]
+        group = "unseen.commands"
+        entries = [importlib.metadata.EntryPoint(name, value, group) for name, value in commands.items()]
         monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
 
     return put
@@ -78,7 +77,7 @@ def test_a_plug_in_is_listed_without_being_imported_and_runs(
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ("greetings:NUMBER", "TypeError: greetings:NUMBER is no function but of type int"),
+        ("greetings:NUMBER", "TypeError: greetings:NUMBER is of type int, not a function"),
         ("greetings:nothing", "AttributeError: module 'greetings' has no attribute 'nothing'"),
         ("unfinished:greet", "RuntimeError: not yet"),
         ("nowhere:greet", "ModuleNotFoundError: No module named 'nowhere'"),
