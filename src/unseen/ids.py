@@ -183,35 +183,62 @@ def same(a: sp.csr_array, b: sp.csr_array) -> bool:
 
 
 def merged(
-    row: Ints, column: Ints, weight: Floats, n: int, *, mirror: bool, add: bool = False
+    row: Ints, column: Ints, weight: Floats | None, n: int, *, mirror: bool, add: bool = False
 ) -> tuple[sp.csr_array, Ints, Ints]:
-    """Return the matrix of these entries, with their transposes if `mirror`.
+    """Return the matrix of these entries, with their transposes if `mirror`; without `weight` each has the weight 1.
 
-    Of an entry that is given several times the larger absolute value counts, or the sum if `add`. Second come the
-    entries that repeat an earlier one, third those that are equal and opposite to another: such pairs are left out.
+    Second come the pairs of entries that repeat an earlier one, as row * n + column; third the entries that are equal
+    and opposite to another: such pairs are left out. :func:`combine_repeats` says what a repeated entry is worth.
     """
-    row, column = row.astype(np.int64), column.astype(np.int64)
-    key = np.minimum(row, column) * n + np.maximum(row, column) if mirror else row * n + column
-    order = np.argsort(key, kind="stable")
-    key, weight = key[order], weight[order]
-    starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else np.zeros(0, dtype=np.int64)
-    opposite = np.zeros(0, dtype=np.int64)
-    value = weight
-    if len(starts) < len(key):
-        with np.errstate(over="ignore"):  # a sum that overflows is infinite, and refused as such by the graph
-            value = (np.add if add else np.maximum).reduceat(weight, starts)
-        if not add and weight.min() < 0:
-            least = np.minimum.reduceat(weight, starts)
-            odd = (value > 0) & (value == -least)
-            value = np.where(odd, 0.0, np.where(value > -least, value, least))
-            numbers = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(key)]))
-            opposite = order[odd[numbers] & (weight == least[numbers])]
-    i, j = np.divmod(key[starts], max(n, 1))
-    off = (i != j) & mirror
-    ends = np.r_[i, j[off]], np.r_[j, i[off]]
-    csr = sp.coo_array((np.r_[value, value[off]], ends), shape=(n, n)).tocsr()
-    csr.eliminate_zeros()
-    return csr, order[1:][key[1:] == key[:-1]], opposite
+    key = (np.minimum(row, column) if mirror else row).astype(np.int64)
+    key *= n
+    key += np.maximum(row, column) if mirror else column
+    if weight is None and not add:
+        key.sort()
+    else:
+        order = np.argsort(key, kind="stable")
+        key, weight = key[order], np.ones(len(key)) if weight is None else weight[order]
+    is_first = np.ones(len(key), dtype=bool)
+    np.not_equal(key[1:], key[:-1], out=is_first[1:])
+    repeats, opposite = key[~is_first], np.zeros(0, dtype=np.int64)
+    if len(repeats) and weight is not None:
+        starts = np.flatnonzero(is_first)
+        value, is_opposite = combine_repeats(weight, starts, add=add)
+        if is_opposite.any():
+            group, least = np.cumsum(is_first) - 1, np.minimum.reduceat(weight, starts)
+            opposite = order[is_opposite[group] & (weight == least[group])]
+        weight = value
+    index = np.int32 if n < 2**31 else np.int64
+    i, j = (each.astype(index) for each in np.divmod(key[is_first], max(n, 1)))
+    del key, is_first
+    off = (i != j) & mirror  # transposes come first: columns are in order then
+    ends = np.r_[j[off], i], np.r_[i[off], j]
+    values = np.ones(len(ends[0])) if weight is None else np.r_[weight[off], weight]
+    del i, j, off
+    csr = sp.coo_array((values, ends), shape=(n, n)).tocsr()
+    if weight is not None:
+        csr.eliminate_zeros()
+    return csr, repeats, opposite
+
+
+def combine_repeats(weight: Floats, starts: Ints, *, add: bool) -> tuple[Floats, Mask]:
+    """Return the weight of each pair, and which are equal and opposite, given where the entries of each pair begin.
+
+    The one place that decides what becomes of a repeated edge: the larger absolute value counts, or the sum if `add`;
+    equal and opposite values are 0. A sum that overflows is infinite, and refused by whoever keeps it.
+
+    Examples
+    --------
+    >>> combine_repeats(np.array([1.0, -3.0, 2.0, -2.0]), np.array([0, 2]), add=False)[0].tolist()
+    [-3.0, 0.0]
+    """
+    with np.errstate(over="ignore"):
+        value = (np.add if add else np.maximum).reduceat(weight, starts)
+    if add or weight.min() >= 0:
+        return value, np.zeros(len(starts), dtype=bool)
+    least = np.minimum.reduceat(weight, starts)
+    opposite = (value > 0) & (value == -least)
+    return np.where(opposite, 0.0, np.where(value > -least, value, least)), opposite
 
 
 def checked_weights(weights: Floats, where: Callable[[int], str], *, negative: Negative) -> Floats:

@@ -99,21 +99,19 @@ def combined(
 
     Without `mirror`, edges are entries of the first end's row only; `place` says where one stands.
     """
-    if weights is None:
-        weights = np.ones(len(first))
-    kept = np.flatnonzero(weights)
-    if len(kept) < len(weights):
+    kept = np.arange(len(first)) if weights is None else np.flatnonzero(weights)
+    if weights is not None and len(kept) < len(weights):
         first, second, weights = first[kept], second[kept], weights[kept]
     add = symmetrize == "sum"
     csr, repeats, opposite = merged(first, second, weights, len(node_ids), mirror=mirror, add=add)
     if len(repeats) and symmetrize == "error":
-        ends = sorted([first[repeats[0]], second[repeats[0]]])
+        ends = sorted(divmod(int(repeats[0]), len(node_ids)))
         msg = (
             f"the pair {node_ids[ends[0]]} - {node_ids[ends[1]]} is listed more than once; "
             "say what to do with it: symmetrize='max' or 'sum'"
         )
         raise InputError(msg)
-    if len(opposite):
+    if len(opposite) and weights is not None:
         k = opposite[0]
         where = "" if place is None else f"{place(int(kept[k]))}: "
         msg = (
