@@ -171,7 +171,7 @@ def test_drop_negative_in_a_matrix(caplog: pytest.LogCaptureFixture) -> None:
     given_matrix = np.array([[-3.0, -1.0], [2.0, 0.0]])
     graph = Graph.from_scipy(given_matrix, drop_negative=True)
     assert graph.adjacency.toarray().tolist() == [[0, 2], [2, 0]]
-    assert "2 entries of negative weight left out" in caplog.text
+    assert "2 negative weights left out" in caplog.text
     assert given_matrix[0, 1] == -1
     sparse = sp.csr_array(given_matrix)
     Graph.from_scipy(sparse, drop_negative=True)

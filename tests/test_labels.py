@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import unseen
 from unseen import Graph, Labels
-from unseen.ids import is_unlabelled
+from unseen.labels import is_unlabelled
 
 ROUNDS = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 

@@ -19,6 +19,7 @@ LAYERS = [
         "errors",
         "plugins",
         "ids",
+        "weights",
         "randomness",
         "params",
         "graph",

@@ -11,20 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import counted, unknown_type
+from unseen.errors import InputError, counted, unknown_type
 from unseen.ids import Features as Features
 from unseen.ids import (
     IdArray,
     Stored,
     Value,
-    checked_adjacency,
     checked_columns,
     checked_texts,
     lock,
     row_ids,
-    symmetrized,
 )
-from unseen.ids import Symmetrize as Symmetrize
+from unseen.weights import Symmetrize as Symmetrize
+from unseen.weights import as_adjacency, is_same, make_symmetric
 
 if TYPE_CHECKING:
     from unseen.relations import Relation
@@ -91,7 +90,10 @@ class Graph(Value):
     texts: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
-        adjacency = checked_adjacency(self.adjacency)
+        adjacency = as_adjacency(self.adjacency)
+        if not is_same(adjacency, adjacency.T.tocsr()):
+            msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max', 'sum')"
+            raise InputError(msg)
         n = adjacency.shape[0]
         ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
         features, names = checked_columns(self.features, self.feature_names, n)
@@ -356,7 +358,7 @@ class Graph(Value):
         >>> unseen.Graph.from_scipy(sp.csr_array([[0, 1], [0, 0]])).n_edges
         1
         """
-        matrix = symmetrized(adjacency, symmetrize, drop_negative=drop_negative)
+        matrix = make_symmetric(as_adjacency(adjacency, drop_negative=drop_negative), symmetrize)
         return Graph(matrix, features, node_ids, feature_names)  # type: ignore[arg-type]
 
     @staticmethod

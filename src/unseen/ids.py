@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, logger
+from unseen.errors import InputError
 
 IdArray = npt.NDArray[Any]
 """One-dimensional array of ids, dtype ``int64`` or ``object`` (holding ``str``)."""
@@ -26,14 +26,6 @@ Features: TypeAlias = "sp.csr_array | npt.NDArray[Any]"
 Stored = dict[str | None, tuple[Features, tuple[str, ...] | None]]
 """The features of each type that has some, and the names of their columns."""
 Types = tuple[str | None, ...]
-Negative = Literal["refuse", "drop", "absolute", "keep"]
-"""What becomes of negative weights."""
-Symmetrize = Literal["max", "sum", "error"]
-"""What becomes of a pair that is listed more than once, in either direction."""
-UNLABELLED = ("", "-1", "nan")
-"""Texts that stand for no label, whatever their case and the blanks around them."""
-MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
-"""Words that other programs write for a missing value: no label either, and that is said."""
 
 
 class Value:
@@ -160,108 +152,6 @@ def match_ids(wanted: IdArray, listed: IdArray) -> Ints:
     return np.fromiter((index.get(str(v), -1) for v in wanted.tolist()), np.int64, len(wanted))
 
 
-def square(matrix: Any, what: str) -> Any:
-    """Return a square matrix of real numbers as a sparse array; entries given twice are still so."""
-    try:
-        own = matrix if sp.issparse(matrix) else sp.csr_array(matrix)
-    except (TypeError, ValueError):
-        msg = f"{what} must be a matrix of real numbers, got {type(matrix).__name__}"
-        raise InputError(msg) from None
-    if own.ndim != 2 or own.shape[0] != own.shape[1]:
-        msg = f"{what} must be square, got shape {own.shape}"
-        raise InputError(msg)
-    if own.dtype.kind not in "fiub":
-        msg = f"{what} must hold real numbers, got dtype {own.dtype}"
-        raise InputError(msg)
-    return own
-
-
-def same(a: sp.csr_array, b: sp.csr_array) -> bool:
-    """Return whether two matrices whose entries stand once are the same; sorts those of the second."""
-    b.sort_indices()
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("indptr", "indices", "data"))
-
-
-def merged(
-    row: Ints, column: Ints, weight: Floats | None, n: int, *, mirror: bool, add: bool = False
-) -> tuple[sp.csr_array, Ints, Ints]:
-    """Return the matrix of these entries, with their transposes if `mirror`; without `weight` each has the weight 1.
-
-    Second come the pairs of entries that repeat an earlier one, as row * n + column; third the entries that are equal
-    and opposite to another: such pairs are left out. :func:`combine_repeats` says what a repeated entry is worth.
-    """
-    key = (np.minimum(row, column) if mirror else row).astype(np.int64)
-    key *= n
-    key += np.maximum(row, column) if mirror else column
-    if weight is None and not add:
-        key.sort()
-    else:
-        order = np.argsort(key, kind="stable")
-        key, weight = key[order], np.ones(len(key)) if weight is None else weight[order]
-    is_first = np.ones(len(key), dtype=bool)
-    np.not_equal(key[1:], key[:-1], out=is_first[1:])
-    repeats, opposite = key[~is_first], np.zeros(0, dtype=np.int64)
-    if len(repeats) and weight is not None:
-        starts = np.flatnonzero(is_first)
-        value, is_opposite = combine_repeats(weight, starts, add=add)
-        if is_opposite.any():
-            group, least = np.cumsum(is_first) - 1, np.minimum.reduceat(weight, starts)
-            opposite = order[is_opposite[group] & (weight == least[group])]
-        weight = value
-    index = np.int32 if n < 2**31 else np.int64
-    i, j = (each.astype(index) for each in np.divmod(key[is_first], max(n, 1)))
-    del key, is_first
-    off = (i != j) & mirror  # transposes come first: columns are in order then
-    ends = np.r_[j[off], i], np.r_[i[off], j]
-    values = np.ones(len(ends[0])) if weight is None else np.r_[weight[off], weight]
-    del i, j, off
-    csr = sp.coo_array((values, ends), shape=(n, n)).tocsr()
-    if weight is not None:
-        csr.eliminate_zeros()
-    return csr, repeats, opposite
-
-
-def combine_repeats(weight: Floats, starts: Ints, *, add: bool) -> tuple[Floats, Mask]:
-    """Return the weight of each pair, and which are equal and opposite, given where the entries of each pair begin.
-
-    The one place that decides what becomes of a repeated edge: the larger absolute value counts, or the sum if `add`;
-    equal and opposite values are 0. A sum that overflows is infinite, and refused by whoever keeps it.
-
-    Examples
-    --------
-    >>> combine_repeats(np.array([1.0, -3.0, 2.0, -2.0]), np.array([0, 2]), add=False)[0].tolist()
-    [-3.0, 0.0]
-    """
-    with np.errstate(over="ignore"):
-        value = (np.add if add else np.maximum).reduceat(weight, starts)
-    if add or weight.min() >= 0:
-        return value, np.zeros(len(starts), dtype=bool)
-    least = np.minimum.reduceat(weight, starts)
-    opposite = (value > 0) & (value == -least)
-    return np.where(opposite, 0.0, np.where(value > -least, value, least)), opposite
-
-
-def checked_weights(weights: Floats, where: Callable[[int], str], *, negative: Negative) -> Floats:
-    """Return finite weights; of negative ones what `negative` says, 0 where they are dropped.
-
-    `where` begins the sentence about an entry: "line 3: the weight is".
-    """
-    bad = np.flatnonzero(~np.isfinite(weights))
-    if len(bad):
-        msg = f"{where(int(bad[0]))} {weights[bad[0]]:g}; edge weights must be finite numbers"
-        raise InputError(msg)
-    below = np.flatnonzero(weights < 0)
-    if not len(below) or negative == "keep":
-        return weights
-    if negative == "refuse":
-        msg = (
-            f"{where(int(below[0]))} {weights[below[0]]:g}; negative weights are kept by Graph.from_relations and "
-            "read only, leave such edges out with drop_negative=True (--drop-negative)"
-        )
-        raise InputError(msg)
-    return np.maximum(weights, 0.0) if negative == "drop" else np.abs(weights)
-
-
 def real_matrix(values: Any, name: str, dtype: Callable[[np.dtype[Any]], type[np.floating[Any]]]) -> Features:
     """Return a copy of `values`, in CSR where they are sparse, of the type that `dtype` makes of theirs."""
     try:
@@ -352,105 +242,3 @@ def lock(*arrays: sp.csr_array | Array | None) -> None:
             array.setflags(write=False)
         elif array is not None:
             lock(array.data, array.indices, array.indptr)
-
-
-def is_unlabelled(value: Any) -> bool:
-    """Return whether one entry means "no label": None, NaN, pandas' missing values, -1, or a text for it.
-
-    Examples
-    --------
-    >>> [is_unlabelled(value) for value in (None, float("nan"), -1, "", "-1", "NaN", "NA")]
-    [True, True, True, True, True, True, True]
-    >>> [is_unlabelled(value) for value in (0, "0", False, "none")]
-    [False, False, False, False]
-    """
-    if isinstance(value, str):
-        return value.strip().lower() in UNLABELLED or value.strip() in MISSING_WORDS
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        return bool(value == -1 or value != value)  # NaN alone differs from itself
-    # pandas is recognised by name, without importing it
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def refused_class(name: str) -> str | None:
-    """Return why a file would not give the class `name` back, or None where it does.
-
-    Examples
-    --------
-    >>> refused_class("mail"), refused_class("NA")[:39]
-    (None, "the class name 'NA' would not be read b")
-    """
-    if "|" not in name and name == name.strip() and not is_unlabelled(name):
-        return None
-    words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
-    return (
-        f"the class name {name!r} would not be read back: | separates classes, blanks at the ends are dropped, "
-        f"and {words} mean no label; rename the class"
-    )
-
-
-def check_symmetrize(symmetrize: str) -> None:
-    """Raise an `InputError` unless `symmetrize` is one of the three policies."""
-    if symmetrize not in ("max", "sum", "error"):
-        msg = f"`symmetrize` must be 'max', 'sum' or 'error', got {symmetrize!r}"
-        raise InputError(msg)
-
-
-def symmetrized(adjacency: Any, symmetrize: Symmetrize, *, drop_negative: bool) -> sp.csr_array:
-    """Return the symmetric adjacency of a square matrix of weights, each of which is checked."""
-    csr = sparse_adjacency(adjacency)
-    check_weights(csr, drop_negative=drop_negative)
-    return symmetric(csr, symmetrize)
-
-
-def symmetric(matrix: sp.csr_array, symmetrize: Symmetrize) -> sp.csr_array:
-    """Return `matrix` if it is symmetric, else what `symmetrize` makes of the two directions."""
-    check_symmetrize(symmetrize)
-    transposed = matrix.T.tocsr()
-    if same(matrix, transposed):
-        return matrix
-    if symmetrize == "error":
-        msg = "the adjacency is not symmetric; pass symmetrize='max' or 'sum' to make it so"
-        raise InputError(msg)
-    if symmetrize == "max":
-        logger.info("directed edges made undirected: the larger of the two weights of a pair")
-        return matrix.maximum(transposed).tocsr()
-    logger.info("directed edges made undirected: the sum of the two weights of a pair")
-    with np.errstate(over="ignore"):  # refused in the next lines
-        total = (matrix + sp.triu(transposed, 1) + sp.tril(transposed, -1)).tocsr()
-    if not np.isfinite(total.data).all():
-        msg = "two weights of a pair add up to more than a 64-bit float holds; take symmetrize='max' or smaller weights"
-        raise InputError(msg)
-    return total
-
-
-def sparse_adjacency(matrix: Any) -> sp.csr_array:
-    """Return a square matrix of real numbers in which every entry stands once."""
-    csr = sp.csr_array(square(matrix, "the adjacency")).astype(np.float64)
-    csr.sum_duplicates()
-    csr.eliminate_zeros()
-    return csr
-
-
-def checked_adjacency(matrix: Any) -> sp.csr_array:
-    """Return a copy of the adjacency of a plain graph, or raise the error that says why it is none."""
-    csr = sparse_adjacency(matrix)
-    check_weights(csr)
-    if not same(csr, csr.T.tocsr()):
-        msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max' or 'sum')"
-        raise InputError(msg)
-    return csr
-
-
-def check_weights(csr: sp.csr_array, *, drop_negative: bool = False) -> None:
-    """Raise an `InputError` at a weight that is not finite, or negative; `drop_negative` removes these instead."""
-
-    def where(k: int) -> str:
-        row = np.searchsorted(csr.indptr, k, side="right") - 1
-        return f"the adjacency, row {row}, column {csr.indices[k]}: the weight is"
-
-    negative = int(np.count_nonzero(csr.data < 0))
-    csr.data[:] = checked_weights(csr.data, where, negative="drop" if drop_negative else "refuse")
-    if negative:
-        logger.info("%d entries of negative weight left out", negative)
-        csr.eliminate_zeros()

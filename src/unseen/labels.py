@@ -14,9 +14,12 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, need_library, unknown_name
 from unseen.graph import Graph
-from unseen.ids import MISSING_WORDS, IdArray, Value, as_ids, is_unlabelled, lock, match_ids, row_ids
-from unseen.ids import refused_class as refused_class
+from unseen.ids import IdArray, Value, as_ids, lock, match_ids, row_ids
 
+UNLABELLED = ("", "-1", "nan")
+"""Texts that mean no label, in any case and with blanks around them."""
+MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
+"""Words that other programs write for a missing value: they mean no label either, and a warning counts them."""
 SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 SKIPPED, UNKNOWN, CONFIRMED = "skipped", "unknown", "confirmed"
 STATUSES = (SKIPPED, UNKNOWN, CONFIRMED)
@@ -161,11 +164,11 @@ class Labels(Value):
         """
         ids = None if node_ids is None else as_ids(node_ids)
         listed = (
-            _by_id(values, ids) if isinstance(values, Mapping) else one_a_node(values, ids, what="values")
+            _by_id(values, ids) if isinstance(values, Mapping) else list_per_node(values, ids, what="values")
         )
         items = [list(_flat(value)) for value in listed]
         texts = [item for row in items for item in row if isinstance(item, str)]
-        tell_missing_words(sum(text.strip() in MISSING_WORDS for text in texts))
+        warn_of_missing_words(sum(text.strip() in MISSING_WORDS for text in texts))
         items = [[item for item in row if not is_unlabelled(item)] for row in items]
         rows = [tuple(dict.fromkeys(map(_name, row))) for row in items]
         names = {name for row in rows for name in row}
@@ -288,8 +291,43 @@ class Labels(Value):
         return pandas.Series(values, index=index, name="label", dtype=object)
 
 
-def tell_missing_words(count: int) -> None:
-    """Say that so many labels are words such as ``NA``, which count as no label."""
+def is_unlabelled(value: Any) -> bool:
+    """Return whether one entry means "no label": None, NaN, pandas' missing values, -1, or a text for it.
+
+    Examples
+    --------
+    >>> [is_unlabelled(value) for value in (None, float("nan"), -1, "", "-1", "NaN", "NA")]
+    [True, True, True, True, True, True, True]
+    >>> [is_unlabelled(value) for value in (0, "0", False, "none")]
+    [False, False, False, False]
+    """
+    if isinstance(value, str):
+        return value.strip().lower() in UNLABELLED or value.strip() in MISSING_WORDS
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return bool(value == -1 or value != value)  # NaN alone differs from itself
+    # pandas is recognised by name, without importing it
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def class_name_problem(name: str) -> str | None:
+    """Return why a file with the class `name` would not be read back as it was, or None where it would.
+
+    Examples
+    --------
+    >>> class_name_problem("mail"), class_name_problem("NA")[:39]
+    (None, "the class name 'NA' would not be read b")
+    """
+    if "|" not in name and name == name.strip() and not is_unlabelled(name):
+        return None
+    words = ", ".join(map(repr, (*UNLABELLED, *MISSING_WORDS)))
+    return (
+        f"the class name {name!r} would not be read back: | separates classes, blanks at the ends are dropped, "
+        f"and {words} mean no label; rename the class"
+    )
+
+
+def warn_of_missing_words(count: int) -> None:
+    """Log how many labels are words such as ``NA``, which mean no label."""
     if count:
         logger.warning(
             "%s taken as missing, written %s or %s; rename a class that is really called so",
@@ -299,7 +337,7 @@ def tell_missing_words(count: int) -> None:
         )
 
 
-def one_a_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[Any]:
+def list_per_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[Any]:
     """Return `values` as a list with as many entries as there are ids, or say why it is none."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         msg = f"`{what}` must have one entry per node, got {values!r}"

@@ -14,8 +14,9 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, unknown_type
 from unseen.graph import Graph, Need
-from unseen.ids import Features, Ints, Stored, Types, checked_columns, checked_texts, lock, merged, row_ids
-from unseen.relations import Relation, oriented
+from unseen.ids import Features, Ints, Stored, Types, checked_columns, checked_texts, lock, row_ids
+from unseen.relations import Relation, orient_entries
+from unseen.weights import merge_entries
 
 
 class RelationGraph(Graph):
@@ -212,7 +213,7 @@ def _with_types(relation: Relation, types: Types, codes: Ints) -> Relation:
         return f"row {coo.row[k]}, column {coo.col[k]}"
 
     numbers = types.index(relation.source_type), types.index(relation.target_type)
-    ends = oriented(relation.name, numbers, coo.row, coo.col, types, codes, relation.directed, place)
+    ends = orient_entries(relation.name, numbers, coo.row, coo.col, types, codes, relation.directed, place)
     if np.array_equal(ends[0], coo.row):
         return relation
     return replace(relation, matrix=sp.coo_array((coo.data, ends), shape=coo.shape))
@@ -253,7 +254,9 @@ def folded(graph: RelationGraph, need: Need) -> tuple[Graph, str]:
                 entries.append((coo.col[used], coo.row[used], coo.data[used]))
         columns = [np.concatenate(parts) for parts in zip(*entries, strict=True)]
         row, column, weight = columns
-        csr, _, odd = merged(row, column, weight, graph.n_nodes, mirror=not points and source == target)
+        csr, _, odd = merge_entries(
+            row, column, weight, graph.n_nodes, mirror=not points and source == target
+        )
         ends = row[odd].astype(np.int64), column[odd]
         opposite += len(np.unique(np.minimum(*ends) * graph.n_nodes + np.maximum(*ends)))
         relations.append((name, source, target, csr, points))

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger
-from unseen.ids import Ints, Place, Types, Value, checked_weights, lock, merged, same, square
+from unseen.ids import Ints, Place, Types, Value, lock
+from unseen.weights import as_square, check_weights, is_same, merge_entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,18 +52,18 @@ class Relation(Value):
             msg = f"the relation {self.name!r} leads from {self.source_type!r} to {self.target_type!r}; give both types"
             raise InputError(msg)
         what = f"the matrix of relation {self.name!r}"
-        coo = square(self.matrix, what).tocoo()
+        coo = as_square(self.matrix, what).tocoo()
 
         def place(k: int) -> str:
             return f"{what}, row {coo.row[k]}, column {coo.col[k]}"
 
-        weight = checked_weights(
+        weight = check_weights(
             coo.data.astype(np.float64), lambda k: f"{place(k)}: the weight is", negative="keep"
         )
         if not weight.all():
             msg = f"{place(int(np.argmin(weight != 0)))}: the weight is 0; leave such entries out (eliminate_zeros)"
             raise InputError(msg)
-        csr, _, opposite = merged(coo.row, coo.col, weight, coo.shape[0], mirror=not self._one_way)
+        csr, _, opposite = merge_entries(coo.row, coo.col, weight, coo.shape[0], mirror=not self._one_way)
         if len(opposite):
             msg = f"{place(opposite[0])} has two weights, equal and opposite; leave out one"
             raise InputError(msg)
@@ -106,7 +107,7 @@ def plain_relation(adjacency: sp.csr_array) -> Relation:
     return relation
 
 
-def oriented(
+def orient_entries(
     name: str,
     ends: Sequence[int],
     row: Ints,
@@ -134,7 +135,7 @@ def oriented(
     return np.where(turned, column, row), np.where(turned, row, column)
 
 
-def settled(relations: Sequence[Relation]) -> list[Relation]:
+def infer_directions(relations: Sequence[Relation]) -> list[Relation]:
     """Return relations that list every link, where nobody says which of them point.
 
     One that is another the other way round is not kept beside it. Those between two types do not point, those inside
@@ -143,12 +144,14 @@ def settled(relations: Sequence[Relation]) -> list[Relation]:
     kept: list[Relation] = []
     for each in relations:
         turned = each.matrix.T.tocsr()
-        twin = next((r for r in kept if r.target_type == each.source_type and same(r.matrix, turned)), None)
+        twin = next(
+            (r for r in kept if r.target_type == each.source_type and is_same(r.matrix, turned)), None
+        )
         if twin is not None:
             logger.info(
                 "the relation %r is %r the other way round, and not kept beside it", each.name, twin.name
             )
             continue
-        directed = each.source_type == each.target_type and not same(each.matrix, turned)
+        directed = each.source_type == each.target_type and not is_same(each.matrix, turned)
         kept.append(replace(each, directed=directed))
     return kept

@@ -18,8 +18,9 @@ import scipy.sparse as sp
 from unseen.data.ids import Numbering, coded, id_column, number_ids
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph, Symmetrize
-from unseen.ids import Features, Floats, IdArray, Ints, Place, check_symmetrize, checked_weights, merged
+from unseen.ids import Features, Floats, IdArray, Ints, Place
 from unseen.labels import CONFIRMED, Labels
+from unseen.weights import check_symmetrize, check_weights, merge_entries
 
 if TYPE_CHECKING:
     from unseen.data.options import Options
@@ -80,7 +81,7 @@ def edge_matrix(
     def where(row: int) -> str:
         return f"edge {row + 1} ({node_ids[first[row]]} - {node_ids[second[row]]}): the weight is"
 
-    weights = checked_weights(weights, where, negative="drop" if drop_negative else "refuse")
+    weights = check_weights(weights, where, negative="drop" if drop_negative else "refuse")
     return combined(first, second, weights, node_ids, symmetrize, report), node_ids
 
 
@@ -103,7 +104,7 @@ def combined(
     if weights is not None and len(kept) < len(weights):
         first, second, weights = first[kept], second[kept], weights[kept]
     add = symmetrize == "sum"
-    csr, repeats, opposite = merged(first, second, weights, len(node_ids), mirror=mirror, add=add)
+    csr, repeats, opposite = merge_entries(first, second, weights, len(node_ids), mirror=mirror, add=add)
     if len(repeats) and symmetrize == "error":
         ends = sorted(divmod(int(repeats[0]), len(node_ids)))
         msg = (

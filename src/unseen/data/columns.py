@@ -17,7 +17,8 @@ from unseen.data.options import Options
 from unseen.data.sources import Role
 from unseen.data.tables import Table
 from unseen.errors import InputError
-from unseen.ids import MISSING_WORDS, Floats, Ints
+from unseen.ids import Floats, Ints
+from unseen.labels import MISSING_WORDS
 
 USUAL = {
     "src": SRC,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unseen.data.cells import BLANK, SURE_COMMENT, split_line
 from unseen.data.names import REPLACES, find_status, lower
 from unseen.errors import OutputError
-from unseen.ids import is_unlabelled
+from unseen.labels import is_unlabelled
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _PLAIN = re.compile(r"[\w.+/@:|-]+( [\w.+/@:|-]+)*|")

@@ -16,8 +16,8 @@ from unseen.data.names import LABEL, NODE, PANDAS_INDEX, lower
 from unseen.data.tables import Table
 from unseen.errors import InputError, logger, show_path
 from unseen.graph import Graph
-from unseen.ids import Array, Ints, Mask, is_unlabelled
-from unseen.labels import Labels
+from unseen.ids import Array, Ints, Mask
+from unseen.labels import Labels, is_unlabelled
 
 INDEX = (PANDAS_INDEX, "unnamed: 0")
 """What pandas calls its index in a file."""

@@ -25,7 +25,7 @@ from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
-from unseen.labels import Labels, one_a_node
+from unseen.labels import Labels, list_per_node
 
 _CONTAINERS = (list, tuple, set, frozenset)
 
@@ -78,7 +78,7 @@ def as_labels(source: Any, graph: Graph) -> Labels:
         own = numbers == list(range(graph.n_nodes))
         by_id = not own or bool((match_ids(as_ids(numbers), graph.node_ids) >= 0).all())
     elif not by_id:
-        source = one_a_node(source, None, what="labels")
+        source = list_per_node(source, None, what="labels")
         nodes = [each[0] for each in source] if _are_pairs(source) else [None]
         by_id = all(isinstance(node, (str, int)) for node in nodes) and bool(
             (match_ids(as_ids(nodes), graph.node_ids) >= 0).all()
@@ -87,7 +87,7 @@ def as_labels(source: Any, graph: Graph) -> Labels:
         from unseen.data.read import read_labels
 
         return read_labels(source, graph)
-    return Labels.from_values(one_a_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
+    return Labels.from_values(list_per_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
 
 
 def read_plain(source: Any, role: Role, options: Options) -> Table | Matrix | None:

@@ -16,10 +16,11 @@ from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table, as_column
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, checked_weights, default_ids, merged
+from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, default_ids
 from unseen.labels import Labels
 from unseen.relation_graph import RelationGraph
-from unseen.relations import Relation, settled
+from unseen.relations import Relation, infer_directions
+from unseen.weights import check_weights, merge_entries
 
 if TYPE_CHECKING:
     from unseen.data.read import Data as ReadData
@@ -77,7 +78,9 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
         (others if directed is None else stated).append(relation)
     if untyped:
         features, names = ({None: part[ONE_TYPE]} if part else {} for part in (features, names))
-    return RelationGraph([*stated, *settled(others)], ids, None if untyped else types, features, names)
+    return RelationGraph(
+        [*stated, *infer_directions(others)], ids, None if untyped else types, features, names
+    )
 
 
 def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
@@ -335,8 +338,8 @@ def _weights(store: Any, n: int) -> Floats:
 def _adjacency(src: Ints, dst: Ints, weights: Any, n: int, symmetrize: Symmetrize) -> sp.csr_array:
     """Return the links as they are listed: both directions of an edge are one edge, not a repeat to be added up."""
     where = lambda k: f"edge {k + 1} ({src[k]} - {dst[k]}): the weight is"  # noqa: E731
-    weights = checked_weights(weights, where, negative="refuse")
-    csr, repeats, _ = merged(src, dst, weights, n, mirror=False, add=symmetrize == "sum")
+    weights = check_weights(weights, where, negative="refuse")
+    csr, repeats, _ = merge_entries(src, dst, weights, n, mirror=False, add=symmetrize == "sum")
     if symmetrize == "error" and len(repeats):
         msg = "`edge_index` lists a pair more than once; say what to do with symmetrize='max' or 'sum'"
         raise InputError(msg)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
-    from unseen.ids import Negative, Symmetrize
+    from unseen.weights import Negative, Symmetrize
 
 
 Missing = Literal["median", "zero", "error"]
@@ -66,7 +66,7 @@ class Options:
         return {"label", *([self.label_column.strip().lower()] if self.label_column else [])}
 
     def __post_init__(self) -> None:
-        from unseen.ids import check_symmetrize
+        from unseen.weights import check_symmetrize
 
         check_symmetrize(self.symmetrize)
         if self.missing not in get_args(Missing):

@@ -38,7 +38,7 @@ from unseen.data.sources import attribute_source, is_path, is_pyg, several
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.ids import Value, match_ids
-from unseen.labels import Labels, tell_missing_words
+from unseen.labels import Labels, warn_of_missing_words
 
 if TYPE_CHECKING:
     from unseen.data.features import FeatureReader
@@ -245,7 +245,7 @@ def read_labels(
     numbers = [match_ids(piece.node_ids, graph.node_ids) for piece in rows]
     for piece, row_of in zip(rows, numbers, strict=True):
         refuse_unknown(piece, row_of, where, graph.node_ids)
-    tell_missing_words(report.missing_words)
+    warn_of_missing_words(report.missing_words)
     labels = labels_of(rows, numbers, graph.node_ids)
     if graph.stored_features:
         from unseen.data.leaks import warn_of_predictors
@@ -264,7 +264,7 @@ def read_label_list(source: Any, options: Options | None = None) -> Labels:
     if reader.first is not None and len(names) > 1 and names[0] == reader.first[1] not in names[1:]:
         line = f"{reader.first_place} ({', '.join(reader.first)})"
         logger.warning("%s is read as data, though its class occurs nowhere else%s", line, HEADER_HINT)
-    tell_missing_words(report.missing_words)
+    warn_of_missing_words(report.missing_words)
     return labels_of([rows], numbering.columns, numbering.ids)
 
 
@@ -332,7 +332,7 @@ class Intake:
             self.tell_label_only(*only)
         graph = self._graph(edges, nodes, table, by_type, numbering, settle=settle)
         labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
-        tell_missing_words(self.report.missing_words)
+        warn_of_missing_words(self.report.missing_words)
         if labels is not None and graph.stored_features:
             from unseen.data.leaks import warn_of_predictors
 

@@ -16,7 +16,7 @@ from unseen.errors import InputError, counted, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Floats, IdArray, Ints, Place, Types
 from unseen.relation_graph import RelationGraph
-from unseen.relations import Relation, oriented, settled
+from unseen.relations import Relation, infer_directions, orient_entries
 
 
 def graph_of_relations(
@@ -52,7 +52,7 @@ def graph_of_relations(
             matrix = _rows_of_type(str(key), by_type[str(key)], rows_of.get(str(key)), own, numbering.ids)
             stored[key] = (matrix, by_type[str(key)].names)
     return RelationGraph(
-        settled(relations) if settle else relations,
+        infer_directions(relations) if settle else relations,
         numbering.ids,
         None if types == (None,) else np.array(types, dtype=object)[codes],
         {key: matrix for key, (matrix, _) in stored.items()},
@@ -143,7 +143,7 @@ def relations_of(
         def where(k: int, rows: Ints = rows) -> str:
             return place(int(rows[k]))
 
-        row, column = oriented(name, (s, t), first[rows], second[rows], types, codes, directed, where)
+        row, column = orient_entries(name, (s, t), first[rows], second[rows], types, codes, directed, where)
         own = None if weights is None else weights[rows]
         mirror = s == t and not directed
         matrix = combined(row, column, own, ids, symmetrize, report, mirror=mirror, place=where)

@@ -42,14 +42,9 @@ from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
 from unseen.data.sources import Role
 from unseen.data.tables import Matrix, Table
 from unseen.errors import InputError, counted, logger, show_path
-from unseen.ids import (
-    MISSING_WORDS,
-    UNLABELLED,
-    Floats,
-    checked_weights,
-    default_ids,
-    symmetric,
-)
+from unseen.ids import Floats, default_ids
+from unseen.labels import MISSING_WORDS, UNLABELLED
+from unseen.weights import check_weights, make_symmetric
 
 
 def lack_of_columns(table: Table, need: str) -> InputError:
@@ -99,7 +94,7 @@ class EdgeReader(Reader[Edges]):
         if "weight" in positions:
             listed_weights = float_values(table, positions["weight"], "weight")
             self.report.dropped_zero += int(np.count_nonzero(listed_weights == 0))
-            weights = checked_weights(
+            weights = check_weights(
                 listed_weights, lambda row: f"{table.place(row)}: the weight is", negative="keep"
             )
         if "sign" in positions:
@@ -113,7 +108,7 @@ class EdgeReader(Reader[Edges]):
             return None
         if self.options.drop_negative:
             self.report.dropped_negative += int(np.count_nonzero(weights < 0))
-        return checked_weights(weights, "{}".format, negative=self.options.negative)
+        return check_weights(weights, "{}".format, negative=self.options.negative)
 
     def _positions(self, table: Table) -> dict[str, int]:
         """Return which column is what: by their names or, in text without any, in their order."""
@@ -151,7 +146,7 @@ class EdgeReader(Reader[Edges]):
             csr.sum_duplicates()
         directed = self.options.directed
         if self.options.symmetrize == "error" and not directed:
-            symmetric(csr, "error")
+            make_symmetric(csr, "error")
         # Of a symmetric matrix one half lists every edge once; a directed one is a list of its entries.
         undirected = not directed and (csr != csr.T).nnz == 0
         coo = (sp.triu(csr) if undirected else csr).tocoo()

@@ -38,7 +38,7 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, UnseenError, UnsupportedError, logger
 from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
-from unseen.labels import Labels, refused_class
+from unseen.labels import Labels, class_name_problem
 
 STDOUT = (STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
@@ -279,6 +279,6 @@ def _require_names(value: Graph | Labels | Embedding, path: Path) -> None:
             msg = f"{path}: one node has an empty id, which no reader takes; give it a name"
             raise UnsupportedError(msg)
     for name in value.classes if isinstance(value, Labels) else ():
-        if refusal := refused_class(name):
+        if refusal := class_name_problem(name):
             msg = f"{path}: {refusal}"
             raise UnsupportedError(msg)

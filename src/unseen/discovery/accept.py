@@ -13,7 +13,7 @@ from unseen.data.sources import Source, existing
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids
-from unseen.labels import CONFIRMED, Labels, refused_class
+from unseen.labels import CONFIRMED, Labels, class_name_problem
 
 NEEDED = ("node", "group", "unseen_probability")
 
@@ -47,7 +47,7 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
     for group, name in names.items():
         if group not in groups:
             raise unknown_name("group", group, sorted(groups))
-        if name and (refusal := refused_class(name.strip())):
+        if name and (refusal := class_name_problem(name.strip())):
             raise InputError(refusal)
     columns = [nodes.column(name).to_pylist() for name in NEEDED]
     texts = labels.node_ids.dtype != np.int64 or nodes.column("node").type != pa.int64()

@@ -27,7 +27,7 @@ from unseen.engine.parts import FeatureFile, Meta, PartMeta, RowFiles, not_plain
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Symmetrize
 from unseen.ids import Floats, Ints
-from unseen.labels import tell_missing_words
+from unseen.labels import warn_of_missing_words
 
 ROLES: tuple[Role, ...] = ("nodes", "edges", "features", "labels")
 """Sources in the order in which their ids are numbered."""
@@ -384,7 +384,7 @@ class Tables:
     def meta(self, parts: list[PartMeta]) -> Meta:
         """Return what META.json says, and say what was read and left out."""
         report = self._intake.report
-        tell_missing_words(report.missing_words)
+        warn_of_missing_words(report.missing_words)
         numbers = {
             "node": self.n_nodes,
             "edge": self.n_edges,

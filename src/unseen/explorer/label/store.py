@@ -28,7 +28,7 @@ from unseen.data.opened import data_suffix
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
 from unseen.errors import InputError, OutputError, UnseenError, counted, logger
-from unseen.labels import CONFIRMED, SKIPPED, UNKNOWN, Labels, refused_class
+from unseen.labels import CONFIRMED, SKIPPED, UNKNOWN, Labels, class_name_problem
 
 Change = tuple[str, Answer, Answer]
 """A node, what was known about it, and what is known now."""
@@ -377,7 +377,7 @@ def _checked_names(names: object) -> list[str]:
         msg = "`label` must be the name of a class, or a list of names"
         raise InputError(msg)
     for name in names:
-        if refusal := refused_class(name[: 2 * MAX_NAME]):
+        if refusal := class_name_problem(name[: 2 * MAX_NAME]):
             raise InputError(refusal)
         if len(name) > MAX_NAME or not name.isprintable():
             msg = f"the class name {name[:40]!r} is too long or has signs that cannot be printed; use up to {MAX_NAME}"
