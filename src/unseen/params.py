@@ -14,8 +14,8 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, Self, Union, dataclass_transform
+from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, dataclass_transform, get_type_hints
 from typing import get_args as arguments_of
 from typing import get_origin as origin_of
 
@@ -236,13 +236,13 @@ class Declared:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         scope = vars(sys.modules[cls.__module__])
-        cls._own = {
-            name: Parameter.declared(
-                name, eval(hint, scope) if isinstance(hint, str) else hint, vars(cls)[name]
-            )
+        declared = {
+            name: hint
             for name, hint in inspect.get_annotations(cls).items()
             if name in vars(cls) and not name.endswith("_") and "ClassVar" not in str(hint)
         }
+        hints = get_type_hints(SimpleNamespace(__annotations__=declared), scope, include_extras=True)
+        cls._own = {name: Parameter.declared(name, hint, vars(cls)[name]) for name, hint in hints.items()}
         collected: dict[str, Parameter] = {}
         for base in cls.__mro__:
             for name, parameter in vars(base).get("_own", {}).items():
