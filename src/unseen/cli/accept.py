@@ -11,7 +11,7 @@ from unseen.errors import UsageError, logger
 from unseen.params import Limits
 
 
-@options.grouped
+@options.command
 def accept(
     labels: Annotated[Path, "Label file: node, label."],
     nodes: Annotated[Path, "The file that `unseen discover -o nodes.parquet` wrote."],
@@ -26,8 +26,8 @@ def accept(
     in_place: Annotated[bool, "Change the label file itself; .bak keeps the first version."] = False,
     header: options.Header = None,
     delimiter: options.Delimiter = None,
-    node_column: Annotated[str | None, options.As("NAME"), "Column of the ids in the label file."] = None,
-    label_column: Annotated[str | None, options.As("NAME"), "Column of the labels."] = None,
+    node_column: Annotated[str | None, options.NAME, "Column of the ids in the label file."] = None,
+    label_column: Annotated[str | None, options.NAME, "Column of the labels."] = None,
     messages: options.Messages,
 ) -> None:
     """Label the candidate classes that `discover` found: new-1=sound gives its nodes the class sound.
@@ -48,11 +48,11 @@ def accept(
     target = labels if output is None else output
     refuse_overwriting(target, [nodes] if in_place else [labels, nodes])
     require_writable(target)
-    columns = {"header": header, "delimiter": options.character(delimiter)}
+    columns = {"header": header, "delimiter": options.as_delimiter(delimiter)}
     columns |= {"node_column": node_column, "label_column": label_column}
     reading = Options(**{**_project_columns(labels), **{k: v for k, v in columns.items() if v is not None}})
     known = read_label_list(labels, reading)
-    all_labels = add(known, read_nodes(nodes), _names(groups), at_least=at_least)
+    all_labels = add(known, read_nodes(nodes), _parse_names(groups), at_least=at_least)
     before, after = answers_of(known), answers_of(all_labels)
     added = {node: answer for node, answer in after.items() if answer != before.get(node)}
     if in_place:
@@ -79,7 +79,7 @@ def _project_columns(labels: Path) -> dict[str, Any]:
     return {name: values[name] for name in columns if name in values}
 
 
-def _names(groups: list[str]) -> dict[str, str]:
+def _parse_names(groups: list[str]) -> dict[str, str]:
     """Return what the arguments say: a class for each group."""
     names: dict[str, str] = {}
     for text in groups:

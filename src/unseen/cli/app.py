@@ -23,12 +23,19 @@ if TYPE_CHECKING:
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; the last one is what typer and shells make of Ctrl-C."""
 
-LOOKS: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-"""Settings that both programs share."""
+"""Settings of typer that both programs share."""
+PAPER_COMMANDS = {
+    "reproduce": "The paper's tables and figures, ours beside theirs.",
+    "bench": "Measure speed and memory, and print the ratios.",
+}
+"""Help of the commands of the paper's package, which are listed whether it is installed or not."""
+ABSENT = "Comes with the paper's package, which is not installed."
+"""Help of these commands where it is missing; calling one of them says how to install it."""
 COMMANDS = {
     "init": (
         "Look at your files and write a project file, unseen.toml.",
@@ -108,21 +115,28 @@ class Command(typer.core.TyperCommand):
     project: Project | None = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the command line; what it does not give may come from a project file."""
+        """Parse the command line; a project file supplies options that it does not have."""
         if any(each.name == "project" for each in self.params) and not ctx.resilient_parsing:
             for k in reversed([k for k, word in enumerate(args) if word == "--project"]):
                 if k + 1 == len(args) or args[k + 1].startswith("-"):
                     args = [*args[: k + 1], ".", *args[k + 1 :]]  # the file of this folder
-            given, _, _ = self.make_parser(ctx).parse_args(list(args))
-            if "help" not in given and ("project" in given or given.get("source") is None):
+            typed, _, _ = self.make_parser(ctx).parse_args(list(args))
+            if "help" not in typed and ("project" in typed or typed.get("source") is None):
                 from unseen.cli.project import find_project, project_defaults
 
-                self.project = find_project(given, needs_graph=hasattr(self.callback, "needs_graph"))
-                ctx.default_map = project_defaults(self.project, given, self.name)
+                self.project = find_project(typed, needs_graph=hasattr(self.callback, "needs_graph"))
+                ctx.default_map = project_defaults(self.project, typed, self.name)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; from here on, messages name the flag of a parameter, or its place in the project file."""
+        """Run the command; from here on, messages name the flag of a parameter, or its line in the project file."""
+        if ctx.params.get("verbose") or ctx.params.get("debug"):
+            set_level(logging.DEBUG)
+        if ctx.params.get("quiet"):
+            set_level(logging.ERROR)
+        if ctx.params.get("threads"):  # before the numerical libraries are loaded
+            for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+                os.environ[name] = str(ctx.params["threads"])
         flags = {
             each.name: max(each.opts, key=len) if each.opts[0].startswith("-") else each.name.upper()
             for each in self.params
@@ -166,24 +180,40 @@ class Command(typer.core.TyperCommand):
 def make_app(word: str | None) -> typer.Typer:
     """Return the program: `word` as a command that can run, all others by name only."""
     about = "Find the classes your labels are missing, and learn node embeddings that keep them apart."
-    app = typer.Typer(name="unseen", help=about, epilog=EXAMPLE, **LOOKS)
+    app = typer.Typer(name="unseen", help=about, epilog=EXAMPLE, **SETTINGS)
     app.callback()(_common)
-    completing = "_UNSEEN_COMPLETE" in os.environ  # a shell asks, for options of any command
+    is_completing = "_UNSEEN_COMPLETE" in os.environ  # a shell asks for the options of any command
     for name, (summary, examples) in COMMANDS.items():
-        function: Any = _nothing
-        if name == word or completing:
+        function: Any = _do_nothing
+        if name == word or is_completing:
             function = getattr(importlib.import_module(f"unseen.cli.{name}"), name)
         epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples)
         app.command(name, cls=Command, short_help=summary, epilog=epilog)(function)
     if word not in COMMANDS:
-        from unseen.cli import plugins
-
-        for name, (added, text) in plugins.commands(word, COMMANDS).items():
-            app.command(name, cls=Command, help=text)(added or _nothing)
+        for name, (added, text) in plugin_commands(word).items():
+            app.command(name, cls=Command, help=text)(added or _do_nothing)
     return app
 
 
-def _nothing() -> None:
+def plugin_commands(word: str | None) -> dict[str, tuple[Any, str | None]]:
+    """Return the commands of other distributions: the function of `word`, and of all others only the help."""
+    from unseen.plugins import IN_PAPER, find_plugins, load_plugin, owner_of
+
+    entries = find_plugins("command")
+    commands: dict[str, tuple[Any, str | None]] = {
+        name: (None, ABSENT) for name in IN_PAPER["command"] if name not in entries
+    }
+    for name, entry in entries.items():
+        if name in COMMANDS:
+            logger.warning("the command %r of %s is ignored: unseen has one", name, owner_of(entry))
+        else:
+            commands[name] = (None, PAPER_COMMANDS.get(name, f"A command of {owner_of(entry)}."))
+    if word in commands:
+        commands[word] = (load_plugin("command", word), None)
+    return commands
+
+
+def _do_nothing() -> None:
     """Take the place of a command that is listed but not called."""
 
 
@@ -224,28 +254,28 @@ def run(
         program(argv, prog_name=name, standalone_mode=True)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            left = ", ".join(map(str, remove_temporaries()))
+            names = ", ".join(map(str, remove_temporaries()))
             outcome = (
-                f"remove these temporary files: {left}" if left else "no half-written file was left behind"
+                f"remove these temporary files: {names}" if names else "no half-written file was left behind"
             )
-            return _failed(f"interrupted; {outcome}", who, INTERRUPTED, debug=debug)
+            return _print_error(f"interrupted; {outcome}", who, INTERRUPTED, debug=debug)
         return stop.code if isinstance(stop.code, int) else 1
     except UnseenError as error:
-        return _failed(str(error), who, USAGE if isinstance(error, UsageError) else FAILED, debug=debug)
+        return _print_error(str(error), who, USAGE if isinstance(error, UsageError) else FAILED, debug=debug)
     except BrokenPipeError:
         # the reader has gone: be quiet about it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except MemoryError:
         advice = "try fewer dimensions (--dim), or a method that needs less memory (unseen methods)"
-        return _failed(f"out of memory; {advice}", who, debug=debug)
+        return _print_error(f"out of memory; {advice}", who, debug=debug)
     except Exception as error:  # noqa: BLE001  # the last line of defence
         advice = "this is a bug in unseen; please report it with the traceback, which --debug prints"
-        return _failed(f"unexpected {type(error).__name__}: {error} ({advice})", who, debug=debug)
+        return _print_error(f"unexpected {type(error).__name__}: {error} ({advice})", who, debug=debug)
     return 0
 
 
-def _failed(sentence: str, who: str, code: int = FAILED, *, debug: bool) -> int:
+def _print_error(sentence: str, who: str, code: int = FAILED, *, debug: bool) -> int:
     if debug:
         traceback.print_exc(file=sys.stderr)
     say(who + with_flags(" ".join(sentence.split())))

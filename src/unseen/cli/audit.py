@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_rows, progress, tell_output
+from unseen.cli.output import print_rows, progress, tell_output
 from unseen.errors import InputError, logger
 
 
-@options.grouped
+@options.command
 def audit(source: options.Source, *, output: options.TableFile = None, search: Search) -> None:
     """List labels that are probably wrong, the most suspicious first."""
-    data, labels, method = search.begin(source, output)
+    data, labels, method = search.load_search(source, output)
     if labels is None:
         msg = "there are no labels to audit; give them with --labels"
         raise InputError(msg)
@@ -25,7 +25,7 @@ def audit(source: options.Source, *, output: options.TableFile = None, search: S
         write_result(output, doubts.table)
         tell_output(output)
     if search.json:
-        report = {"source": data.name, "seed": search.seed, "expected_precision": doubts.expected_precision}
-        print_json({**report, "doubts": doubts.to_pylist()})
+        report = {"expected_precision": doubts.expected_precision, "doubts": doubts.to_pylist()}
+        search.print_report(data, report)
     elif output is None and len(doubts):
         print_rows(doubts.column_names, doubts.to_pylist(), left=3)

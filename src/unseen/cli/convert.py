@@ -11,7 +11,7 @@ from unseen.cli.output import print_json
 from unseen.errors import logger
 
 
-@options.grouped
+@options.command
 def convert(
     source: Annotated[str, "A file (graph, features, labels or an embedding), or the name of a data set."],
     target: Annotated[

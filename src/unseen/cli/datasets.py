@@ -8,7 +8,7 @@ from unseen.cli import options
 from unseen.cli.output import print_json, print_table
 
 
-@options.grouped
+@options.command
 def datasets(
     name: Annotated[str | None, "Data set to load (it is downloaded if necessary) and describe."] = None,
     *,

@@ -54,8 +54,13 @@ class MethodRun:
     score: Score
     seconds: float
 
+    def to_dict(self) -> dict[str, float]:
+        """Return scores and seconds for the report."""
+        scores = {figure: getattr(self.score, figure) for figure in FIGURES}
+        return {**scores, "seconds": round(self.seconds, 3)}
 
-@options.grouped
+
+@options.command
 def demo(
     *,
     hide: Annotated[
@@ -68,7 +73,7 @@ def demo(
 ) -> None:
     """Hide three sections of a graph of Debian packages from the labels, and find them again."""
     with new_folder(output):
-        data, split = _hide_sections(options.names(hide), label_rate, common.seed)
+        data, split = _hide_sections(options.split_names(hide), label_rate, common.seed)
         _print(_describe_task(data, split), common.json)
         found, truth = _find_sections(data, split, common.seed)
         _print(_describe_findings(found, truth, data), common.json)
@@ -82,15 +87,14 @@ def demo(
         _print(f"To see a map of all packages, open {path} in a browser.\n", common.json)
     if common.json:
         counts = {"expected": found.coverage.expected_unseen, "classes": found.count.best}
-        print_json(
-            {
-                "dataset": data.name,
-                "hidden": list(split.unseen),
-                "discovery": {**counts, "truth": truth.to_dict()},
-                "methods": _method_reports(runs),
-                "page": str(path) if page else None,
-            }
-        )
+        report = {
+            "dataset": data.name,
+            "hidden": list(split.unseen),
+            "discovery": {**counts, "truth": truth.to_dict()},
+            "methods": {name: run.to_dict() for name, run in runs.items()},
+            "page": str(path) if page else None,
+        }
+        print_json(report)
 
 
 def _print(text: str, json: bool) -> None:
@@ -163,13 +167,6 @@ def _write_page(path: Path, data: Dataset, split: Split, found: Discovery, seed:
     title = f"Debian without {', '.join(split.unseen)}"
     with progress("drawing the map") as move, _without_notices():
         write_explorer(subject, path, title=title, random_state=seed, on_progress=move)
-
-
-def _method_reports(runs: dict[str, MethodRun]) -> dict[str, dict[str, float]]:
-    return {
-        name: {figure: getattr(run.score, figure) for figure in FIGURES} | {"seconds": round(run.seconds, 3)}
-        for name, run in runs.items()
-    }
 
 
 def _describe_task(data: Dataset, split: Split) -> str:

@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
-from unseen.cli.inputs import Input, NewClasses, Search
-from unseen.cli.output import print_json, progress, tell_output
+from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.output import tell_output
 from unseen.data.files import STANDARD
-from unseen.errors import InputError, counted
+from unseen.errors import counted
 
 if TYPE_CHECKING:
     from unseen.discovery.result import Discovery
     from unseen.discovery.truth import Truth
-    from unseen.labels import Labels
 
 
-@options.grouped
+@options.command
 def discover(
     source: options.Source,
     *,
@@ -30,37 +29,24 @@ def discover(
     search: Search,
 ) -> None:
     """Find nodes of classes that your labels are missing, group them into candidate classes and describe these."""
-    data, labels, method = search.begin(source, *output or [])
+    data, labels, method = search.load_search(source, *output or [])
 
     from unseen.discovery.truth import compare
 
-    result = find_classes(data, labels, method, search, new)
+    result = search.find_classes(data, labels, method, new)
     truth = compare(result, data.labels) if search.hides and data.labels is not None else None
     for path in output or []:
         result.save(path)
         tell_output(path)
     if search.json:
-        report = {"source": data.name, "seed": search.seed, **result.to_json()}
-        print_json(report if truth is None else {**report, "truth": truth.to_dict()})
+        report = result.to_json()
+        search.print_report(data, report if truth is None else {**report, "truth": truth.to_dict()})
         return
-    words = result.summary() + ("" if truth is None else "\n" + _comparison(truth, result))
-    (sys.stderr if Path(STANDARD) in (output or []) else sys.stdout).write(words)
+    text = result.summary() + ("" if truth is None else "\n" + _compare(truth, result))
+    (sys.stderr if Path(STANDARD) in (output or []) else sys.stdout).write(text)
 
 
-def find_classes(
-    data: Input, labels: Labels | None, method: Any, search: Search, new: NewClasses
-) -> Discovery:
-    """Look for missing classes, with a progress bar."""
-    if labels is None:
-        msg = "there are no labels; give those of at least one class with --labels"
-        raise InputError(msg)
-    from unseen.discovery.discover import discover as find
-
-    with progress("leaving out each class in turn") as move:
-        return find(data.graph, labels, method=method, random_state=search.seed, on_step=move, **new.given())
-
-
-def _comparison(truth: Truth, result: Discovery) -> str:
+def _compare(truth: Truth, result: Discovery) -> str:
     """Return how good the result is, since the labels were hidden and not missing."""
     lines = [truth.summary()]
     figures: dict[str, Any] = {

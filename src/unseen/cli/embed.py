@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,31 +20,16 @@ if TYPE_CHECKING:
     from unseen.methods.base import Method
 
 DEFAULT_METHOD = "rect-plus"
-WORDS = 8
+N_WORDS = 8
 """Features of a class that are listed."""
-
-
-@dataclass(frozen=True)
-class Learning:
-    """How the embedding is learned."""
-
-    heading: ClassVar[str] = "Learning"
-
-    method: Annotated[str | None, f"Method, see `unseen methods`. Default: {DEFAULT_METHOD}."] = None
-    dim: options.Dim = None
-    epochs: options.Epochs = None
-    device: options.Device = None
-    param: options.Param = None
-
-
-FITTING = (
-    *(each.name for each in fields(Learning)),
+TRAINING = (
+    *(each.name for each in fields(options.Learning)),
     *("unseen", "label_rate", "seed", "scratch", "force", "save_model"),
 )
 """Options that change nothing where a saved model is used."""
 
 
-@options.grouped
+@options.command
 def embed(
     context: typer.Context,
     source: options.Source,
@@ -54,7 +39,7 @@ def embed(
     save_model: Annotated[Path | None, "File for the trained model (.npz)."] = None,
     scratch: options.Scratch = None,
     force: options.Force = False,
-    learning: Learning,
+    learning: options.Learning,
     project: options.Project = None,
     files: GraphFiles,
     hiding: Hiding,
@@ -65,7 +50,7 @@ def embed(
     from unseen.data.sources import written_format
 
     if model is not None:
-        _refuse_with_model(context)
+        _refuse_training_options(context)
     inputs = [*files.paths(source), model]
     options.refuse_two_outputs(common.json, output, save_model)
     written_format(output, "vectors")
@@ -77,10 +62,7 @@ def embed(
             raise UsageError(msg)
         refuse_overwriting(save_model, inputs)
         require_writable(save_model)
-    method = learning.method or DEFAULT_METHOD
-    flags = {"n_components": learning.dim, "epochs": learning.epochs, "device": learning.device}
-    params = options.parse_parameters(learning.param, method, **flags)
-    estimator = _estimator(method, params, common.seed) if model is None else unseen.load_method(model)
+    estimator = _make_estimator(learning, common.seed) if model is None else unseen.load_method(model)
     if save_model is not None and not estimator.can_be_saved:
         msg = f"--save-model: only methods of the RECT family can be saved, not {estimator.name}"
         raise UsageError(msg)
@@ -89,20 +71,25 @@ def embed(
     data = files.load(source)
     check_vectors(output, data.graph.node_ids)
     start = time.perf_counter()
-    if model is not None:
-        embedding = estimator.transform(data.graph)
-    else:
+    if model is None:
         _check_fits(estimator, data, scratch=scratch is not None, force=force)
-        embedding = _trained(estimator, data, hiding, common.seed, scratch)
+        embedding = _train(estimator, data, hiding, common.seed, scratch)
+    else:
+        embedding = estimator.transform(data.graph)
     seconds = time.perf_counter() - start
     embedding.save(output)
     if save_model is not None:
         estimator.save(save_model)
-    _report(estimator, embedding, seconds, output, json=common.json)
+    rows, columns = embedding.vectors.shape
+    words = _describe_classes(estimator)
+    tell_written(estimator.name, rows, columns, seconds, output)
+    if common.json:
+        report = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
+        print_json({**report, "output": str(output), "class_descriptions": words})
 
 
-def _refuse_with_model(context: typer.Context) -> None:
-    sources = {name: context.get_parameter_source(name) for name in FITTING}
+def _refuse_training_options(context: typer.Context) -> None:
+    sources = {name: context.get_parameter_source(name) for name in TRAINING}
     names = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
     flags = [f"--{name.replace('_', '-')}" for name in names]
     if flags:
@@ -113,39 +100,18 @@ def _refuse_with_model(context: typer.Context) -> None:
         raise UsageError(msg)
 
 
-def _estimator(method: str, params: dict[str, Any], seed: int) -> Method:
-    """Return the method; everything that can be wrong is said before any work."""
+def _make_estimator(learning: options.Learning, seed: int) -> Method:
+    """Return the method with its parameters, which are checked here, before any work."""
     from unseen.methods.registry import make_method, method_class
 
-    takes = method_class(method).parameters
-    for flag in [name for name in ("epochs", "device") if name in params and name not in takes]:
-        logger.warning("--%s has no effect: %s has no such parameter", flag, method)
-        del params[flag]
+    method = learning.method or DEFAULT_METHOD
+    flags = {"n_components": learning.dim, "epochs": learning.epochs, "device": learning.device}
+    params = options.parse_parameters(learning.param, method, **flags)
+    for flag in ("epochs", "device"):
+        if flag in params and flag not in method_class(method).parameters:
+            logger.warning("--%s has no effect: %s has no such parameter", flag, method)
+            del params[flag]
     return make_method(method, **params, random_state=seed)
-
-
-def _report(estimator: Method, embedding: Embedding, seconds: float, output: Path, *, json: bool) -> None:
-    rows, columns = embedding.vectors.shape
-    words = _class_words(estimator)
-    tell_written(estimator.name, rows, columns, seconds, output)
-    if json:
-        report = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
-        print_json({**report, "output": str(output), "class_descriptions": words})
-
-
-def _trained(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch: Path | None) -> Embedding:
-    from unseen.embedding import Embedding
-    from unseen.engine.run import Run
-
-    labels, record = hiding.apply(data, seed)
-    with progress(estimator.name) as move:
-        if move and "callbacks" in estimator.parameters:
-            estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
-        embedding = estimator.fit_run(data.graph, labels, Run(scratch=scratch)).embedding_
-    if record is None or not estimator.uses_labels:
-        return embedding
-    params = {**embedding.params, "split": record}
-    return Embedding(embedding.vectors, embedding.node_ids, embedding.method, params)
 
 
 def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -> None:
@@ -157,11 +123,26 @@ def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -
     check_fits(estimator, sizes, scratch=scratch, force=force)
 
 
-def _class_words(estimator: Method) -> dict[str, list[str]]:
-    """Return the strongest features of each class that the method learned from, where they have names; and say them."""
-    described: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
-    words = {name: [word for word, _ in strongest[:WORDS]] for name, strongest in described.items()}
-    for name, listed in words.items():
-        if listed:
-            logger.info("features typical of class %r: %s", name, ", ".join(listed))
+def _train(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch: Path | None) -> Embedding:
+    from unseen.embedding import Embedding
+    from unseen.engine.run import Run
+
+    labels, record = hiding.hide_labels(data, seed)
+    with progress(estimator.name) as move:
+        if move and "callbacks" in estimator.parameters:
+            estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
+        embedding = estimator.fit_run(data.graph, labels, Run(scratch=scratch)).embedding_
+    if record is None or not estimator.uses_labels:
+        return embedding
+    params: dict[str, Any] = {**embedding.params, "split": record}
+    return Embedding(embedding.vectors, embedding.node_ids, embedding.method, params)
+
+
+def _describe_classes(estimator: Method) -> dict[str, list[str]]:
+    """Log and return the strongest features of each class that the method learned from, where features have names."""
+    descriptions: dict[str, list[tuple[str, float]]] = getattr(estimator, "class_descriptions_", {})
+    words = {name: [word for word, _ in strongest[:N_WORDS]] for name, strongest in descriptions.items()}
+    for name, strongest in words.items():
+        if strongest:
+            logger.info("features typical of class %r: %s", name, ", ".join(strongest))
     return words

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, is_dataset, read_vectors
+from unseen.cli.inputs import GraphFiles, is_dataset, load_embedding
 from unseen.cli.output import print_json, print_table, progress
 from unseen.errors import InputError, counted, logger
 from unseen.params import Limits
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SPLITS = 10
 
 
-@options.grouped
+@options.command
 def evaluate(
     embedding: Annotated[Path, "Embedding file, of this or any other tool."],
     *,
@@ -38,9 +38,9 @@ def evaluate(
     common: options.Common,
 ) -> None:
     """Score an embedding file by classifying its nodes: micro and macro F1, overall and for hidden classes."""
-    vectors = read_vectors(embedding)
-    truth = _labels(labels, embedding, vectors, header, delimiter)
-    all_splits = _splits(vectors, truth, unseen, label_rate, splits, common.seed)
+    vectors = load_embedding(embedding)
+    truth = _load_labels(labels, embedding, vectors, header, delimiter)
+    all_splits = _draw_splits(vectors, truth, unseen, label_rate, splits, common.seed)
 
     from unseen.evaluation import ScoreSummary
     from unseen.evaluation import evaluate as score_split
@@ -64,10 +64,10 @@ def evaluate(
     if common.json:
         print_json(report)
         return
-    print_table(*_table(report), left=1)
+    print_table(*_make_table(report), left=1)
 
 
-def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def _make_table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     from unseen.evaluation.scores import FIGURES
 
     figures = [name for name in FIGURES if report[name] is not None]
@@ -76,7 +76,7 @@ def _table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return [f"{counted(report['n_splits'], 'split')}, {report['classifier']} SVM", "mean", "std"], rows
 
 
-def _labels(
+def _load_labels(
     sources: list[str], path: Path, vectors: Embedding, header: bool | None, delimiter: str | None
 ) -> Labels:
     if len(sources) == 1 and is_dataset(sources[0]):
@@ -84,10 +84,12 @@ def _labels(
 
         return load_dataset(sources[0]).labels
     files = GraphFiles(labels=[Path(source) for source in sources], header=header, delimiter=delimiter)
-    return cast("Labels", files.of_vectors(path, vectors).labels)  # there are some: typer asks for --labels
+    return cast(
+        "Labels", files.load_without_graph(path, vectors).labels
+    )  # there are some: typer asks for --labels
 
 
-def _splits(
+def _draw_splits(
     vectors: Embedding, truth: Labels, unseen: str | None, label_rate: float | None, n: int | None, seed: int
 ) -> list[Split]:
     """Draw the splits asked for; vectors that have seen labels are tested on the split they were made for."""
@@ -114,7 +116,7 @@ def _splits(
             "embed with --label-rate to keep labels apart for the test",
             vectors.method,
         )
-    hidden = options.names(unseen)
+    hidden = options.split_names(unseen)
     rate = 0.5 if label_rate is None else label_rate
     return [
         completely_imbalanced_split(truth, label_rate=rate, unseen=hidden, random_state=seed + k)

@@ -24,7 +24,7 @@ Attributes = Annotated[Path | None, "Table with a column `node`; its other colum
 MaxNodes = Annotated[int, Limits(1), "Draw a random sample if the graph has more nodes than this."]
 
 
-@options.grouped
+@options.command
 def explore(
     source: Annotated[
         str | None, "An edge file, or the name of a data set; not needed with --embedding."
@@ -41,7 +41,7 @@ def explore(
     """Write an HTML page: a map of all nodes, the candidate classes, and which nodes to label next."""
     options.refuse_two_outputs(search.json, output)
     check_page(output, [*search.paths(source), search.embedding, attributes])
-    method = search.choose(search.seed)
+    method = search.choose_method(search.seed)
 
     from unseen.embedding import Embedding
     from unseen.explorer import explore as prepare
@@ -51,10 +51,10 @@ def explore(
     embedding: Any = method if isinstance(method, Embedding) else None
     given: dict[str, Any] = {"method" if embedding is None else "embedding": method}
     path: Any = search.embedding  # there is one, or a source
-    data = search.load(source) if source is not None else search.of_vectors(path, embedding)
-    labels = search.apply(data, search.seed)[0]
+    data = search.load(source) if source is not None else search.load_without_graph(path, embedding)
+    labels = search.hide_labels(data, search.seed)[0]
     table = None if attributes is None else read_attributes(attributes)
-    given |= search.exploring(data, labels, budget, new)
+    given |= search.explore_arguments(data, labels, budget, new)
     with progress("looking for missing classes") as move:
         subject = prepare(None if source is None else data.graph, labels, on_step=move, **given)
     about = "map of the nodes" if subject.discovery is None else "what do the labels miss?"

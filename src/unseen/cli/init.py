@@ -30,7 +30,7 @@ COLUMNS = {
 """What a column is read as, and the option that names the column."""
 
 
-@options.grouped
+@options.command
 def init(
     source: options.Source,
     *,
@@ -52,25 +52,25 @@ def init(
         raise OutputError(msg)
     refuse_overwriting(output, inputs)
     require_writable(output, example=NAME)
-    doubts = _Doubts()
-    logger.addHandler(doubts)
+    warnings = _WarningLog()
+    logger.addHandler(warnings)
     try:
         data = settings.load(source)
         layouts = {} if is_dataset(source) else _inspect_files(source, settings, data)
     finally:
-        logger.removeHandler(doubts)
-    doubts.lines += [line for each in layouts.values() if not each.has_header for line in each.notices]
-    values = _values(source, output.parent, settings, new, _columns(layouts))
+        logger.removeHandler(warnings)
+    warnings.lines += [line for each in layouts.values() if not each.has_header for line in each.notices]
+    values = _collect_values(source, output.parent, settings, new, _name_columns(layouts))
     write_project(output, values)
-    report = {**_report(data, layouts), "not_sure": list(dict.fromkeys(map(with_flags, doubts.lines)))}
+    report = {**_describe(data, layouts), "not_sure": list(dict.fromkeys(map(with_flags, warnings.lines)))}
     if settings.json:
         print_json({"output": str(output), **report, "project": values})
         return
-    sys.stdout.write(_as_text(report))
+    sys.stdout.write(_format(report))
     logger.info("written to %s; in its folder, `unseen discover` needs no arguments", output)
 
 
-class _Doubts(logging.Handler):
+class _WarningLog(logging.Handler):
     """Collects the warnings of the readers."""
 
     def __init__(self) -> None:
@@ -86,11 +86,10 @@ def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[s
     from unseen.data.layouts import inspect_file
     from unseen.data.sources import attribute_source
 
-    features, labels = settings.feature_sources(), settings.labels or []
-    paths = features.values() if isinstance(features, dict) else [features]
+    paths, labels = settings.feature_files().values(), settings.labels or []
     roles = [("edges", Path(source)), ("nodes", settings.nodes), *(("features", path) for path in paths)]
     if not labels and settings.label_column:  # a column of another file, or an attribute of the nodes
-        labels = [attribute_source(Path(source), features, settings.text)]
+        labels = [attribute_source(Path(source), settings.sources()["features"], settings.text)]
     roles += [("text", settings.text), *(("labels", path) for path in labels)]
     layouts = {}
     for role, path in roles:
@@ -101,7 +100,7 @@ def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[s
     return layouts
 
 
-def _columns(layouts: dict[tuple[str, str], FileLayout]) -> dict[str, str]:
+def _name_columns(layouts: dict[tuple[str, str], FileLayout]) -> dict[str, str]:
     """Return the options for columns whose names are not the usual ones; files must agree on the column of the ids."""
     names: dict[str, set[str | int]] = {}
     for layout in layouts.values():
@@ -114,7 +113,7 @@ def _columns(layouts: dict[tuple[str, str], FileLayout]) -> dict[str, str]:
     }
 
 
-def _values(
+def _collect_values(
     source: str, folder: Path, settings: Settings, new: NewClasses, columns: dict[str, str]
 ) -> dict[str, Any]:
     """Return the graph and every option that differs from its default, with paths relative to the project file."""
@@ -137,7 +136,7 @@ def _relative(value: Any, folder: Path) -> Any:
     return relative_path(value, folder) if isinstance(value, Path) else value
 
 
-def _report(data: Input, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:
+def _describe(data: Input, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:
     graph, labels = data.graph, data.labels
     classes = {} if labels is None else dict(zip(labels.classes, labels.counts.tolist(), strict=True))
     return {
@@ -154,7 +153,7 @@ def _report(data: Input, layouts: dict[tuple[str, str], FileLayout]) -> dict[str
     }
 
 
-def _as_text(report: dict[str, Any]) -> str:
+def _format(report: dict[str, Any]) -> str:
     files = []
     for each in report["files"]:
         columns = [

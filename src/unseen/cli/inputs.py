@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from unseen.cli import options, skip_pandas
-from unseen.cli.options import As
-from unseen.cli.output import progress
+from unseen.cli.options import NAME, As
+from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD
 from unseen.data.options import Options
 from unseen.errors import InputError, UsageError, logger, unknown_name
 from unseen.params import Limits
 
 if TYPE_CHECKING:
+    from unseen.discovery.result import Discovery
     from unseen.embedding import Embedding
     from unseen.graph import Graph
     from unseen.labels import Labels
     from unseen.methods.base import Method
-
-NAME = As("NAME")
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,7 @@ class GraphFiles:
 
     def paths(self, source: str | None) -> list[Path]:
         """Return every file that is read, so that none of them is overwritten."""
-        sources = self.feature_sources()
-        features = list(sources.values()) if isinstance(sources, dict) else [sources]
+        features = self.feature_files().values()
         named = [None if source is None else Path(source), self.nodes, *features, self.text]
         paths = [path for path in (*named, *(self.labels or [])) if path is not None]
         if sum(str(path) == STANDARD for path in paths) > 1:
@@ -83,19 +82,19 @@ class GraphFiles:
             raise UsageError(msg)
         return paths
 
-    def feature_sources(self) -> Path | dict[str, Path] | None:
-        """Return the file of features, or those of each type."""
-        given = self.features or []
-        if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
-            return Path(given[0])
+    def feature_files(self) -> dict[str, Path]:
+        """Return the files of features by node type; a file for all types has the type ""."""
+        texts = self.features or []
+        if len(texts) == 1 and ("=" not in texts[0] or Path(texts[0]).exists()):
+            return {"": Path(texts[0])}
         files: dict[str, Path] = {}
-        for text in given:
+        for text in texts:
             node_type, equals, path = text.partition("=")
             if not equals or not node_type or not path or node_type in files:
                 msg = f"several --features must be given as TYPE=FILE, each type once, got {text!r}"
                 raise UsageError(msg)
             files[node_type] = Path(path)
-        return files or None
+        return files
 
     def refuse(self, *flags: str, why: str) -> None:
         """Raise a `UsageError` if one of these options was given; `why` begins with its name."""
@@ -105,14 +104,14 @@ class GraphFiles:
                 raise UsageError(msg)
 
     def sources(self) -> dict[str, Any]:
-        """Return what is read beside the edges, by the names that functions have for it."""
-        return {"nodes": self.nodes, "features": self.feature_sources(), "labels": self.labels or None}
+        """Return the files other than the edges, by the names that functions have for them."""
+        files = self.feature_files()
+        return {"nodes": self.nodes, "features": files.get("", files or None), "labels": self.labels or None}
 
     def reading(self) -> Options:
         """Return how files are read."""
-        delimiter = options.character(self.delimiter)
-        same = {each.name: getattr(self, each.name) for each in fields(Options) if each.name != "delimiter"}
-        return Options(delimiter=delimiter, **same)
+        values = {each.name: getattr(self, each.name) for each in fields(Options)}
+        return Options(**{**values, "delimiter": options.as_delimiter(self.delimiter)})
 
     def load(self, source: str) -> Input:
         """Return the data set of that name, or the graph read from the named files."""
@@ -131,19 +130,19 @@ class GraphFiles:
             files = read(Path(source), **self.sources(), text=self.text, **asdict(self.reading()))
         return Input(Path(source).name, files.graph, files.labels)
 
-    def of_vectors(self, path: Path, vectors: Embedding) -> Input:
-        """Return what there is without a graph: the nodes of the vectors, and labels where they were given."""
+    def load_without_graph(self, path: Path, embedding: Embedding) -> Input:
+        """Return the nodes of an embedding as a graph without edges, and their labels if there are any."""
         import scipy.sparse as sp
 
         from unseen.data.read import read_labels
         from unseen.graph import Graph
 
         self.refuse("nodes", "features", why="needs an edge file; name one before --embedding")
-        n = len(vectors.node_ids)
-        nodes = Graph(sp.csr_array((n, n)), node_ids=vectors.node_ids)
+        n = len(embedding.node_ids)
+        nodes = Graph(sp.csr_array((n, n)), node_ids=embedding.node_ids)
         if not self.labels:
             return Input(path.name, nodes, None)
-        header, delimiter = self.header, options.character(self.delimiter)
+        header, delimiter = self.header, options.as_delimiter(self.delimiter)
         labels = read_labels(self.labels, nodes, header=header, delimiter=delimiter, where="the embedding")
         return Input(path.name, nodes, labels)
 
@@ -164,7 +163,7 @@ class Hiding:
         """Whether anything is hidden."""
         return self.unseen is not None or self.label_rate is not None
 
-    def apply(self, data: Input, seed: int) -> tuple[Labels | None, dict[str, Any] | None]:
+    def hide_labels(self, data: Input, seed: int) -> tuple[Labels | None, dict[str, Any] | None]:
         """Return the labels that an embedding may see, and the record of the split they came from where there is one.
 
         A label rate draws a split, whose other labels are kept for the test. Without one, all labels of the
@@ -177,7 +176,7 @@ class Hiding:
             raise UsageError(msg)
         from unseen.splits import completely_imbalanced_split, split_record
 
-        hidden, record = options.names(self.unseen), None
+        hidden, record = options.split_names(self.unseen), None
         if self.label_rate is None:
             if set(data.labels.classes) <= set(hidden):
                 msg = f"all {len(data.labels.classes)} classes are unseen; --unseen must leave at least one class"
@@ -209,15 +208,15 @@ class VectorSource:
     embedding: Annotated[Path | None, "File of an embedding to use, of this or any other tool."] = None
     param: options.Param = None
 
-    def choose(self, seed: int) -> Method | Embedding | None:
-        """Return a method, a file's vectors, or nothing where nothing was said."""
+    def choose_method(self, seed: int) -> Method | Embedding | None:
+        """Return a method, the embedding of a file, or None for the default."""
         if self.embedding is not None:
             if self.method is not None or self.param:
                 msg = (
                     "`embedding` cannot be combined with `method` or `param`; leave out --method and --param"
                 )
                 raise UsageError(msg)
-            return read_vectors(self.embedding)
+            return load_embedding(self.embedding)
         if self.method is None and not self.param:
             return None
         from unseen.methods.registry import make_method
@@ -239,8 +238,8 @@ class NewClasses:
     ] = None
     names: Annotated[Path | None, "File of such names: a csv with the columns name, description."] = None
 
-    def given(self) -> dict[str, Any]:
-        """Return the arguments that discovery takes: names of the options and of a file together."""
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that discovery takes."""
         from unseen.discovery.names import parse_names
 
         return {"n_classes": self.classes, "names": parse_names(self.name or [], self.names)}
@@ -260,39 +259,56 @@ class Search(Settings):
 
     project: options.Project = None
 
-    def begin(
+    def load_search(
         self, source: str, *outputs: Path | None
     ) -> tuple[Input, Labels | None, Method | Embedding | None]:
-        """Return the data, the labels that may be seen, and where vectors come from, of the types that are looked at.
+        """Return the data, the labels that may be seen, and the method, restricted to the node types of the search.
 
-        Outputs are looked at first.
+        Outputs are checked first.
         """
         from unseen.discovery.save import check_target
 
         options.refuse_two_outputs(self.json, *outputs)
         for path in filter(None, outputs):
             check_target(path, [*self.paths(source), self.embedding])
-        method = self.choose(self.seed)
+        method = self.choose_method(self.seed)
         data = self.load(source)
-        seen, _ = self.apply(data, self.seed)
+        labels, _ = self.hide_labels(data, self.seed)
         if data.graph.node_types is None and self.target is None:
-            return data, seen, method
+            return data, labels, method
         from unseen.discovery.target import searched
 
-        part, own, vectors = searched(data.graph, seen, method, self.target, self.seed)
-        whole = data.labels is None or seen is data.labels
-        truth = own if whole else data.labels.of_nodes(part.node_ids)  # type: ignore[union-attr]
-        return Input(data.name, part, truth), own, vectors
+        graph, part, embedding = searched(data.graph, labels, method, self.target, self.seed)
+        is_whole = data.labels is None or labels is data.labels
+        truth = part if is_whole else data.labels.of_nodes(graph.node_ids)  # type: ignore[union-attr]
+        return Input(data.name, graph, truth), part, embedding
 
-    def exploring(self, data: Input, seen: Labels | None, budget: int, new: NewClasses) -> dict[str, Any]:
-        """Return what :func:`unseen.explorer.explore` is told beside the graph, its labels and the vectors."""
-        truth = None if seen is data.labels else data.labels
-        told = {"truth": truth, "target": self.target, "budget": budget, "random_state": self.seed}
-        return {**told, **new.given()}
+    def find_classes(self, data: Input, labels: Labels | None, method: Any, new: NewClasses) -> Discovery:
+        """Look for missing classes, with a progress bar."""
+        if labels is None:
+            msg = "there are no labels; give those of at least one class with --labels"
+            raise InputError(msg)
+        from unseen.discovery.discover import discover
+
+        arguments = {"method": method, "random_state": self.seed, **new.arguments()}
+        with progress("leaving out each class in turn") as move:
+            return discover(data.graph, labels, on_step=move, **arguments)
+
+    def explore_arguments(
+        self, data: Input, labels: Labels | None, budget: int, new: NewClasses
+    ) -> dict[str, Any]:
+        """Return the arguments of :func:`unseen.explorer.explore`, without the graph, its labels and the method."""
+        truth = None if labels is data.labels else data.labels
+        own = {"truth": truth, "target": self.target, "budget": budget, "random_state": self.seed}
+        return {**own, **new.arguments()}
+
+    def print_report(self, data: Input, content: Mapping[str, Any]) -> None:
+        """Print the JSON report of a search."""
+        print_json({"source": data.name, "seed": self.seed, **content})
 
 
-def read_vectors(path: Path) -> Embedding:
-    """Return the vectors of a file of this or any other tool."""
+def load_embedding(path: Path) -> Embedding:
+    """Return the embedding in a file of this or any other tool."""
     skip_pandas()
     from unseen.data.vectors import read_embedding
 
@@ -300,7 +316,7 @@ def read_vectors(path: Path) -> Embedding:
 
 
 def is_dataset(source: str) -> bool:
-    """Whether `source` names a data set and not a file; a word that is neither is an error that names the nearest."""
+    """Whether `source` names a data set and not a file; any other word is an error that names the nearest."""
     path = Path(source)
     if source == STANDARD or path.exists():
         return False

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from unseen.explorer.label.update import Job
 
 
-@options.grouped
+@options.command
 def label(
     source: options.Source,
     *,
@@ -48,7 +48,7 @@ def label(
     from unseen.explorer.label.store import check_file, locked
     from unseen.explorer.label.update import Updater
 
-    path = _file(source, save, search)
+    path = _choose_file(source, save, search)
     check_file(path)
     with contextlib.closing(listen(host, port)) as sock, locked(path):
         if host not in LOOPBACK:
@@ -59,13 +59,13 @@ def label(
         app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         with tempfile.TemporaryDirectory(prefix="unseen-") as folder:
-            serve(app, sock, lambda: _tell(app.url, None if no_browser else Path(folder)))
+            serve(app, sock, lambda: _open_page(app.url, None if no_browser else Path(folder)))
     logger.info(
         "the labels are in %s" if path.exists() else "no answer was given, so %s was not written", path
     )
 
 
-def _file(source: str, save: Path | None, search: Search) -> Path:
+def _choose_file(source: str, save: Path | None, search: Search) -> Path:
     """Return the file that answers are written to."""
     given = search.labels or []
     if save is not None:
@@ -94,16 +94,16 @@ def _prepare(
     from unseen.explorer.label.store import Store
     from unseen.explorer.label.update import Job
 
-    method = search.choose(search.seed)
+    method = search.choose_method(search.seed)
     data = search.load(source)
-    start, _ = search.apply(data, search.seed)
+    start, _ = search.hide_labels(data, search.seed)
     is_source = path.resolve() in [file.resolve() for file in search.labels or []]
     if path.exists() and not is_source:
         logger.info("%s exists already: its labels are used", path)
     store = Store(path, data.graph.node_ids.tolist(), None if is_source else start, search.reading())
     labels = store.labels().aligned(data.graph)
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
-    options = search.exploring(data, start, sizes[0], new)
+    options = search.explore_arguments(data, start, sizes[0], new)
     with progress("looking for missing classes") as move:
         subject = explore(data.graph, labels, on_step=move, **given, **options)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
@@ -120,7 +120,7 @@ def _prepare(
     return store, page, Job(data.graph, vectors, as_ids(page["ids"]), options)
 
 
-def _tell(url: str, folder: Path | None) -> None:
+def _open_page(url: str, folder: Path | None) -> None:
     """Print the address, alone on a line, and open it in a browser by way of a file in a folder of the user alone.
 
     All users of a machine see the command lines of its processes, and the address has the secret in it.

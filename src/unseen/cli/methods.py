@@ -11,7 +11,7 @@ from unseen.cli.output import print_json, print_table
 MEANING_WIDTH = 70
 
 
-@options.grouped
+@options.command
 def methods(
     name: Annotated[str | None, "Method whose parameters to show, as `--param` takes them."] = None,
     *,

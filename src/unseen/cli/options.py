@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -13,12 +11,11 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
-from unseen.cli.output import set_level
 from unseen.data.files import STANDARD
 from unseen.errors import InputError, UsageError
 from unseen.params import Limits, Parameter
 
-SHORT = {"output": "-o", "method": "-m"}
+SHORT = {"output": "-o", "method": "-m", "verbose": "-v", "quiet": "-q"}
 """Short flags of options, the same in every command."""
 METAVARS = {Path: "FILE", int: "N", float: "NUMBER", str: "TEXT"}
 """What the help shows for a value, unless :class:`As` says it."""
@@ -29,7 +26,7 @@ PARAMETERS = {
     "source": "edges",
     "embedding": "vectors",
 }
-"""Options that a parameter of another name takes; a message that names the parameter shows the flag."""
+"""Options whose parameter in the library has another name; a message that names the parameter shows the flag."""
 
 
 @dataclass(frozen=True)
@@ -39,44 +36,7 @@ class As:
     text: str
 
 
-def _quiet(value: bool) -> bool:
-    if value:
-        set_level(logging.ERROR)
-    return value
-
-
-def _verbose(value: bool) -> bool:
-    if value:
-        set_level(logging.DEBUG)
-    return value
-
-
-def _threads(value: int | None) -> int | None:
-    """Set the thread counts before the numerical libraries are loaded."""
-    if value is not None:
-        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-            os.environ[name] = str(value)
-    return value
-
-
-def character(text: str | None) -> str | None:
-    """Return the delimiter a user means, who can hardly type a tab."""
-    return {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}.get(text, text) if text else None
-
-
-def refuse_two_outputs(json: bool, *outputs: Path | None) -> None:
-    """Raise a `UsageError` where a file and the report, or two files, would go to the standard output."""
-    count = sum(str(output) == STANDARD for output in outputs)
-    if count > 1 or (count and json):
-        msg = "only one result can go to the standard output: leave out --json, or name a file instead of -"
-        raise UsageError(msg)
-
-
-def names(value: str | None) -> list[str]:
-    """Split a comma-separated list of names."""
-    return [part.strip() for part in value.split(",") if part.strip()] if value else []
-
-
+NAME = As("NAME")
 Source = Annotated[str, "An edge file, or the name of a data set (see `unseen datasets`)."]
 LabelFiles = Annotated[list[Path] | None, "Label file (node, label). Repeat it to combine several files."]
 Header = Annotated[bool | None, "Whether text files begin with column names. Default: detected."]
@@ -91,113 +51,64 @@ Project = Annotated[
 Dim = Annotated[int | None, Limits(1), "Number of dimensions of the embedding."]
 Epochs = Annotated[int | None, Limits(0), "Number of training epochs."]
 Param = Annotated[
-    list[str] | None,
-    As("NAME=VALUE"),
-    "Another parameter, see `unseen methods NAME`. Repeatable.",
+    list[str] | None, As("NAME=VALUE"), "Another parameter, see `unseen methods NAME`. Repeatable."
 ]
-Seed = Annotated[int, Limits(0), "Random seed."]
 Device = Annotated[str | None, As("auto|cpu|cuda|cuda:1"), "Device to train on; cuda:1 is the second GPU."]
-Threads = Annotated[
-    int | None, typer.Option(help="Number of threads.", min=1, callback=_threads, is_eager=True)
-]
+Threads = Annotated[int | None, Limits(1), "Number of threads."]
 Scratch = Annotated[Path | None, "Folder for arrays that do not fit in memory."]
 Force = Annotated[bool, "Start even if the memory is estimated to be too small."]
 TableFile = Annotated[Path | None, "Output file (.csv, .tsv, .parquet or .json); - writes csv to stdout."]
-Json = Annotated[bool, "Print a JSON report to stdout."]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", callback=_verbose, help="Print more messages.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", callback=_quiet, help="Print errors only.")]
-Debug = Annotated[
-    bool,
-    typer.Option("--debug", callback=_verbose, help="Print more messages, and the traceback of an error."),
-]
 
 
 @dataclass(frozen=True)
 class Messages:
-    """What a command prints; the callbacks of -v, -q and --debug have run before the command does."""
+    """What a command prints; the level of messages is set before the command runs."""
 
     heading: ClassVar[str] = "General"
 
-    json: Json = False
-    verbose: Verbose = False
-    quiet: Quiet = False
-    debug: Debug = False
+    json: Annotated[bool, "Print a JSON report to stdout."] = False
+    verbose: Annotated[bool, "Print more messages."] = False
+    quiet: Annotated[bool, "Print errors only."] = False
+    debug: Annotated[bool, "Print more messages, and the traceback of an error."] = False
 
 
 @dataclass(frozen=True)
 class Common(Messages):
     """The options of every command that computes."""
 
-    seed: Seed = 0
+    seed: Annotated[int, Limits(0), "Random seed."] = 0
     threads: Threads = None
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the fields of its option groups as parameters, which is what typer reads.
+@dataclass(frozen=True)
+class Learning:
+    """How an embedding is learned."""
 
-    A group is a dataclass with the heading that its fields have in the help. So what several commands share is declared
-    once, and arrives as one value. A parameter is annotated as typer wants it, or with its limits and its meaning, as
-    those of methods are (:mod:`unseen.params`), and perhaps with :class:`As`.
+    heading: ClassVar[str] = "Learning"
 
-    Examples
-    --------
-    >>> def command(seed: int, common: Messages) -> None: ...
-    >>> list(inspect.signature(grouped(command)).parameters)
-    ['seed', 'json', 'verbose', 'quiet', 'debug']
-    """
-    hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        group = groups.get(parameter.name)
-        listed = [parameter] if group is None else inspect.signature(group).parameters.values()
-        annotations = hints if group is None else get_type_hints(group, include_extras=True)
-        argument = group is None and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
-        for each in listed:
-            annotation = _for_typer(annotations[each.name], each, argument=argument)
-            parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
-
-    def call(**values: Any) -> None:
-        for name, group in groups.items():
-            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
-        command(**values)
-
-    own = {each.name: each for each in parameters}
-    if "project" in own and own["source"].default is inspect.Parameter.empty:
-        call.needs_graph = True  # type: ignore[attr-defined]
-        own["source"] = own["source"].replace(default=None)  # the project file may name it
-        parameters = list(own.values())
-    call.headings = {  # type: ignore[attr-defined]
-        each: next(kind.heading for kind in group.__mro__ if each in vars(kind).get("__annotations__", {}))
-        for group in groups.values()
-        for each in inspect.signature(group).parameters
-    }
-    call.__name__, call.__doc__ = command.__name__, command.__doc__
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in parameters}
-    return call
+    method: Annotated[str | None, "Method, see `unseen methods`. Default: rect-plus."] = None
+    dim: Dim = None
+    epochs: Epochs = None
+    device: Device = None
+    param: Param = None
 
 
-def _for_typer(hint: Any, parameter: inspect.Parameter, *, argument: bool) -> Any:
-    """Return an annotation as typer wants it, given one with limits and a meaning; others as they are."""
-    if not any(isinstance(note, str) for note in getattr(hint, "__metadata__", ())):
-        return hint
-    declared = Parameter.declared(parameter.name, hint, parameter.default)
-    limits = {"min": declared.allowed.limits.low, "max": declared.allowed.limits.high}
-    given: dict[str, Any] = {name: limit for name, limit in limits.items() if abs(limit) < math.inf}
-    kinds = (declared.allowed.each or declared.allowed).kinds
-    usual = parameter.name.upper() if argument else next((METAVARS[kind] for kind in kinds), None)
-    given["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), usual)
-    if parameter.default is False:
-        given["show_default"] = False
-    flags = [SHORT[parameter.name]] if parameter.name in SHORT else []
-    flag = parameter.name.replace("_", "-")
-    if parameter.default is False and not flag.startswith("no-"):
-        flags.append(f"--{flag}/--no-{flag}")  # the negation overrides a project file, and is not in the help
-    elif flags or parameter.default is False:
-        flags.append(f"--{flag}")
-    make = typer.Argument if argument else typer.Option
-    return Annotated[declared.type, make(*flags, help=declared.meaning, **given)]
+def as_delimiter(text: str | None) -> str | None:
+    """Return the delimiter a user means, who cannot easily type a tab."""
+    return {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}.get(text, text) if text else None
+
+
+def refuse_two_outputs(json: bool, *outputs: Path | None) -> None:
+    """Raise a `UsageError` where a file and the report, or two files, would go to the standard output."""
+    count = sum(str(output) == STANDARD for output in outputs)
+    if count > 1 or (count and json):
+        msg = "only one result can go to the standard output: leave out --json, or name a file instead of -"
+        raise UsageError(msg)
+
+
+def split_names(value: str | None) -> list[str]:
+    """Split a comma-separated list of names."""
+    return [part.strip() for part in value.split(",") if part.strip()] if value else []
 
 
 def parameter_names(pairs: list[str] | None) -> list[str]:
@@ -208,7 +119,7 @@ def parameter_names(pairs: list[str] | None) -> list[str]:
 def parse_parameters(pairs: list[str] | None, method: str, **flags: Any) -> dict[str, Any]:
     """Turn `name=value` texts into keyword arguments of a method, by what its class declares.
 
-    They come after the values of those `flags` that were given.
+    `flags` are parameters that have options of their own; those that are None are left out.
     """
     from unseen.methods.registry import method_class
 
@@ -222,3 +133,71 @@ def parse_parameters(pairs: list[str] | None, method: str, **flags: Any) -> dict
         parameter = cls.parameter(name)
         parsed[parameter.name] = parameter.parse(text.strip(), cls.__name__)
     return parsed
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function as typer reads it, with the fields of its option groups as parameters.
+
+    A group is a dataclass with the heading that its fields have in the help. So what several commands share is declared
+    once, and arrives as one value. A parameter is annotated with its limits and its meaning, as those of methods are
+    (:mod:`unseen.params`), and perhaps with :class:`As`.
+
+    Examples
+    --------
+    >>> def example(budget: int, messages: Messages) -> None: ...
+    >>> list(inspect.signature(command(example)).parameters)
+    ['budget', 'json', 'verbose', 'quiet', 'debug']
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: dict[str, inspect.Parameter] = {}
+    headings: dict[str, str] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        group = groups.get(parameter.name)
+        if group is None:
+            is_argument = parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+            parameters[parameter.name] = _for_typer(parameter, hints[parameter.name], is_argument=is_argument)
+            continue
+        annotations = get_type_hints(group, include_extras=True)
+        for each in inspect.signature(group).parameters.values():
+            parameters[each.name] = _for_typer(each, annotations[each.name], is_argument=False)
+            owner = next(cls for cls in group.__mro__ if each.name in vars(cls).get("__annotations__", {}))
+            headings[each.name] = owner.heading
+
+    def call(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+        function(**values)
+
+    if "project" in parameters and parameters["source"].default is inspect.Parameter.empty:
+        call.needs_graph = True  # type: ignore[attr-defined]
+        parameters["source"] = parameters["source"].replace(default=None)  # the project file may name it
+    call.headings = headings  # type: ignore[attr-defined]
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    call.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    call.__annotations__ = {name: each.annotation for name, each in parameters.items()}
+    return call
+
+
+def _for_typer(parameter: inspect.Parameter, hint: Any, *, is_argument: bool) -> inspect.Parameter:
+    """Return a parameter with the annotation that typer reads, made of its limits and its meaning."""
+    parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hint)
+    if not any(isinstance(note, str) for note in getattr(hint, "__metadata__", ())):
+        return parameter  # typer's own, such as the context
+    declared = Parameter.declared(parameter.name, hint, parameter.default)
+    limits = {"min": declared.allowed.limits.low, "max": declared.allowed.limits.high}
+    settings: dict[str, Any] = {name: limit for name, limit in limits.items() if abs(limit) < math.inf}
+    kinds = (declared.allowed.each or declared.allowed).kinds
+    usual = parameter.name.upper() if is_argument else next((METAVARS[kind] for kind in kinds), None)
+    settings["metavar"] = next((note.text for note in hint.__metadata__ if isinstance(note, As)), usual)
+    if parameter.default is False:
+        settings["show_default"] = False
+    flags = [SHORT[parameter.name]] if parameter.name in SHORT else []
+    flag = parameter.name.replace("_", "-")
+    if parameter.default is False and not flag.startswith("no-"):
+        flags.append(f"--{flag}/--no-{flag}")  # the negation overrides a project file, and is not in the help
+    elif flags or parameter.default is False:
+        flags.append(f"--{flag}")
+    make = typer.Argument if is_argument else typer.Option
+    annotation: Any = Annotated[declared.type, make(*flags, help=declared.meaning, **settings)]
+    return parameter.replace(annotation=annotation)

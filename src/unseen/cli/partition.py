@@ -13,7 +13,7 @@ from unseen.errors import InputError
 from unseen.params import Limits
 
 
-@options.grouped
+@options.command
 def partition(
     edges: Annotated[Path, "Edge file: Parquet (a file or a folder of files) or text."],
     *,

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from unseen.cli import options
-from unseen.cli.discover import find_classes
 from unseen.cli.inputs import NewClasses, Search
-from unseen.cli.output import print_json, tell_output
+from unseen.cli.output import tell_output
 from unseen.data.files import STANDARD
 from unseen.errors import logger
 
 
-@options.grouped
+@options.command
 def predict(
     source: options.Source, *, output: options.TableFile = None, new: NewClasses, search: Search
 ) -> None:
     """Write a class for every node: its label, the labelled class that fits best, or a candidate class."""
-    data, labels, method = search.begin(source, output)
+    data, labels, method = search.load_search(source, output)
 
     from unseen.discovery.predictions import labels_as_predictions
     from unseen.discovery.save import write_result
@@ -27,7 +25,7 @@ def predict(
         logger.warning("every node has a label, so there is nothing to predict")
         table = labels_as_predictions(labels.aligned(data.graph))
     else:
-        table = find_classes(data, labels, method, search, new).predictions()
+        table = search.find_classes(data, labels, method, new).predictions()
     statuses = Counter(table["status"].to_pylist())
     counts = ", ".join(f"{statuses[name]:,} {name}" for name in ("labelled", "predicted", "candidate"))
     logger.info("%s", counts)
@@ -36,7 +34,6 @@ def predict(
     if output is not None:
         tell_output(output)
     if search.json:
-        report: dict[str, Any] = {"source": data.name, "seed": search.seed, "status": dict(statuses)}
-        report["classes"] = dict(Counter(table["class"].to_pylist()))
+        counts_of = {"status": dict(statuses), "classes": dict(Counter(table["class"].to_pylist()))}
         rows = {"predictions": table.to_pylist()} if output is None else {"output": str(output)}
-        print_json({**report, **rows})
+        search.print_report(data, {**counts_of, **rows})

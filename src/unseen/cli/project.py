@@ -7,9 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from unseen.cli.embed import Learning
 from unseen.cli.inputs import NewClasses, Settings
-from unseen.cli.options import Common, Source
+from unseen.cli.options import Common, Learning, Source
 from unseen.data.project import GRAPH, NAME, Project, read_project
 from unseen.errors import InputError, UsageError
 from unseen.params import Parameter

@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unseen.cli import options
-from unseen.cli.app import LOOKS, Command, run
+from unseen.cli.app import SETTINGS, Command, run
 from unseen.cli.output import print_json
 from unseen.params import Limits
 
-app = typer.Typer(name="unseen.scale", add_completion=False, **LOOKS)
+
+@dataclass(frozen=True)
+class PartsLearning(options.Learning):
+    """How an embedding is learned from parts."""
+
+    method: Annotated[str, "Method that can train on parts (see docs/howto)."] = "rect"
+
+
+app = typer.Typer(name="unseen.scale", add_completion=False, **SETTINGS)
 
 
 @app.command(cls=Command)
-@options.grouped
+@options.command
 def scale(
     parts: Annotated[Path, "Folder that `unseen partition` wrote."],
     *,
     output: Annotated[Path, "Folder for the embedding, as Parquet parts."],
-    method: Annotated[str, "Method that can train on parts (see docs/howto)."] = "rect",
-    dim: options.Dim = None,
-    epochs: options.Epochs = None,
-    param: options.Param = None,
-    device: options.Device = None,
     checkpoint_every: Annotated[int, Limits(0), "Number of epochs between checkpoints; 0 writes none."] = 10,
     timeout: Annotated[
         float, Limits(1), "Seconds to wait for another process before the training fails."
     ] = 300,
     scratch: options.Scratch = None,
     force: options.Force = False,
+    learning: PartsLearning,
     common: options.Common,
 ) -> None:
     """Train on the parts of a graph and write the embedding of every node.
@@ -44,9 +49,10 @@ def scale(
     from unseen.engine.train import train
     from unseen.methods.registry import method_class
 
+    method = learning.method
     rounds = "epochs" if "epochs" in method_class(method).parameters else "max_iter"  # of a factorisation
-    flags: dict[str, Any] = {"n_components": dim, rounds: epochs, "device": device}
-    params = options.parse_parameters(param, method, **flags)
+    flags: dict[str, Any] = {"n_components": learning.dim, rounds: learning.epochs, "device": learning.device}
+    params = options.parse_parameters(learning.param, method, **flags)
     with connect(timeout) as comm:
         train(
             parts,

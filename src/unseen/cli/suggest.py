@@ -6,12 +6,12 @@ from typing import Annotated
 
 from unseen.cli import options
 from unseen.cli.inputs import Search
-from unseen.cli.output import print_json, print_rows, progress, tell_output
+from unseen.cli.output import print_rows, progress, tell_output
 from unseen.errors import counted
 from unseen.params import Limits
 
 
-@options.grouped
+@options.command
 def suggest(
     source: options.Source,
     *,
@@ -20,7 +20,7 @@ def suggest(
     search: Search,
 ) -> None:
     """Suggest which nodes to label next, so that missing classes are found with few labels."""
-    data, labels, method = search.begin(source, output)
+    data, labels, method = search.load_search(source, output)
 
     from unseen.discovery.save import save_suggestions
     from unseen.discovery.suggest import suggest as choose
@@ -32,9 +32,9 @@ def suggest(
     if output is not None:
         save_suggestions(suggestions, output)
         tell_output(output, f"{counted(len(suggestions), 'node')} ")
-    listed = [each.to_dict() for each in suggestions]
+    rows = [each.to_dict() for each in suggestions]
     if search.json:
-        print_json({"source": data.name, "seed": search.seed, "suggestions": listed})
+        search.print_report(data, {"suggestions": rows})
     elif output is None:
         columns = ["node", "group", "likely_class", "reason", "unseen_probability"]
-        print_rows(columns, listed, left=4)
+        print_rows(columns, rows, left=4)

@@ -22,7 +22,7 @@ class Output(options.Messages):
 def numbers(text: str, flag: str) -> list[float]:
     """Split a comma-separated list of numbers."""
     try:
-        return [float(part) for part in options.names(text)]
+        return [float(part) for part in options.split_names(text)]
     except ValueError:
         msg = f"`{flag}` takes numbers separated by commas, got {text!r}"
         raise InputError(msg) from None

@@ -36,7 +36,7 @@ BENCHMARKS = {
 }
 
 
-@options.grouped
+@options.command
 def bench(
     name: Annotated[str, typer.Argument(help=f"One of: {', '.join(BENCHMARKS)}.")],
     *,
@@ -69,7 +69,7 @@ def bench(
     options_given = {
         "repeats": repeats,
         "sizes": None if sizes is None else [int(n) for n in numbers(sizes, "--sizes")],
-        "methods": None if methods is None else options.names(methods),
+        "methods": None if methods is None else options.split_names(methods),
         "epochs": epochs,
         "before": before,
         "out": out,

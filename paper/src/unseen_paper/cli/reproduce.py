@@ -34,7 +34,7 @@ TITLE_LINES = {"text": "{}", "markdown": "## {}\n", "csv": "# {}", "latex": "% {
 """What stands above each table of `all`."""
 
 
-@options.grouped
+@options.command
 def reproduce(
     experiment: Annotated[str, typer.Argument(help=f"One of: {', '.join(NAMES)}.")],
     *,
@@ -190,7 +190,7 @@ def _tell_failed(name: str, errors: Sequence[str], path: Path, alone: bool) -> N
 
 
 def _checked(text: str | None, kind: str, names: object) -> list[str] | None:
-    words = options.names(text)
+    words = options.split_names(text)
     for name in words:
         if name not in names:  # type: ignore[operator]
             raise unknown_name(kind, name, names)  # type: ignore[arg-type]
