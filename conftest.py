@@ -25,6 +25,7 @@ SLOW_EXAMPLES = (
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = re.compile(
     r"(?m)^import torch\b|^from (torch|unseen\.methods\.neural|unseen_paper\.dense)\b|^from oracles import rect\b"
+    r"|^from unseen_paper\.methods\.(appnp|dgi)\b"
 )
 
 

@@ -22,7 +22,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name == "__all__":
         registry = importlib.import_module("unseen.methods.registry")
-        methods = (cls.__name__ for cls in registry.all_methods().values())
+        methods = (
+            cls.__name__ for cls in registry.all_methods().values() if cls.__module__.startswith("unseen.")
+        )
         value = ["__version__", *dict.fromkeys([*_HOME, *methods])]
     else:
         registry = importlib.import_module("unseen.methods.registry")

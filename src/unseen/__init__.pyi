@@ -31,13 +31,7 @@ from unseen.explorer.explore import explore as explore
 from unseen.graph import Graph as Graph
 from unseen.graph import Need as Need
 from unseen.labels import Labels as Labels
-from unseen.methods.lde import LDE as LDE
-from unseen.methods.line import LINE as LINE
-from unseen.methods.lshm import LSHM as LSHM
 from unseen.methods.mfdw import MFDW as MFDW
-from unseen.methods.mmdw import MMDW as MMDW
-from unseen.methods.neural.appnp import APPNP as APPNP
-from unseen.methods.neural.dgi import DGI as DGI
 from unseen.methods.neural.gcn import GCN as GCN
 from unseen.methods.neural.rect import RECT as RECT
 from unseen.methods.neural.rect import RECTN as RECTN
@@ -52,7 +46,6 @@ from unseen.methods.rsdne import RSDNE as RSDNE
 from unseen.methods.rsdne import RSDNELight as RSDNELight
 from unseen.methods.saving import load_method as load_method
 from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
-from unseen.methods.tadw import TADW as TADW
 from unseen.relations import Relation as Relation
 from unseen.splits import Split as Split
 from unseen.splits import balanced_split as balanced_split

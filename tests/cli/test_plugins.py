@@ -31,9 +31,12 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Make these, and no others, the commands that are installed: names and what they refer to."""
 
     def put(**commands: str) -> None:
-        group = "unseen.commands"
-        entries = [importlib.metadata.EntryPoint(name, value, group) for name, value in commands.items()]
-        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+        entries = [
+            importlib.metadata.EntryPoint(name, value, "unseen.commands") for name, value in commands.items()
+        ]
+        monkeypatch.setattr(
+            importlib.metadata, "entry_points", importlib.metadata.EntryPoints(entries).select
+        )
 
     return put
 

@@ -1,12 +1,15 @@
-"""A method is one file: its name leads to it, and all that is told of it stands in its class."""
+"""A method is one file or a plug-in: its name leads to it, and all that is told of it stands in its class."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,16 +17,19 @@ import scipy.sparse as sp
 
 import unseen
 from unseen import methods
+from unseen.errors import install_hint
 from unseen.methods import vocabulary
 from unseen.methods.base import Method
 from unseen.methods.registry import all_methods, find_method, make_method, method_class
 from unseen.params import Limits
+from unseen.plugins import IN_PAPER
+from unseen_paper.methods import vocabulary as paper_vocabulary
 
 SOURCE = Path(unseen.__file__).parent
 METHODS = all_methods()
 MEANINGS = {
     name: next(note for note in alias.__metadata__ if isinstance(note, str))
-    for name, alias in vars(vocabulary).items()
+    for name, alias in {**vars(vocabulary), **vars(paper_vocabulary)}.items()
     if hasattr(alias, "__metadata__")
 }
 
@@ -40,26 +46,82 @@ def test_a_name_leads_to_its_class_and_the_class_to_its_name(name: str) -> None:
     )
     assert name.replace("-", "") == cls.__name__.lower()
     assert cls.name == name
-    assert cls.__name__ in unseen.__all__
+    assert (cls.__name__ in unseen.__all__) == (name not in IN_PAPER["method"])
 
 
 @pytest.mark.slow
 def test_one_method_is_found_without_importing_the_others() -> None:
     code = (
-        "import sys, unseen\nunseen.make_method('smoothfeats')\nunseen.TADW\n"
+        "import sys, unseen\nunseen.make_method('smoothfeats')\nunseen.MFDW\n"
         "print(sorted(m for m in sys.modules if m.startswith('unseen.methods.') and m.rpartition('.')[2] in "
         f"{[module.replace('-', '_') for module in METHODS]}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.strip() == "['unseen.methods.smoothfeats', 'unseen.methods.tadw']"
+    assert done.stdout.strip() == "['unseen.methods.mfdw', 'unseen.methods.smoothfeats']"
 
 
 @pytest.mark.parametrize("name", ["rekt", "RECT", "rect-quantum", "", "base", "rect_plus"])
 def test_an_unknown_method_gets_a_hint(name: str) -> None:
-    with pytest.raises(unseen.InputError, match=rf"unknown method '{name}'.*Known: appnp, dgi"):
+    with pytest.raises(unseen.InputError, match=rf"unknown method '{name}'.*Known: .*gcn"):
         make_method(name)
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make these, and no others, the methods that plug-ins add: names and what they refer to."""
+
+    def put(**values: str) -> None:
+        entries = [
+            importlib.metadata.EntryPoint(name, value, "unseen.methods") for name, value in values.items()
+        ]
+        monkeypatch.setattr(
+            importlib.metadata, "entry_points", importlib.metadata.EntryPoints(entries).select
+        )
+
+    return put
+
+
+@pytest.mark.parametrize("name", IN_PAPER["method"])
+def test_a_baseline_without_the_paper_says_how_to_install_it(
+    name: str, install: Callable[..., None], cli: Callable[..., Any]
+) -> None:
+    install()
+    sentence = f"the method '{name}' comes with the paper's package; {install_hint('paper')}"
+    with pytest.raises(unseen.UnseenError, match=re.escape(sentence)):
+        make_method(name)
+    assert name not in unseen.method_names()
+    assert cli("embed", "debian", "--method", name, "-o", "-").err == f"unseen: {sentence}\n"
+
+
+def test_a_plug_in_adds_a_method_and_a_broken_one_stops_nothing(
+    install: Callable[..., None],
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (tmp_path / "added_methods.py").write_text(SAMPLE)
+    monkeypatch.syspath_prepend(tmp_path)
+    value = "added_methods:DegreePowers"
+    install(**{"degree-powers": value, "other": value, "mfdw": value, "absent": "nowhere:Absent"})
+    graph = unseen.Graph.from_edges([0, 1], [1, 2])
+    assert make_method("degree-powers", n_components=1).fit_transform(graph).vectors.tolist() == [
+        [1],
+        [2],
+        [1],
+    ]
+    assert find_method("DegreePowers") is method_class("degree-powers")
+    names = unseen.method_names()
+    assert "degree-powers" in names
+    assert "other" not in names
+    assert method_class("mfdw") is unseen.MFDW
+    assert "the method 'mfdw' of added_methods is ignored: unseen has one" in caplog.messages
+    with pytest.raises(unseen.UnseenError, match="the method 'other' of added_methods cannot be loaded"):
+        make_method("other")
+    assert "powers of the degrees" in cli("methods").out
+    sys.modules.pop("added_methods")
 
 
 def test_an_unknown_parameter_gets_a_hint() -> None:
@@ -115,11 +177,14 @@ def _words(text: str) -> str:
 
 
 def test_no_wording_of_a_parameter_stands_twice() -> None:
-    files = {path: _words(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
+    folders = (SOURCE, Path(paper_vocabulary.__file__).parent)
+    files = {
+        path: _words(path.read_text(encoding="utf-8")) for folder in folders for path in folder.rglob("*.py")
+    }
     for name, meaning in MEANINGS.items():
         places = [path.name for path, text in files.items() for _ in range(text.count(_words(meaning)))]
         assert places == ["vocabulary.py"], f"the meaning of {name} stands in {places}"
-    for path in (SOURCE / "methods").rglob("*.py"):
+    for path in files:
         for doc in re.findall(
             r'^class \w+\([^)]*Method\):\n    """(.*?)"""', path.read_text(encoding="utf-8"), re.S | re.M
         ):

@@ -1,7 +1,8 @@
 """Every method by name: a method is one file in this package, and its name leads to it.
 
 `rect-plus` and the class `RECTPlus` are in ``rect_plus.py``, `rsdne-light` and `RSDNELight` in ``rsdne.py``: in the
-file with the longest name that theirs begins with. So one method is found without importing the others.
+file with the longest name that theirs begins with. So one method is found without importing the others. Other
+distributions add methods by entry points of the group ``unseen.methods``.
 """
 
 from __future__ import annotations
@@ -11,22 +12,35 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from unseen import methods
-from unseen.errors import unknown_name
+from unseen.errors import UnseenError, logger, unknown_name
+from unseen.plugins import broken_plugin, find_plugins, load_plugin, owner_of
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from unseen.methods.base import Method
 
 
 def all_methods() -> dict[str, type[Method]]:
-    """Import all methods and return their classes by registry name, in alphabetical order.
+    """Import all methods, those of plug-ins too, and return their classes by registry name, in alphabetical order.
+
+    A plug-in that cannot be loaded is left out with a warning.
 
     Examples
     --------
     >>> all_methods()["mfdw"].__name__
     'MFDW'
     """
-    classes = (cls for module in _modules() for cls in _classes(module))
-    return {cls.name: cls for cls in sorted(classes, key=lambda cls: cls.name)}
+    classes = {cls.name: cls for module in _modules() for cls in _classes(module)}
+    for name, entry in find_plugins("method").items():
+        if name in classes:
+            logger.warning("the method %r of %s is ignored: unseen has one", name, owner_of(entry))
+            continue
+        try:
+            classes[name] = _load_plugin(entry)
+        except UnseenError as error:
+            logger.warning("%s", error)
+    return dict(sorted(classes.items()))
 
 
 def method_names() -> list[str]:
@@ -54,13 +68,18 @@ def find_method(name: str) -> type[Method] | None:
     short = {module: module.rpartition(".")[2].replace("_", "") for module in _modules()}
     fitting = (module for module in short if word.startswith(short[module]))
     classes = _classes(max(fitting, key=lambda module: len(short[module]), default=""))
-    return next((cls for cls in classes if name in (cls.name, cls.__name__)), None)
+    own = next((cls for cls in classes if name in (cls.name, cls.__name__)), None)
+    if own is not None:
+        return own
+    added = (entry for entry in find_plugins("method").values() if name in (entry.name, entry.attr))
+    return next(map(_load_plugin, added), None)
 
 
 def method_class(name: str) -> type[Method]:
     """Return the class of a method by its registry name."""
     cls = find_method(str(name))
     if cls is None or cls.name != name:
+        load_plugin("method", str(name))  # of the paper's methods the error says how to install them
         raise unknown_name("method", name, method_names())
     return cls
 
@@ -82,6 +101,16 @@ def make_method(name: str, **params: Any) -> Method:
     SmoothFeats(random_state=0)
     """
     return method_class(name)(**params)
+
+
+def _load_plugin(entry: EntryPoint) -> type[Method]:
+    """Import the method of another distribution, and check that it is one."""
+    from unseen.methods.base import Method
+
+    cls: type[Method] = load_plugin("method", entry.name)
+    if not (isinstance(cls, type) and issubclass(cls, Method) and cls.name == entry.name):
+        raise broken_plugin("method", entry, f"it is not a subclass of Method with the name {entry.name!r}")
+    return cls
 
 
 def _modules() -> list[str]:

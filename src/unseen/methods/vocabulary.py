@@ -44,9 +44,6 @@ Callbacks = Annotated[
 Epochs = Annotated[int, Limits(0), "Passes over the graph, at most."]
 Rounds = Annotated[int, Limits(0), "Rounds of the alternation, at most."]
 LearningRate = Annotated[float, Limits(0, open_low=True), "Step size of Adam."]
-FallingRate = Annotated[
-    float, Limits(0, open_low=True), "First step size of Adam; it falls linearly to zero."
-]
 RoundTolerance = Annotated[
     float, Limits(0), "Stop when a round lowers the loss by less than this share of it."
 ]
@@ -57,13 +54,6 @@ EpochTolerance = Annotated[
 ]
 KeepOnInterrupt = Annotated[
     bool, "Whether Ctrl-C ends the training with the best state so far instead of an error."
-]
-Patience = Annotated[int, Limits(1), "Stop after so many epochs without an improvement."]
-ValidationShare = Annotated[
-    float,
-    Limits(0, 0.9),
-    "Share of the labelled nodes that is kept for deciding when to stop; where that is no node, the training nodes "
-    "decide.",
 ]
 Dropout = Annotated[
     float, Limits(0, 0.99), "Share of the inputs of every layer that is dropped in each epoch."
@@ -114,13 +104,9 @@ Negatives = Annotated[int, Limits(0), "K: how many noise nodes count against eac
 # smoothing
 Steps = Annotated[int, Limits(0), "How often vectors are averaged over the neighbours."]
 Teleport = Annotated[float, Limits(0, 1), "Share of its own start that a node keeps in each step."]
-Propagate = Annotated[
-    bool, "Whether the vectors are spread like the predictions; if not, they are the hidden layer."
-]
 
 # factorisation
 Regularisation = Annotated[float, Limits(0, open_low=True), "Weight of the regularisation."]
-GraphWeight = Annotated[float, Limits(0), "Weight of the graph against the labels."]
 LabelWeight = Annotated[float, Limits(0), "Weight of the labels; 0 leaves them out."]
 Solver = Annotated[Literal["als", "gradient"], "Alternating least squares, or the paper's gradient descent."]
 StepRule = Annotated[Literal["bold", "armijo"], 'How ``solver="gradient"`` chooses its step length.']
@@ -144,15 +130,6 @@ IntraClass = Annotated[
     "The k nearest of the same class, anew each round; k random ones, drawn once; or no J_intra.",
 ]
 InterClass = Annotated[bool, "Whether J_inter is there."]
-Slack = Annotated[
-    float,
-    Limits(0, open_low=True),
-    "Weight of the slack in the SVM, which sees the vectors scaled to a mean square length of 1.",
-]
-NormalizeFeatures = Annotated[
-    bool,
-    "Whether the reduced features get rows of length 1, so that no node weighs more for having more words.",
-]
 
 # RECT+
 Views = Annotated[

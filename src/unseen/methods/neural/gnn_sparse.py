@@ -117,17 +117,6 @@ def dropout(values: Features, share: float, draws: Draws) -> Features:
     return values * mask.to(values.dtype).mul_(scale)
 
 
-def thinned_spread(
-    x: torch.Tensor, whole: SparseMatrix, steps: int, teleport: float, share: float, draws: Draws
-) -> torch.Tensor:
-    """Return `x` after `steps` times z <- (1 - teleport) A z + teleport x, each with other entries of A dropped."""
-    from unseen.methods.neural._gradients import ThinnedSpread
-
-    masks, scale = draws.keep(steps, share)
-    spread: torch.Tensor = ThinnedSpread.apply(x, whole, teleport, masks.T.contiguous(), scale)  # type: ignore[no-untyped-call]
-    return spread
-
-
 def bags(matrix: torch.Tensor, values: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
     """Return the product of a CSR tensor, with other `values` in its places, and a dense one.
 

@@ -27,8 +27,9 @@ from unseen.engine.run import Run
 from unseen.ids import Keys
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn import EarlyStopping, Inputs, LabelNetwork, Targets
-from unseen.methods.neural.gnn_sparse import Draws, Features, thinned_spread
-from unseen.methods.vocabulary import Patience, Propagate, Steps, Teleport, ValidationShare, WeightDecay
+from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix
+from unseen.methods.vocabulary import Steps, Teleport, WeightDecay
+from unseen_paper.methods.vocabulary import Patience, Propagate, ValidationShare
 
 CHECKS = 20
 """How often validation nodes are looked at before patience ends: each look costs half as much as an epoch."""
@@ -118,3 +119,14 @@ def held_out(targets: Targets, share: float, keys: Keys) -> tuple[Targets, Targe
         return targets, targets
     rest = np.setdiff1d(np.arange(n), validation)
     return targets.subset(torch.from_numpy(rest)), targets.subset(torch.from_numpy(validation))
+
+
+def thinned_spread(
+    x: torch.Tensor, whole: SparseMatrix, steps: int, teleport: float, share: float, draws: Draws
+) -> torch.Tensor:
+    """Return `x` after `steps` times z <- (1 - teleport) A z + teleport x, each with other entries of A dropped."""
+    from unseen_paper.methods.spread import ThinnedSpread
+
+    masks, scale = draws.keep(steps, share)
+    spread: torch.Tensor = ThinnedSpread.apply(x, whole, teleport, masks.T.contiguous(), scale)  # type: ignore[no-untyped-call]
+    return spread

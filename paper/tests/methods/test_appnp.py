@@ -10,9 +10,9 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.neural.appnp import held_out
 from unseen.methods.neural.gcn import Inputs, Targets
-from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix, thinned_spread
+from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix
+from unseen_paper.methods.appnp import APPNP, held_out, thinned_spread
 
 CPU = torch.device("cpu")
 
@@ -38,9 +38,7 @@ def some_labels(graph: unseen.Graph) -> unseen.Labels:
 @pytest.mark.parametrize("propagate", [True, False])
 def test_the_vectors_are_the_hidden_layer_spread_like_the_predictions(propagate: bool) -> None:
     graph = planted()
-    method = unseen.APPNP(
-        n_components=12, steps=4, teleport=0.3, propagate=propagate, epochs=5, random_state=0
-    )
+    method = APPNP(n_components=12, steps=4, teleport=0.3, propagate=propagate, epochs=5, random_state=0)
     method.fit(graph, some_labels(graph))
     x = graph.features.toarray()
     weight = method.network_[0].detach().numpy().astype(float)
@@ -59,7 +57,7 @@ def test_the_propagation_is_pytorch_geometrics() -> None:
     x = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
     expected = pyg.APPNP(K=10, alpha=0.1)(x, edges)
     inputs = Inputs.of(graph, row_normalize=True, seed=0, device=CPU)
-    torch.testing.assert_close(unseen.APPNP()._spread(x, inputs), expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(APPNP()._spread(x, inputs), expected, rtol=1e-4, atol=1e-5)
 
 
 def edge_draws(ahat: SparseMatrix) -> Draws:
@@ -144,15 +142,15 @@ def test_where_nothing_can_be_held_out_the_training_nodes_decide() -> None:
 def test_it_stops_when_validation_stops_improving_and_goes_back_to_the_best() -> None:
     graph = planted()
     plain = {"n_components": 8, "epochs": 500, "learning_rate": 0.1, "weight_decay": 0.0, "random_state": 0}
-    method = unseen.APPNP(**plain, patience=2).fit(graph, some_labels(graph))
-    longer = unseen.APPNP(**plain, patience=10).fit(graph, some_labels(graph))
+    method = APPNP(**plain, patience=2).fit(graph, some_labels(graph))
+    longer = APPNP(**plain, patience=10).fit(graph, some_labels(graph))
     assert 2 < len(method.loss_history_) < len(longer.loss_history_) < 500
     last = []
 
     def remember(epoch: unseen.engine.steps.Epoch) -> None:
         last[:] = [epoch.vectors()]
 
-    again = unseen.APPNP(**plain, patience=2, callbacks=[remember])
+    again = APPNP(**plain, patience=2, callbacks=[remember])
     again.fit(graph, some_labels(graph))
     np.testing.assert_array_equal(again.embedding_.vectors, method.embedding_.vectors)
     assert not np.array_equal(last[0], again.embedding_.vectors)
@@ -162,7 +160,7 @@ def test_it_learns_to_tell_the_classes_apart() -> None:
     graph = planted(150)
     labels = some_labels(graph)
     z = (
-        unseen.APPNP(n_components=16, epochs=60, learning_rate=0.05, random_state=0)
+        APPNP(n_components=16, epochs=60, learning_rate=0.05, random_state=0)
         .fit_transform(graph, labels)
         .vectors
     )
@@ -186,14 +184,14 @@ def test_it_learns_to_tell_the_classes_apart() -> None:
 def test_every_parameter_reaches_its_use(change: dict[str, object]) -> None:
     graph = planted()
     plain = {"n_components": 8, "epochs": 60, "random_state": 2}
-    a = unseen.APPNP(**plain).fit_transform(graph, some_labels(graph)).vectors
-    b = unseen.APPNP(**{**plain, **change}).fit_transform(graph, some_labels(graph)).vectors
+    a = APPNP(**plain).fit_transform(graph, some_labels(graph)).vectors
+    b = APPNP(**{**plain, **change}).fit_transform(graph, some_labels(graph)).vectors
     assert not np.allclose(a, b, rtol=1e-3)
 
 
 def test_several_labels_stop_on_the_loss() -> None:
     graph = planted()
     values = [["a", "b"] if i % 4 == 0 else ["c"] if i % 3 else None for i in range(graph.n_nodes)]
-    method = unseen.APPNP(n_components=8, patience=3, learning_rate=0.1, random_state=0).fit(graph, values)
+    method = APPNP(n_components=8, patience=3, learning_rate=0.1, random_state=0).fit(graph, values)
     assert method.loss_history_[-1] < method.loss_history_[0]
     assert len(method.loss_history_) < 10_000

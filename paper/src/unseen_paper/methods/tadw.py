@@ -26,8 +26,9 @@ from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import eigh, truncated_svd
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors, rows_and_columns, warn_no_edges
-from unseen.methods.vocabulary import Columns, NormalizeFeatures, Regularisation, Rounds, RoundTolerance
+from unseen.methods.vocabulary import Columns, Regularisation, Rounds, RoundTolerance
 from unseen.params import Limits
+from unseen_paper.methods.vocabulary import NormalizeFeatures
 
 FEATURE_DIMENSIONS = 200
 

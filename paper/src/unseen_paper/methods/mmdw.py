@@ -29,8 +29,9 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Method, Vectors
 from unseen.methods.mfdw import MFDW
 from unseen.methods.rsdne_solvers import ridge
-from unseen.methods.vocabulary import Columns, LabelWeight, Regularisation, Rounds, Slack
+from unseen.methods.vocabulary import Columns, LabelWeight, Regularisation, Rounds
 from unseen.randomness import child_seed
+from unseen_paper.methods.vocabulary import Slack
 
 START_ROUNDS = 5
 """Rounds of MFDW before the labels come in; its start leaves few to do."""

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.lshm import Objective
+from unseen_paper.methods.lshm import LSHM, Objective
 
 
 def small_problem() -> tuple[unseen.Graph, unseen.Labels]:
@@ -51,7 +51,7 @@ def test_the_gradient_is_that_of_the_objective() -> None:
 def test_the_objective_falls_and_the_seen_classes_separate() -> None:
     data = unseen.planted_partition(300, 4, degree_within=8, degree_between=2, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
-    lshm = unseen.LSHM(n_components=32, lam=1.0, random_state=0).fit(data.graph, split.seen_labels)
+    lshm = LSHM(n_components=32, lam=1.0, random_state=0).fit(data.graph, split.seen_labels)
     assert lshm.loss_history_[-1] < 0.2 * lshm.loss_history_[0]
     assert len(lshm.loss_history_) == 100
     score = unseen.evaluate(lshm.embedding_, data.labels, split, random_state=0)
@@ -63,7 +63,7 @@ def test_the_graph_makes_neighbours_alike() -> None:
     unrelated = np.random.default_rng(0).choice(["a", "b", "c"], 150)  # labels that pull neighbours apart
     edges, alike = graph.adjacency.tocoo(), []
     for lam in (0.0, 100.0):
-        vectors = unseen.LSHM(n_components=8, lam=lam, random_state=0).fit_transform(graph, unrelated).vectors
+        vectors = LSHM(n_components=8, lam=lam, random_state=0).fit_transform(graph, unrelated).vectors
         alike.append((vectors[edges.row] * vectors[edges.col]).sum(axis=1).mean())
     assert alike[0] == pytest.approx(0, abs=0.05)
     assert alike[1] > 0.15
@@ -72,16 +72,12 @@ def test_the_graph_makes_neighbours_alike() -> None:
 def test_no_labels_are_refused_and_several_are_taken() -> None:
     graph, labels = small_problem()
     with pytest.raises(unseen.InputError, match="lshm learns from labels and there are none"):
-        unseen.LSHM().fit(graph)
-    assert unseen.LSHM(n_components=4, epochs=3, random_state=0).fit_transform(
-        graph, labels
-    ).vectors.shape == (5, 4)
+        LSHM().fit(graph)
+    assert LSHM(n_components=4, epochs=3, random_state=0).fit_transform(graph, labels).vectors.shape == (5, 4)
 
 
 def test_vectors_have_length_one_around_the_mean() -> None:
     data = unseen.planted_partition(80, 2, random_state=0)
-    vectors = (
-        unseen.LSHM(n_components=8, epochs=30, random_state=0).fit_transform(data.graph, data.labels).vectors
-    )
+    vectors = LSHM(n_components=8, epochs=30, random_state=0).fit_transform(data.graph, data.labels).vectors
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
     assert np.linalg.norm(vectors.mean(axis=0)) < 0.3, "what all nodes share has been taken away"

@@ -27,10 +27,11 @@ from unseen.graph import Graph
 from unseen.ids import Array, Ints, Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.sampling import Adam
 from unseen.methods.base import Method, Vectors
-from unseen.methods.vocabulary import Columns, Epochs, FallingRate, GraphWeight
+from unseen.methods.vocabulary import Columns, Epochs
 from unseen.randomness import child_seed, keyed_uniform, node_keys
+from unseen_paper.methods.sampling import Adam
+from unseen_paper.methods.vocabulary import FallingRate, GraphWeight
 
 
 class LSHM(Method):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.neural.dgi import shuffled
+from unseen_paper.methods.dgi import DGI, shuffled
 
 
 def planted(n: int = 90, *, seed: int = 0) -> unseen.Graph:
@@ -28,7 +28,7 @@ def planted(n: int = 90, *, seed: int = 0) -> unseen.Graph:
 
 def test_the_vectors_are_the_output_of_one_layer_with_prelu() -> None:
     graph = planted()
-    method = unseen.DGI(n_components=12, epochs=30, random_state=0).fit(graph)
+    method = DGI(n_components=12, epochs=30, random_state=0).fit(graph)
     x = graph.features.toarray()
     weight, bias, slope = (tensor.detach().numpy() for tensor in method.network_)
     assert np.abs(bias).max() > 0
@@ -53,11 +53,7 @@ def test_shuffling_is_a_permutation_of_nodes_whatever_their_order() -> None:
 
 
 def test_the_loss_starts_at_chance_and_falls() -> None:
-    losses = (
-        unseen.DGI(n_components=16, epochs=150, learning_rate=0.01, random_state=0)
-        .fit(planted())
-        .loss_history_
-    )
+    losses = DGI(n_components=16, epochs=150, learning_rate=0.01, random_state=0).fit(planted()).loss_history_
     assert losses[0] == pytest.approx(2 * math.log(2), abs=0.05)
     assert min(losses) < 0.8 * losses[0]
 
@@ -69,9 +65,9 @@ def test_it_stops_after_its_patience_and_keeps_the_best_weights() -> None:
     def remember(epoch: unseen.engine.steps.Epoch) -> None:
         kept[epoch.number] = epoch.vectors()  # after the step of this epoch, which is where the next begins
 
-    method = unseen.DGI(
-        n_components=8, patience=3, learning_rate=0.05, callbacks=[remember], random_state=0
-    ).fit(graph)
+    method = DGI(n_components=8, patience=3, learning_rate=0.05, callbacks=[remember], random_state=0).fit(
+        graph
+    )
     losses = method.loss_history_
     best = int(np.argmin(losses))
     assert len(losses) - 1 - best == 3
@@ -84,17 +80,17 @@ def test_it_stops_after_its_patience_and_keeps_the_best_weights() -> None:
 )
 def test_every_parameter_reaches_its_use(change: dict[str, object]) -> None:
     plain = {"n_components": 8, "epochs": 40, "learning_rate": 0.01, "random_state": 0}
-    a = unseen.DGI(**plain).fit_transform(planted()).vectors
-    b = unseen.DGI(**{**plain, **change}).fit_transform(planted()).vectors
+    a = DGI(**plain).fit_transform(planted()).vectors
+    b = DGI(**{**plain, **change}).fit_transform(planted()).vectors
     assert not np.allclose(a, b)
 
 
 def test_a_larger_graph_is_embedded_without_training() -> None:
-    method = unseen.DGI(n_components=8, epochs=5, random_state=0).fit(planted())
+    method = DGI(n_components=8, epochs=5, random_state=0).fit(planted())
     assert method.transform(planted(120, seed=1)).vectors.shape == (120, 8)
     np.testing.assert_array_equal(method.transform(planted()).vectors, method.embedding_.vectors)
 
 
 def test_a_graph_where_shuffling_changes_nothing_ends_soon() -> None:
     graph = unseen.Graph(sp.csr_array((1, 1)), np.ones((1, 3)))
-    assert len(unseen.DGI(n_components=2, random_state=0).fit(graph).loss_history_) < 2000
+    assert len(DGI(n_components=2, random_state=0).fit(graph).loss_history_) < 2000

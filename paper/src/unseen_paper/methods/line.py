@@ -22,10 +22,11 @@ from unseen.graph import Graph
 from unseen.ids import Array, Ints, Mask
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.sampling import UPDATES, Adam, Batch, EdgeSampler, batches, link_gradient
 from unseen.methods.base import Method, Vectors
-from unseen.methods.vocabulary import Columns, Epochs, FallingRate, Negatives
+from unseen.methods.vocabulary import Columns, Epochs, Negatives
 from unseen.params import Limits
+from unseen_paper.methods.sampling import UPDATES, Adam, Batch, EdgeSampler, batches, link_gradient
+from unseen_paper.methods.vocabulary import FallingRate
 
 
 class LINE(Method):

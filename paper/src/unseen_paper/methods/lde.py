@@ -18,9 +18,10 @@ from scipy.special import log_softmax
 from unseen.errors import logger
 from unseen.ids import Array, Ints
 from unseen.labels import Labels
-from unseen.linalg.sampling import Batch, EdgeSampler, link_gradient
-from unseen.methods.line import LINE, start_table
-from unseen.methods.vocabulary import Columns, Epochs, FallingRate, LabelWeight
+from unseen.methods.vocabulary import Columns, Epochs, LabelWeight
+from unseen_paper.methods.line import LINE, start_table
+from unseen_paper.methods.sampling import Batch, EdgeSampler, link_gradient
+from unseen_paper.methods.vocabulary import FallingRate
 
 
 class LDE(LINE):

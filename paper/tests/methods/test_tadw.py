@@ -8,7 +8,7 @@ import pytest
 import unseen
 from unseen.engine.run import Run
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.tadw import Problem
+from unseen_paper.methods.tadw import TADW, Problem
 
 
 @pytest.fixture
@@ -66,18 +66,16 @@ def test_the_start_beats_random_ones(problem: tuple[np.ndarray, np.ndarray, Prob
 
 def test_the_loss_falls_in_every_round_and_tol_ends_it() -> None:
     graph = unseen.planted_partition(200, 4, random_state=0).graph
-    history = unseen.TADW(n_components=20, max_iter=15, tol=0.0, random_state=0).fit(graph).loss_history_
+    history = TADW(n_components=20, max_iter=15, tol=0.0, random_state=0).fit(graph).loss_history_
     assert len(history) == 15
     assert (np.diff(history) <= 1e-9 * abs(history[0])).all()
-    assert (
-        len(unseen.TADW(n_components=20, max_iter=15, tol=0.5, random_state=0).fit(graph).loss_history_) == 2
-    )
+    assert len(TADW(n_components=20, max_iter=15, tol=0.5, random_state=0).fit(graph).loss_history_) == 2
 
 
 def test_classes_are_found_and_halves_normalised() -> None:
     data = unseen.planted_partition(300, 4, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
-    embedding = unseen.TADW(n_components=33, random_state=0).fit_transform(data.graph)
+    embedding = TADW(n_components=33, random_state=0).fit_transform(data.graph)
     assert unseen.evaluate(embedding, data.labels, split, random_state=0).micro_f1 > 0.9
     linked = ~data.graph.isolated
     assert np.allclose(np.linalg.norm(embedding.vectors[linked, :17], axis=1), 1, atol=1e-5)
@@ -90,37 +88,37 @@ def test_a_node_without_edges_is_placed_by_its_features() -> None:
     matrix[0, :] = 0
     matrix[:, 0] = 0
     graph = unseen.Graph(matrix.tocsr(), data.graph.features)
-    vectors = unseen.TADW(n_components=20, random_state=0).fit_transform(graph).vectors
+    vectors = TADW(n_components=20, random_state=0).fit_transform(graph).vectors
     assert not vectors[0, :10].any()
     assert np.linalg.norm(vectors[0, 10:]) == pytest.approx(1, abs=1e-5)
 
 
 def test_parameters_reach_their_use() -> None:
     graph = unseen.planted_partition(100, 3, random_state=0).graph
-    base = unseen.TADW(n_components=8, random_state=0).fit_transform(graph).vectors
+    base = TADW(n_components=8, random_state=0).fit_transform(graph).vectors
     for change in ({"lam": 5.0}, {"max_iter": 1}, {"normalize_features": True}):
-        other = unseen.TADW(n_components=8, random_state=0, **change).fit_transform(graph).vectors
+        other = TADW(n_components=8, random_state=0, **change).fit_transform(graph).vectors
         assert not np.allclose(base @ base.T, other @ other.T, atol=1e-3)
     with pytest.raises(
         unseen.InputError, match="`n_components` of TADW is 500, but at most 200 are possible"
     ):
-        unseen.TADW(n_components=500).fit(graph)
+        TADW(n_components=500).fit(graph)
 
 
 def test_a_graph_without_edges_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
     graph = unseen.Graph.from_edges([], [], nodes=list(range(5)), features=np.eye(5))
-    assert not unseen.TADW(n_components=4, random_state=0).fit_transform(graph).vectors.any()
+    assert not TADW(n_components=4, random_state=0).fit_transform(graph).vectors.any()
     assert "tadw: the graph has no edges between different nodes, so all vectors are zero" in caplog.text
 
 
 def test_too_many_columns_are_refused_for_the_reason_there_is() -> None:
     few = unseen.planted_partition(60, 2, random_state=0).graph
     with pytest.raises(unseen.InputError, match=r"at most \d+ are possible: there are 60 nodes"):
-        unseen.TADW(n_components=500).fit(few)
+        TADW(n_components=500).fit(few)
     many = unseen.planted_partition(300, 2, random_state=0).graph
     features = np.random.default_rng(0).random((300, 220))
     wide = unseen.Graph(many.adjacency, features=features)
     with pytest.raises(
         unseen.InputError, match="at most 400 are possible: features are reduced to 200 dimensions"
     ):
-        unseen.TADW(n_components=500).fit(wide)
+        TADW(n_components=500).fit(wide)

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.linalg.sampling import Adam, EdgeSampler, add_rows, batches, link_gradient
+from unseen_paper.methods.line import LINE
+from unseen_paper.methods.sampling import Adam, EdgeSampler, add_rows, batches, link_gradient
 
 
 def weighted_triangle() -> sp.csr_array:
@@ -109,7 +110,7 @@ def test_the_step_falls_and_a_graph_without_edges_gives_no_batches() -> None:
 @pytest.mark.slow
 def test_communities_are_found_and_the_loss_falls() -> None:
     data = unseen.planted_partition(300, 4, degree_within=10, degree_between=1.5, random_state=0)
-    line = unseen.LINE(n_components=32, random_state=0).fit(data.graph)
+    line = LINE(n_components=32, random_state=0).fit(data.graph)
     vectors, classes = line.embedding_.vectors, data.labels.codes
     similar = vectors @ vectors.T
     np.fill_diagonal(similar, -np.inf)
@@ -119,7 +120,7 @@ def test_communities_are_found_and_the_loss_falls() -> None:
 
 def test_the_halves_are_normalised_and_lonely_nodes_are_zero() -> None:
     graph = unseen.Graph(weighted_triangle(), node_ids=["a", "b", "c", "alone"])
-    vectors = unseen.LINE(n_components=7, epochs=5, random_state=0).fit_transform(graph).vectors
+    vectors = LINE(n_components=7, epochs=5, random_state=0).fit_transform(graph).vectors
     assert np.allclose(np.linalg.norm(vectors[:3, :4], axis=1), 1, atol=1e-5)
     assert np.allclose(np.linalg.norm(vectors[:3, 4:], axis=1), 1, atol=1e-5)
     assert not vectors[3].any()
@@ -129,17 +130,15 @@ def test_the_order_of_the_nodes_changes_no_bit() -> None:
     data = unseen.planted_partition(80, 3, random_state=0)
     order = np.random.default_rng(1).permutation(80)
     shuffled = unseen.Graph(data.graph.adjacency[order][:, order], None, data.graph.node_ids[order])
-    line = unseen.LINE(n_components=6, epochs=10, random_state=0)
+    line = LINE(n_components=6, epochs=10, random_state=0)
     assert np.array_equal(line.fit_transform(data.graph).vectors[order], line.fit_transform(shuffled).vectors)
 
 
 def test_parameters_reach_their_use() -> None:
     graph = unseen.planted_partition(80, 3, random_state=0).graph
     start = {"n_components": 6, "epochs": 10, "random_state": 0}
-    base = unseen.LINE(**start).fit_transform(graph).vectors
+    base = LINE(**start).fit_transform(graph).vectors
     for change in ({"epochs": 11}, {"learning_rate": 0.02}, {"n_negatives": 2}, {"random_state": 1}):
-        assert not np.allclose(
-            unseen.LINE(**{**start, **change}).fit_transform(graph).vectors, base, atol=1e-3
-        )
+        assert not np.allclose(LINE(**{**start, **change}).fit_transform(graph).vectors, base, atol=1e-3)
     with pytest.raises(unseen.InputError, match="`n_components` of LINE must be an integer of at least 2"):
-        unseen.LINE(n_components=1).fit(graph)
+        LINE(n_components=1).fit(graph)

@@ -27,8 +27,9 @@ from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn import EarlyStopping, Inputs, NetworkMethod, learnable
 from unseen.methods.neural.gcn_encoder import FLAT
-from unseen.methods.vocabulary import LearningRate, Patience
+from unseen.methods.vocabulary import LearningRate
 from unseen.randomness import keyed_bits
+from unseen_paper.methods.vocabulary import Patience
 
 
 class DGI(NetworkMethod):

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 import unseen
 from unseen.engine.run import Run
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods import mmdw as module
-from unseen.methods.mmdw import margin_bias
 from unseen.methods.rsdne_solvers import ridge
+from unseen_paper.methods import mmdw as module
+from unseen_paper.methods.mmdw import MMDW, margin_bias
 
 
 def hub_and_spokes() -> tuple[unseen.Graph, np.ndarray]:
@@ -74,7 +74,7 @@ def test_a_round_moves_the_labelled_rows_and_solves_for_h_and_then_for_u(
     monkeypatch.setattr(module, "margin_bias", lambda *_: (0.0, bias))
 
     def after(rounds: int) -> np.ndarray:
-        method = unseen.MMDW(n_components=4, alpha=alpha, lam=lam, max_iter=rounds, random_state=0)
+        method = MMDW(n_components=4, alpha=alpha, lam=lam, max_iter=rounds, random_state=0)
         return method.fit_transform(graph, labels).vectors.astype(float)
 
     U = after(0)
@@ -115,7 +115,7 @@ def test_the_pull_is_where_the_loss_of_the_svm_falls_fastest() -> None:
 def test_rounds_widen_the_margin_and_unseen_classes_stay_apart() -> None:
     data = unseen.planted_partition(300, 4, degree_within=8, degree_between=2, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
-    mmdw = unseen.MMDW(n_components=32, random_state=0).fit(data.graph, split.seen_labels)
+    mmdw = MMDW(n_components=32, random_state=0).fit(data.graph, split.seen_labels)
     assert mmdw.loss_history_[-1] < 0.9 * mmdw.loss_history_[0]
     assert unseen.evaluate(mmdw.embedding_, data.labels, split, random_state=0).micro_f1 > 0.8
 
@@ -123,7 +123,7 @@ def test_rounds_widen_the_margin_and_unseen_classes_stay_apart() -> None:
 @pytest.mark.parametrize("values", [None, ["only"] * 5 + [None] * 115])
 def test_without_two_classes_it_is_mfdw_and_says_so(values: object, caplog: pytest.LogCaptureFixture) -> None:
     graph = unseen.planted_partition(120, 3, random_state=0).graph
-    mmdw = unseen.MMDW(n_components=8, random_state=0)
+    mmdw = MMDW(n_components=8, random_state=0)
     with caplog.at_level(logging.WARNING, logger="unseen"):
         found = mmdw.fit_transform(graph, values).vectors
     assert "so this is mfdw" in caplog.text
@@ -136,9 +136,7 @@ def test_parameters_reach_their_use() -> None:
 
     def gram(**change: float) -> np.ndarray:
         vectors = (
-            unseen.MMDW(n_components=8, random_state=0, **change)
-            .fit_transform(data.graph, data.labels)
-            .vectors
+            MMDW(n_components=8, random_state=0, **change).fit_transform(data.graph, data.labels).vectors
         )
         return np.asarray(vectors @ vectors.T)
 
@@ -150,4 +148,4 @@ def test_parameters_reach_their_use() -> None:
 def test_several_labels_per_node_are_refused() -> None:
     graph = unseen.planted_partition(30, 2, random_state=0).graph
     with pytest.raises(unseen.UnsupportedError, match=r"^mmdw takes one label"):
-        unseen.MMDW().fit(graph, [["a", "b"]] + ["a"] * 29)
+        MMDW().fit(graph, [["a", "b"]] + ["a"] * 29)
