@@ -76,7 +76,7 @@ def test_the_text_tells_the_story_in_order_and_shows_the_truth(
         f"about {found['expected']:,.0f}",
         f"{n_hidden:,}",
         f"new-{len(truth['matches'])}",
-        f"Of the {truth['n_flagged']:,} flagged nodes (probability above 0.5), {truth['n_flagged_hidden']:,} do",
+        f"Of the {truth['n_flagged']:,} nodes in candidate classes, {truth['n_flagged_hidden']:,} do",
         *(f"{scores['unseen_f1']:.2f}" for scores in report["methods"].values()),
         "bin/activate" if (Path(sys.prefix) / "bin" / "activate").exists() else "Your own files",
         demo.OWN_FILES,

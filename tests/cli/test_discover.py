@@ -14,9 +14,8 @@ def test_files_go_in_and_a_table_a_json_and_a_summary_come_out(cli, planted, tmp
     assert "words: c0_word" in ran.out
     assert "How far to trust this: Each of 3 labelled classes was left out" in ran.out
     assert "The truth" not in ran.out
-    assert (
-        (tmp_path / "nodes.csv").read_text().startswith("node,unseen_probability,likely_class,group,name\n")
-    )
+    header = "node,unseen_probability,likely_class,group,name,selected,q_value\n"
+    assert (tmp_path / "nodes.csv").read_text().startswith(header)
     told = json.loads((tmp_path / "found.json").read_text())
     assert told["classes"][0]["members"][0].startswith("n")
     assert "written to" in ran.err

@@ -16,6 +16,7 @@ NODES = pa.table(
         "node": ["b", "c", "d", "e"],
         "group": ["new-1", "new-1", "new-2", None],
         "unseen_probability": [0.9, 0.6, 0.95, 0.2],
+        "q_value": [0.01, 0.08, 0.02, 0.7],
     }
 )
 
@@ -72,6 +73,16 @@ def test_an_unknown_group_and_another_label_are_refused(labels):
     with pytest.raises(unseen.InputError, match=message):
         accept(known, NODES, {"new-1": "mail"})
     assert values(accept(known, NODES, {"new-1": "net"})) == values(known)
+
+
+def test_a_lower_error_rate_accepts_fewer_nodes_and_needs_one(labels, caplog):
+    assert values(accept(labels, NODES, {"new-1": "mail"}, fdr=0.05)).keys() == {"a", "b", "f"}
+    without = NODES.drop_columns(["q_value"])
+    with caplog.at_level(logging.INFO, "unseen"):
+        assert values(accept(labels, without, {"new-1": "mail"})).keys() == {"a", "b", "c", "f"}
+    assert any("no error rate" in message for message in caplog.messages)
+    with pytest.raises(unseen.InputError, match="have no error rate, so `fdr` cannot be chosen"):
+        accept(labels, without, {"new-1": "mail"}, fdr=0.1)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.5, "0.8", True, float("nan")])

@@ -30,6 +30,7 @@ from unseen.discovery.evidence import (
     label_weights,
 )
 from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
+from unseen.discovery.guarantees import NO_GUARANTEE
 from unseen.discovery.result import ClassCount
 from unseen.discovery.save import save_suggestions
 from unseen.discovery.selftest import Turn, judge
@@ -279,7 +280,7 @@ def test_how_predictions_into_labelled_classes_count():
 
 def test_what_was_found_is_written_and_read_again(case, tmp_path):
     case.found.save(tmp_path / "nodes.parquet")
-    assert pq.read_table(tmp_path / "nodes.parquet").equals(case.found.nodes)
+    assert pq.read_table(tmp_path / "nodes.parquet").drop_columns(["q_value"]).equals(case.found.nodes)
     case.found.save(tmp_path / "nodes.csv")
     with (tmp_path / "nodes.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -352,7 +353,10 @@ def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case, aurocs
     test = judge(turns, ("a", "b", "c"), np.full(3, 100))
     assert [c.auroc for c in test.classes] == pytest.approx(aurocs)
     assert "recovered poorly" in test.verdict
-    failed = dataclasses.replace(case.found, self_test=test)
+    classes = tuple(dataclasses.replace(each, fdr=None) for each in case.found.classes)
+    failed = dataclasses.replace(
+        case.found, self_test=test, classes=classes, guarantee=NO_GUARANTEE, bounds=None
+    )
     text = " ".join(failed.summary().split())
     assert "cannot be estimated" in text
     assert not re.search("[Aa]bout|new-1|[0-9] missing class", text)

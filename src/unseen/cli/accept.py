@@ -22,6 +22,9 @@ def accept(
     ],
     *,
     at_least: Annotated[float, Limits(0, 1), "Least probability of belonging to a missing class."] = 0.0,
+    fdr: Annotated[
+        float | None, Limits(0, 1), "False discovery rate of the accepted nodes. Default: that of `discover`."
+    ] = None,
     output: Annotated[Path | None, "Write the changed labels here: .csv, .tsv or .parquet."] = None,
     in_place: Annotated[bool, "Change the label file itself; .bak keeps the first version."] = False,
     header: options.Header = None,
@@ -52,7 +55,7 @@ def accept(
     columns |= {"node_column": node_column, "label_column": label_column}
     reading = Options(**{**_project_columns(labels), **{k: v for k, v in columns.items() if v is not None}})
     known = read_label_list(labels, reading)
-    all_labels = add(known, read_nodes(nodes), _parse_names(groups), at_least=at_least)
+    all_labels = add(known, read_nodes(nodes), _parse_names(groups), at_least=at_least, fdr=fdr)
     before, after = answers_of(known), answers_of(all_labels)
     added = {node: answer for node, answer in after.items() if answer != before.get(node)}
     if in_place:

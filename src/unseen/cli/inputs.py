@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from unseen.cli import options, skip_pandas
 from unseen.cli.options import NAME, As
@@ -237,12 +237,22 @@ class NewClasses:
         "A missing class that is known by name, with words that describe it. Repeatable.",
     ] = None
     names: Annotated[Path | None, "File of such names: a csv with the columns name, description."] = None
+    fdr: Annotated[
+        float,
+        Limits(0, 1),
+        "False discovery rate: lists of selected nodes are on average at most this share false.",
+    ] = 0.1
+    rates: Annotated[
+        Literal["same", "differ"],
+        "same: classes were labelled at about the same rate. differ: labels were drawn at random within each class.",
+    ] = "same"
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that discovery takes."""
         from unseen.discovery.names import parse_names
 
-        return {"n_classes": self.classes, "names": parse_names(self.name or [], self.names)}
+        names = parse_names(self.name or [], self.names)
+        return {"n_classes": self.classes, "names": names, "fdr": self.fdr, "rates": self.rates}
 
 
 @dataclass(frozen=True)

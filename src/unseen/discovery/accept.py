@@ -11,14 +11,23 @@ import pyarrow as pa
 from unseen.data.columns import float_values, id_values
 from unseen.data.sources import Source, existing
 from unseen.data.tables import Table
+from unseen.discovery.guarantees import check_fdr
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids
 from unseen.labels import CONFIRMED, Labels, class_name_problem
 
 NEEDED = ("node", "group", "unseen_probability")
+RATE = "q_value"
 
 
-def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_least: float = 0.0) -> Labels:
+def accept(
+    labels: Labels,
+    nodes: pa.Table,
+    names: Mapping[str, str],
+    *,
+    at_least: float = 0.0,
+    fdr: float | None = None,
+) -> Labels:
     """Return the labels with those of named groups added; a notice says how many were added.
 
     Parameters
@@ -26,11 +35,14 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
     labels : Labels
         The labels so far.
     nodes : pyarrow.Table
-        With the columns ``node``, ``group`` and ``unseen_probability``, as `Discovery.nodes` has them.
+        With the columns ``node``, ``group``, ``unseen_probability`` and, where they have an error rate, ``q_value``:
+        what :meth:`Discovery.save` writes.
     names : mapping of str to str
         From a group to a class; a group with an empty name is left out.
     at_least : float
         Only nodes whose probability is at least this.
+    fdr : float, optional
+        Only nodes of the list with this false discovery rate; those of the groups when not given.
 
     Examples
     --------
@@ -43,6 +55,14 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
     if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not 0 <= at_least <= 1:
         msg = f"`at_least` is a probability, a number from 0 to 1, got {at_least!r}"
         raise InputError(msg)
+    rates = nodes.column(RATE).to_pylist() if RATE in nodes.column_names else [None] * nodes.num_rows
+    has_rates = any(rate is not None for rate in rates)
+    if fdr is not None and not has_rates:
+        msg = (
+            "these nodes have no error rate, so `fdr` cannot be chosen; leave it out, and look at them before"
+        )
+        raise InputError(msg)
+    limit_rate = 1.0 if fdr is None else check_fdr(fdr)
     groups = {each for each in nodes.column("group").to_pylist() if each}
     for group, name in names.items():
         if group not in groups:
@@ -55,9 +75,9 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
     classes = {form(node): own for node, own in labels.to_lists().items()}
     added: dict[tuple[str, str], int] = {}
     others: list[str] = []
-    for node, group, probability in zip(*columns, strict=True):
+    for node, group, probability, rate in zip(*columns, rates, strict=True):
         name = (names.get(group) or "").strip()
-        if not name or probability < at_least:
+        if not name or probability < at_least or (rate is not None and rate > limit_rate):
             continue
         own = classes.setdefault(form(node), [])
         if own and name not in own:
@@ -73,6 +93,8 @@ def accept(labels: Labels, nodes: pa.Table, names: Mapping[str, str], *, at_leas
     for (name, group), n in added.items():
         existing = f"; {name} was a class already" if name in labels.classes else ""
         logger.info("%s: %s added from %s%s%s", name, counted(n, "label"), group, limit, existing)
+    if added and not has_rates:
+        logger.info("these nodes have no error rate; look at them before you rely on the labels")
     if not added:
         logger.info("no label was added")
     all_labels = Labels.from_values(
@@ -98,10 +120,12 @@ def read_nodes(path: Path) -> pa.Table:
         )
         raise InputError(msg)
     group = table.columns[positions["group"]].cast(pa.string())
-    return pa.table(
-        {
-            "node": id_values(table, positions["node"], "node"),
-            "group": pa.array([each or None for each in group.to_pylist()], pa.string()),
-            "unseen_probability": float_values(table, positions["unseen_probability"], "probability"),
-        }
-    )
+    columns = {
+        "node": id_values(table, positions["node"], "node"),
+        "group": pa.array([each or None for each in group.to_pylist()], pa.string()),
+        "unseen_probability": float_values(table, positions["unseen_probability"], "probability"),
+    }
+    rates = table.columns[names.index(RATE)].cast(pa.string()).to_pylist() if RATE in names else []
+    if any(rates):
+        columns[RATE] = float_values(table, names.index(RATE), "q-value")
+    return pa.table(columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,15 @@ from unseen.discovery.count import count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_weights, make_scorings
 from unseen.discovery.groups import class_metric, describe, sort_into_groups
+from unseen.discovery.guarantees import (
+    FDR,
+    ErrorRates,
+    check_fdr,
+    class_weights,
+    find_guarantee,
+    fold_scores,
+    make_error_rates,
+)
 from unseen.discovery.names import check_names, match_names, named_classes, no_names, with_names
 from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
@@ -24,11 +33,11 @@ from unseen.discovery.summary import top_nodes
 from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
-from unseen.errors import InputError, counted, logger
+from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
 from unseen.labels import Labels, measure_homophily
-from unseen.linalg.normalize import encode_numbers
+from unseen.linalg.normalize import encode_numbers, l2_rows
 from unseen.methods.base import Method, unfitted
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
@@ -58,6 +67,8 @@ def discover(
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
     target: str | None = None,
+    fdr: float = FDR,
+    rates: Literal["same", "differ"] = "same",
     random_state: RandomState = None,
     on_step: OnStep | None = None,
 ) -> Discovery:
@@ -82,6 +93,11 @@ def discover(
     target : str, optional
         The type of nodes to look at, where there are several; when not given, those that have labels. Vectors of the
         whole graph are those of `rect-plus` then.
+    fdr : float
+        False discovery rate of the list of selected nodes: lists like this are on average at most this share false.
+    rates : {"same", "differ"}
+        Whether all classes were labelled at about the same rate. ``"differ"`` only assumes that labels were drawn at
+        random within each class, and selects fewer nodes. Clearly different rates are found without it.
     random_state : None, int or Generator
         Seed of everything random.
     on_step : callable, optional
@@ -90,7 +106,7 @@ def discover(
     Returns
     -------
     Discovery
-        With `nodes`, `classes`, `count`, `self_test` and `coverage`.
+        With `nodes`, `classes`, `count`, `self_test`, `coverage` and `guarantee`.
 
     Notes
     -----
@@ -112,10 +128,14 @@ def discover(
     ):
         msg = f"`n_classes` must be None or an integer of at least 0, got {n_classes!r}"
         raise InputError(msg)
+    fdr = check_fdr(fdr)
+    if rates not in ("same", "differ"):
+        raise unknown_name("choice of `rates`", rates, ["same", "differ"])
     graph = as_graph(graph)
     labels = as_labels(labels, graph)
     require_labels(graph, labels)
     rng = as_generator(random_state)
+    has_types = graph.node_types is not None
     if graph.node_types is not None or target is not None:
         graph, own, method = searched(graph, labels, method, target, child_seed(rng))
         labels = labels if own is None else own
@@ -135,7 +155,8 @@ def discover(
     columns = seen.indicator[:, np.argsort(seen.classes)]
     seen = replace(seen, indicator=columns, classes=tuple(sorted(seen.classes)))
     words = check_names(names, graph, labels) if names else {}
-    result = _discover(ordered, seen, method, n_classes, words, rng, on_step)
+    task = _Task(ordered, seen, method, n_classes, words, fdr, rates, has_types, on_step)
+    result = _discover(task, rng)
     shown = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
     result = replace(result, labels=labels.aligned(graph), texts=texts_of(graph, shown))
     if ordered is graph:
@@ -150,16 +171,24 @@ def discover(
     )
 
 
-def _discover(
-    graph: Graph,
-    labels: Labels,
-    method: Any,
-    n_classes: int | None,
-    words: dict[str, Floats],
-    rng: np.random.Generator,
-    on_step: OnStep | None,
-) -> Discovery:
-    """Discover where nodes are in the order of their ids, and classes by name, so that draws by row are draws by id."""
+class _Task(NamedTuple):
+    """The arguments of :func:`discover`; nodes are in the order of their ids, and classes by name."""
+
+    graph: Graph
+    labels: Labels
+    method: Any
+    n_classes: int | None
+    words: dict[str, Floats]
+    fdr: float
+    rates: str
+    has_types: bool
+    on_step: OnStep | None
+
+
+def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
+    """Discover where draws by row are draws by id."""
+    graph, labels, words = task.graph, task.labels, task.words
+    method, on_step = task.method, task.on_step
     homophilous = measure_homophily(graph, labels).holds
     surroundings = make_surroundings(graph if homophilous else _encode_few(graph), rng)
     everything, answered = labels, few_labelled(labels)
@@ -179,7 +208,20 @@ def _discover(
     indicator = labels.indicator[:, np.flatnonzero(inhabited)].toarray()
     has_answer = (np.diff(everything.indicator.indptr) > 0) & ~indicator.any(axis=1)
     unlabelled = ~indicator.any(axis=1) & ~has_answer
-    space, evidence, places, scoring, turns = ranking[2:]
+    space, evidence, places, scoring, turns = ranking[2:7]
+    guarantee = find_guarantee(
+        len(labels.labelled),
+        len(names),
+        is_concentrated=places.corner > 0,
+        is_homophilous=scoring.neighbours is not None,
+        has_names=bool(words),
+        has_several=labels.is_multilabel,
+        has_types=task.has_types,
+        has_begun=bool(answered),
+        has_learned=ranking.is_learned,
+        rates_differ=task.rates == "differ" or ranking.weights is not None,
+    )
+    error_rates = _error_rates(ranking, indicator, surroundings, task.rates, rng) if guarantee.holds else None
     p[has_answer] = 1.0
     named = match_names(graph, space, indicator, p, words) if words else no_names(graph.n_nodes)
     p[unlabelled] = with_names(p[unlabelled], named.support[unlabelled])
@@ -192,13 +234,22 @@ def _discover(
     metric = class_metric(space, settled)
     count = count_classes(space, metric, new, settled, rng)
     count = with_answers(count, len(answered), int(has_answer.sum()))
+    selected = np.zeros(graph.n_nodes, dtype=bool)
+    if error_rates is not None:
+        selected[unlabelled] = error_rates.q <= task.fdr
+        if error_rates.bounds.at_least:
+            count = replace(count, **{part: max(getattr(count, part), 1) for part in ("best", "low", "high")})
+    if selected.any():
+        new = np.flatnonzero(selected)
     asked_about = np.flatnonzero(has_answer | (unlabelled & (p > CERTAIN)))
     questions = fine_questions(metric, asked_about, p, has_answer, child_seed(rng))
     p[has_answer] = 0.0
-    k = count.best if n_classes is None else n_classes
+    k = count.best if task.n_classes is None else task.n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
     test = judge(turns, names, labels.counts[inhabited])
     classes = named_classes(describe(graph, space, groups, p, indicator, names), groups, name)
+    if selected.any():
+        classes = tuple(replace(each, fdr=task.fdr) for each in classes)
     group = np.full(graph.n_nodes, None, dtype=object)
     for each, rows in zip(classes, groups, strict=True):
         group[rows] = each.group
@@ -207,6 +258,7 @@ def _discover(
         "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
         "group": pa.array(group[unlabelled], pa.string()),
         "name": pa.array(name[unlabelled], pa.string()),
+        "selected": pa.array(selected[unlabelled], pa.bool_()),
     }
     return Discovery(
         nodes=_table(graph, unlabelled, nodes),
@@ -215,7 +267,10 @@ def _discover(
         self_test=test,
         coverage=make_coverage(graph, everything, homophily, places, float(p.sum()), test, ranking.notes),
         embedding=ranking.embedding,
-        evidence=_evidence(graph, unlabelled, evidence, scoring),
+        evidence=_evidence(graph, unlabelled, evidence, scoring, error_rates),
+        guarantee=guarantee,
+        fdr=task.fdr,
+        bounds=None if error_rates is None else error_rates.bounds,
         absent=named.absent,
         questions=tuple(graph.node_ids[questions].tolist()),
     )
@@ -260,6 +315,8 @@ class _Ranking(NamedTuple):
     places: LabelPlaces
     scoring: Scoring
     turns: list[Turn]
+    weights: Floats | None
+    is_learned: bool
 
 
 def _rank(
@@ -295,7 +352,24 @@ def _rank(
         respace=_respace(graph, estimator, names, rng) if learns else None,
         on_step=on_step,
     )
-    return _Ranking(embedding, notes, space, evidence, places, scoring, turns)
+    return _Ranking(embedding, notes, space, evidence, places, scoring, turns, weights, learns or bool(notes))
+
+
+def _error_rates(
+    ranking: _Ranking, indicator: Mask, surroundings: Axes, rates: str, rng: np.random.Generator
+) -> ErrorRates:
+    """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored anew."""
+    space, scoring = ranking.space, ranking.scoring
+
+    def score(left: Mask) -> Floats:
+        return scoring.score(scoring.mixed(gather(space, left, surroundings, ranking.weights).views))
+
+    scores = scoring.score(scoring.mixed(ranking.evidence.views))[~indicator.any(axis=1)]
+    weights = None
+    if rates == "differ" or ranking.weights is not None:
+        means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+        weights = class_weights((l2_rows(space.centred) @ means.T).argmax(axis=1), indicator)
+    return make_error_rates(scores, fold_scores(indicator, score, rng), weights, seed=child_seed(rng))
 
 
 def require_labels(graph: Graph, labels: Labels) -> None:
@@ -381,8 +455,10 @@ def id_array(ids: IdArray) -> pa.Array:
     return pa.array(ids.tolist(), pa.int64() if ids.dtype == np.int64 else pa.string())
 
 
-def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scoring) -> pa.Table:
-    """Return how the parts of the score rank the unlabelled nodes."""
+def _evidence(
+    graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scoring, error_rates: ErrorRates | None
+) -> pa.Table:
+    """Return how the parts of the score rank the unlabelled nodes, and their p-values and q-values."""
     weighted = evidence.views * (scoring.weights / scoring.spread)
     parts: dict[str, Floats | None] = {
         "no_class_fits": weighted[:, 2:4].sum(axis=1),
@@ -392,7 +468,11 @@ def _evidence(graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scori
     if scoring.neighbours is not None:
         parts["neighbourhood"] = scoring.score(scoring.around(evidence.views))
     columns = {part: _ranks(parts[part], unlabelled) for part in EVIDENCE}
-    return _table(graph, unlabelled, {**columns, "doubt": pa.array(evidence.doubt[unlabelled], pa.float64())})
+    columns["doubt"] = pa.array(evidence.doubt[unlabelled], pa.float64())
+    nothing = np.full(int(unlabelled.sum()), None)
+    columns["p_value"] = pa.array(nothing if error_rates is None else error_rates.p, pa.float64())
+    columns["q_value"] = pa.array(nothing if error_rates is None else error_rates.q, pa.float64())
+    return _table(graph, unlabelled, columns)
 
 
 def _ranks(values: Floats | None, rows: Mask) -> pa.Array:

@@ -35,7 +35,7 @@ def _labelled_rows(labels: Labels) -> dict[Any, Row]:
 
 
 def _unlabelled_rows(found: Discovery) -> list[Row]:
-    """Return a row for each entry of `found.nodes`; a node with a group is a candidate, all others are predicted."""
+    """Return a row for each entry of `found.nodes`; selected nodes are candidates, all others are predicted."""
     has_estimate = found.has_estimate
     # with one labelled class and no estimate there is nothing that a probability could be based on
     has_probability = has_estimate or len(found.coverage.classes) > 1
@@ -46,12 +46,14 @@ def _unlabelled_rows(found: Discovery) -> list[Row]:
             "best; %s",
             limit if has_probability else "with one labelled class, there is no probability",
         )
-    columns = [
-        found.nodes[name].to_pylist() for name in ("group", "name", "likely_class", "unseen_probability")
-    ]
+    elif not found.select():
+        logger.warning("no candidates are reported: %s", found.select().sentence)
+    names = ("selected", "group", "name", "likely_class", "unseen_probability")
+    columns = [found.nodes[name].to_pylist() for name in names]
     rows: list[Row] = []
-    for group, name, likely, p, doubt in zip(*columns, found.evidence["doubt"].to_pylist(), strict=True):
-        if has_estimate and group is not None:
+    doubts = found.evidence["doubt"].to_pylist()
+    for selected, group, name, likely, p, doubt in zip(*columns, doubts, strict=True):
+        if selected and group is not None:
             rows.append((name or group, p, "candidate"))
         else:
             labelled = 1 - p if has_estimate else 1.0

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unseen.discovery.guarantees import (
+    FDR,
+    NO_GUARANTEE,
+    Bounds,
+    Guarantee,
+    NewNodes,
+    Selection,
+    check_fdr,
+    describe_list,
+)
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted
 from unseen.ids import as_ids, match_ids
@@ -83,6 +93,8 @@ class FoundClass:
         ``new-1``, ``new-2``, ...: what `Discovery.nodes` calls it in the column ``group``; `name` when not given.
     name_confidence : float or None
         Share of its nodes that the name fits; None where it has no name.
+    fdr : float or None
+        False discovery rate of the list that its nodes come from; None where they have no error rate.
 
     Examples
     --------
@@ -102,6 +114,7 @@ class FoundClass:
     probability: float
     group: str = ""
     name_confidence: float | None = None
+    fdr: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", self.group or self.name)
@@ -192,8 +205,10 @@ class Discovery:
     nodes : pyarrow.Table
         One row for each unlabelled node, in the order of the graph: ``node``, ``unseen_probability`` (of
         belonging to a class nobody labelled), ``likely_class`` (its class otherwise; null where no class is
-        labelled), ``group`` (the found class it is in, null for none) and ``name`` (the class known by name that
-        it is of, null where none fits or none was given).
+        labelled), ``group`` (the found class it is in, null for none), ``name`` (the class known by name that
+        it is of, null where none fits or none was given) and ``selected`` (whether it is in the list with the false
+        discovery rate `fdr`). Groups consist of the selected nodes; where none is selected, of nodes with a
+        probability above 0.5, which have no error rate.
     classes : tuple of FoundClass
         The found classes, the largest first.
     count : ClassCount
@@ -206,7 +221,15 @@ class Discovery:
         The vectors of all nodes that it worked with.
     evidence : pyarrow.Table
         Where the probabilities come from: ``node`` and the columns `EVIDENCE`, null where a part was not used; and
-        ``doubt``, the probability of another labelled class than ``likely_class``, if it is of one.
+        ``doubt``, the probability of another labelled class than ``likely_class``, if it is of one; ``p_value``, the
+        share of labelled nodes that score at least as high without their label, and ``q_value``, the lowest false
+        discovery rate of a list that has the node; both null where the guarantee does not hold.
+    guarantee : Guarantee
+        Whether the list and the bounds have an error rate (``holds``), and why not (``reason``).
+    fdr : float
+        False discovery rate of the list of selected nodes.
+    bounds : Bounds or None
+        Bounds of the numbers of nodes; None where the guarantee does not hold.
     absent : tuple of str
         Classes given by name that no node seems to be of.
     questions : tuple
@@ -223,7 +246,7 @@ class Discovery:
     >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
     >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
     >>> result.nodes.column_names
-    ['node', 'unseen_probability', 'likely_class', 'group', 'name']
+    ['node', 'unseen_probability', 'likely_class', 'group', 'name', 'selected']
     >>> len(result.reasons(result.classes[0].members[0]))
     3
     """
@@ -235,6 +258,9 @@ class Discovery:
     coverage: LabelCoverage
     embedding: Embedding
     evidence: pa.Table
+    guarantee: Guarantee = NO_GUARANTEE
+    fdr: float = FDR
+    bounds: Bounds | None = None
     absent: tuple[str, ...] = ()
     questions: tuple[Node, ...] = ()
     labels: Labels | None = None
@@ -261,6 +287,54 @@ class Discovery:
         """
         return self.self_test.auroc is not None and not self.self_test.failed
 
+    @property
+    def shown_classes(self) -> tuple[FoundClass, ...]:
+        """The found classes that outputs show: none where nothing is estimated and no node is selected."""
+        return tuple(each for each in self.classes if self.has_estimate or each.fdr is not None)
+
+    @property
+    def new_nodes(self) -> NewNodes:
+        """How many unlabelled nodes belong to missing classes: the expected number and a lower bound."""
+        expected = self.coverage.expected_unseen if self.has_estimate else None
+        return NewNodes(expected, None if self.bounds is None else self.bounds.at_least, self.guarantee)
+
+    def select(self, fdr: float | None = None) -> Selection:
+        """Return the nodes of a list with a false discovery rate, and a sentence about it.
+
+        Parameters
+        ----------
+        fdr : float, optional
+            Lists like this are on average at most this share false; that of :func:`unseen.discover` when not given.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> data = unseen.planted_partition(200, 4, random_state=0)
+        >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
+        >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
+        >>> selected = result.select(fdr=0.2)
+        >>> len(selected) >= len(result.select(fdr=0.1)), selected.sentence[-36:]
+        (True, 'same rate, from the labelled classes.')
+        """
+        fdr = self.fdr if fdr is None else check_fdr(fdr)
+        nodes: list[Node] = []
+        if self.bounds is not None:
+            rows = np.flatnonzero(self.evidence.column("q_value").to_numpy() <= fdr)
+            nodes = self.evidence.column("node").take(rows).to_pylist()
+        at_least = self.new_nodes.at_least
+        return Selection(nodes, fdr=fdr, sentence=describe_list(len(nodes), fdr, at_least, self.guarantee))
+
+    def at_most_false(self, above: float) -> int | None:
+        """Return how many nodes with a probability above this belong to labelled classes, at most.
+
+        The bound holds for all values of `above` at once, with a probability of 95 %. None where the guarantee does
+        not hold.
+        """
+        if self.bounds is None:
+            return None
+        listed = self.nodes.column("unseen_probability").to_numpy() > above
+        return self.bounds.at_most_false(self.evidence.column("p_value").to_numpy()[listed])
+
     def reasons(self, node: Node) -> tuple[Reason, ...]:
         """Return why an unlabelled node got its probability, the strongest part first."""
         nodes = self.evidence.column("node").to_numpy()
@@ -276,7 +350,7 @@ class Discovery:
                 reasons.append(Reason(part, rank, f"{SENTENCES[part][rank < 0.5]} ({more})"))
         return tuple(reasons)
 
-    def accept(self, names: Mapping[str, str], *, at_least: float = 0.0) -> Labels:
+    def accept(self, names: Mapping[str, str], *, at_least: float = 0.0, fdr: float | None = None) -> Labels:
         """Return the labels with found groups added to them as classes.
 
         Parameters
@@ -286,6 +360,8 @@ class Discovery:
             group without a name (an empty one, or none given) is left out.
         at_least : float
             Only nodes whose probability of being new is at least this.
+        fdr : float, optional
+            Only nodes of the list with this false discovery rate; those of the groups when not given.
 
         Examples
         --------
@@ -299,7 +375,12 @@ class Discovery:
         from unseen.discovery.accept import accept
 
         labels = Labels.from_values([None] * len(self.embedding.node_ids), self.embedding.node_ids)
-        return accept(labels if self.labels is None else self.labels, self.nodes, names, at_least=at_least)
+        labels = labels if self.labels is None else self.labels
+        return accept(labels, self.nodes_with_rates(), names, at_least=at_least, fdr=fdr)
+
+    def nodes_with_rates(self) -> pa.Table:
+        """Return `nodes` with the column ``q_value`` of `evidence`, as :meth:`save` writes it."""
+        return self.nodes.append_column("q_value", self.evidence.column("q_value"))
 
     def predictions(self) -> pa.Table:
         """Return a class for every node, in the order of the graph.
@@ -309,9 +390,9 @@ class Discovery:
         pyarrow.Table
             ``node``, ``class``, ``probability`` and ``status``. The status is ``labelled`` (the given class, several
             joined by ``|``, with probability 1), ``predicted`` (the labelled class that fits best) or ``candidate``
-            (a found class such as ``new-1``, or the name that it is known by). The probability of a predicted class is
-            that of belonging to a labelled class, times that of this class among them; the probability of a candidate
-            is that of belonging to a missing class.
+            (a selected node: its found class such as ``new-1``, or the name of that). The probability of a predicted
+            class is that of belonging to a labelled class, times that of this class among them; the probability of a
+            candidate is that of belonging to a missing class.
 
         Examples
         --------
@@ -333,7 +414,7 @@ class Discovery:
         return summary(self)
 
     def to_json(self, *, every_member: bool = False) -> dict[str, Any]:
-        """Return everything but the table of nodes, for JSON; numbers are None and classes empty without an estimate.
+        """Return everything but the table of nodes, for JSON; estimates are None where there is no basis for them.
 
         Parameters
         ----------
@@ -348,8 +429,15 @@ class Discovery:
             "unlabelled": self.nodes.num_rows,
             "has_estimate": known,
             "expected_unseen": coverage["expected_unseen"],
+            "guarantee": {
+                **asdict(self.guarantee),
+                "fdr": self.fdr,
+                "selected": int(np.sum(self.nodes.column("selected").to_numpy())),
+                "at_least": self.new_nodes.at_least,
+                "sentence": self.select().sentence,
+            },
             "count": self.count.to_dict() if known else None,
-            "classes": [each.to_dict(every_member=every_member) for each in self.classes] if known else [],
+            "classes": [each.to_dict(every_member=every_member) for each in self.shown_classes],
             "absent": list(self.absent),
             "questions": list(self.questions),
             "self_test": {**asdict(self.self_test), "failed": self.self_test.failed},
@@ -365,4 +453,4 @@ class Discovery:
         """Write the nodes (.parquet, .csv, .tsv, also .gz) or, as .json, everything else with all members."""
         from unseen.discovery.save import write_result
 
-        write_result(path, self.nodes, self.to_json(every_member=True))
+        write_result(path, self.nodes_with_rates(), self.to_json(every_member=True))

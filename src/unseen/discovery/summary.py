@@ -40,9 +40,11 @@ def summary(discovery: Discovery) -> str:
         )
         for part in (headline(discovery), count_sentence(discovery.count) + groups):
             lines += textwrap.wrap(part, WIDTH)
-        for each in discovery.classes:
-            lines += ["", *_class_lines(each)]
-    else:
+    for part in error_sentences(discovery):
+        lines += textwrap.wrap(part, WIDTH)
+    for each in discovery.shown_classes:
+        lines += ["", *_class_lines(each)]
+    if not discovery.has_estimate:
         lines += textwrap.wrap(NO_ESTIMATE, WIDTH)
         ranking = ", ".join(f"{node} ({p:.2f})" for node, p in top_nodes(discovery))
         lines += textwrap.wrap(ranking, WIDTH, initial_indent="  ", subsequent_indent="  ")
@@ -72,6 +74,16 @@ def headline(discovery: Discovery) -> str:
     )
 
 
+def error_sentences(discovery: Discovery) -> list[str]:
+    """Return the lower bound and the error rate of the list, or why there are none."""
+    at_least, sentence = discovery.new_nodes.at_least, discovery.select().sentence
+    bound = [discovery.new_nodes.sentence] if at_least else []
+    shown = discovery.shown_classes
+    no_rate = shown and all(each.fdr is None for each in shown)
+    groups = f"The candidate classes consist of nodes with a probability above {CERTAIN:g}; they have no error rate."
+    return [*bound, sentence, *([groups] if no_rate else [])]
+
+
 def count_sentence(count: ClassCount) -> str:
     """Return the number of new classes as a sentence."""
     if not count.best:
@@ -95,7 +107,8 @@ def as_table(discovery: Discovery) -> str:
     from unseen.shown import html_table
 
     texts = discovery.texts
-    if not discovery.has_estimate:
+    rates = " ".join(error_sentences(discovery))
+    if not discovery.shown_classes and not discovery.has_estimate:
         ranking = top_nodes(discovery)
         columns: dict[str, list[object]] = {
             "node": [node for node, _ in ranking],
@@ -103,18 +116,20 @@ def as_table(discovery: Discovery) -> str:
         }
         if texts:
             columns["text"] = [texts.get(node) for node, _ in ranking]
-        return html_table(f"{NO_ESTIMATE} {discovery.self_test.verdict}", columns)
+        return html_table(f"{rates} {NO_ESTIMATE} {discovery.self_test.verdict}", columns)
+    shown = discovery.shown_classes
     columns = {
-        "class": [c.group if c.name == c.group else f"{c.name} ({c.group})" for c in discovery.classes],
-        "nodes": [c.size for c in discovery.classes],
-        "probability": [c.probability for c in discovery.classes],
-        "about": [", ".join(c.caption) for c in discovery.classes],
-        "typical members": [", ".join(str(node) for node in c.members[:TYPICAL]) for c in discovery.classes],
+        "class": [c.group if c.name == c.group else f"{c.name} ({c.group})" for c in shown],
+        "nodes": [c.size for c in shown],
+        "probability": [c.probability for c in shown],
+        "error rate": ["no error rate" if c.fdr is None else f"at most {100 * c.fdr:.3g} %" for c in shown],
+        "about": [", ".join(c.caption) for c in shown],
+        "typical members": [", ".join(str(node) for node in c.members[:TYPICAL]) for c in shown],
     }
     if texts:
-        columns["text of the first"] = [texts.get(c.members[0]) for c in discovery.classes]
-    sentences = (headline(discovery), count_sentence(discovery.count), discovery.self_test.verdict)
-    return html_table(" ".join(sentences), columns)
+        columns["text of the first"] = [texts.get(c.members[0]) for c in shown]
+    sentences = [headline(discovery), count_sentence(discovery.count)] if discovery.has_estimate else []
+    return html_table(" ".join([*sentences, rates, discovery.self_test.verdict]), columns)
 
 
 def _class_lines(each: FoundClass) -> list[str]:
@@ -124,7 +139,9 @@ def _class_lines(each: FoundClass) -> list[str]:
     name = ""
     if each.name_confidence is not None:
         name = f" ({each.name}, which fits {100 * each.name_confidence:.0f} % of the nodes)"
-    facts = f"{each.group}{name}: {counted(each.size, 'node')}, mean probability {each.probability:.2f}{near}{inside}"
+    rate = "" if each.fdr is not None else ", no error rate"
+    size = f"{counted(each.size, 'node')}{rate}"
+    facts = f"{each.group}{name}: {size}, mean probability {each.probability:.2f}{near}{inside}"
     lines = textwrap.wrap(facts, WIDTH, subsequent_indent="  ")
     typical = ", ".join(str(node) for node in each.members[:TYPICAL])
     for title, text in ((about, ", ".join(each.caption)), ("typical", typical)):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unseen.discovery.calibration import calibration_error
-from unseen.discovery.result import CERTAIN, Discovery
+from unseen.discovery.result import Discovery
 from unseen.errors import InputError, counted
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
@@ -40,7 +40,7 @@ class Truth:
     n_classes : int
         Hidden classes among them.
     n_flagged, n_flagged_hidden : int
-        Compared nodes with a probability above 0.5, and those of them that belong to hidden classes.
+        Compared nodes in candidate classes, and those of them that belong to hidden classes.
 
     Examples
     --------
@@ -69,13 +69,13 @@ class Truth:
         --------
         >>> print(Truth(n_hidden=10, n_nodes=50, n_flagged=8, n_flagged_hidden=6).summary())
         In truth, 10 of 50 unlabelled nodes belong to hidden classes.
-        Of the 8 flagged nodes (probability above 0.5), 6 do (75 %).
+        Of the 8 nodes in candidate classes, 6 do (75 %).
         """
-        nodes, flagged = counted(self.n_nodes, "unlabelled node"), counted(self.n_flagged, "flagged node")
+        nodes, flagged = counted(self.n_nodes, "unlabelled node"), counted(self.n_flagged, "node")
         share = self.n_flagged_hidden / max(self.n_flagged, 1)
         return (
             f"In truth, {self.n_hidden:,} of {nodes} belong to hidden classes.\n"
-            f"Of the {flagged} (probability above {CERTAIN:g}), {self.n_flagged_hidden:,} do ({100 * share:.0f} %)."
+            f"Of the {flagged} in candidate classes, {self.n_flagged_hidden:,} do ({100 * share:.0f} %)."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,6 +108,7 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
     indicator = labels.indicator[rows[compared]].toarray()
     new = ~(indicator & ~hidden_columns).any(axis=1)
     p = discovery.nodes.column("unseen_probability").to_numpy()[compared]
+    flagged = discovery.nodes.column("group").is_valid().to_numpy()[compared]
     agreement = Truth()
     if not labels.is_multilabel:
         guess = (
@@ -123,8 +124,8 @@ def compare(discovery: Discovery, labels: Labels) -> Truth:
         n_hidden=int(new.sum()),
         n_nodes=len(compared),
         n_classes=int((indicator.any(axis=0) & hidden_columns).sum()),
-        n_flagged=int((p > CERTAIN).sum()),
-        n_flagged_hidden=int((p[new] > CERTAIN).sum()),
+        n_flagged=int(flagged.sum()),
+        n_flagged_hidden=int(flagged[new].sum()),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import scipy.sparse as sp
 
@@ -34,6 +34,8 @@ def explore(
     budget: int = 20,
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
+    fdr: float = 0.1,
+    rates: Literal["same", "differ"] = "same",
     random_state: RandomState = 0,
     on_step: Progress = None,
 ) -> Subject:
@@ -59,6 +61,8 @@ def explore(
         Number of nodes to suggest.
     n_classes, names : optional
         Number and names of missing classes, as for :func:`unseen.discover`.
+    fdr, rates
+        Error rate of the list of selected nodes, and how classes were labelled, as for :func:`unseen.discover`.
     random_state : None, int or Generator
         Seed.
     on_step : callable, optional
@@ -114,6 +118,8 @@ def explore(
         method=embedding or method,
         n_classes=n_classes,
         names=names,
+        fdr=fdr,
+        rates=rates,
         random_state=rng,
         on_step=on_step,
     )

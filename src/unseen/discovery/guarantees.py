@@ -1,0 +1,392 @@
+"""Lists of nodes with a false discovery rate, and bounds that hold with a probability of 95 %.
+
+The labels are dealt into folds. The nodes of a fold are scored without the labels of the fold, as unlabelled nodes are,
+so that their scores show how high a node of a labelled class may score. The p-value of an unlabelled node is the share
+of labelled nodes that score at least as high (Bates et al. 2023; AdaDetect, 2022). Lists by Benjamini and Hochberg's
+rule are false in at most the chosen share on average, and the bounds hold for all lists at once, if labels were drawn
+at random from the labelled classes. Folds share labels, so this is measured and not a theorem:
+docs/explanation/guarantees.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from unseen.discovery.space import Floats
+from unseen.errors import InputError, counted
+from unseen.ids import Mask
+
+FDR = 0.1
+"""False discovery rate of a list where no other is asked for."""
+N_FOLDS = 20
+"""Folds of the labels; each costs one more scoring of all nodes."""
+SURE = 0.95
+"""Probability with which all bounds hold together."""
+N_PATHS = 1000
+"""Simulated paths behind the bounds."""
+ALLOWANCE = 2.0
+"""Scores depend on each other: the bounds count so many times fewer labels, and the share of nodes of labelled classes
+is raised by so many standard errors."""
+MIN_LABELS = 20
+"""With fewer labels there is no guarantee."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Whether lists and bounds have an error rate, and under which assumption.
+
+    Parameters
+    ----------
+    holds : bool
+        Whether they have one.
+    reason : str
+        Why they have none; empty where they have one.
+    assumption : str
+        What has to be true of the labels.
+
+    Examples
+    --------
+    >>> Guarantee(False, "There are fewer than 20 labels.").sentence
+    'No error rate: there are fewer than 20 labels.'
+    """
+
+    holds: bool
+    reason: str = ""
+    assumption: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The reason or the assumption as a sentence."""
+        if self.holds:
+            return f"Error rates hold if {self.assumption}."
+        return f"No error rate: {self.reason[0].lower()}{self.reason[1:]}"
+
+
+NO_GUARANTEE = Guarantee(False, "No error rate was computed.")
+
+
+@dataclass(frozen=True)
+class NewNodes:
+    """How many unlabelled nodes belong to missing classes.
+
+    Parameters
+    ----------
+    expected : float or None
+        Sum of the probabilities; None where nothing can be estimated.
+    at_least : int or None
+        Lower bound, 95 % sure; None where the guarantee does not hold.
+    guarantee : Guarantee
+        Under which assumption.
+
+    Examples
+    --------
+    >>> NewNodes(610.2, 509, Guarantee(True, assumption="labels were drawn at random")).sentence
+    'At least 509 nodes belong to classes without a label (95 % sure, if labels were drawn at random).'
+    """
+
+    expected: float | None
+    at_least: int | None
+    guarantee: Guarantee
+
+    @property
+    def sentence(self) -> str:
+        """The lower bound as a sentence."""
+        if self.at_least is None:
+            return self.guarantee.sentence
+        verb = "belongs" if self.at_least == 1 else "belong"
+        return (
+            f"At least {counted(self.at_least, 'node')} {verb} to classes without a label "
+            f"({100 * SURE:.0f} % sure, if {self.guarantee.assumption})."
+        )
+
+
+class Selection(tuple[str | int, ...]):
+    """The nodes of a list, in the order of the graph, and a sentence about its error rate.
+
+    Examples
+    --------
+    >>> selection = Selection(["a", "b"], fdr=0.1, sentence="2 nodes are listed.")
+    >>> len(selection), "a" in selection, selection.nodes
+    (2, True, ('a', 'b'))
+    """
+
+    fdr: float
+    sentence: str
+
+    def __new__(cls, nodes: list[str | int], *, fdr: float, sentence: str) -> Selection:  # noqa: D102
+        selection = super().__new__(cls, nodes)
+        selection.fdr, selection.sentence = fdr, sentence
+        return selection
+
+    @property
+    def nodes(self) -> tuple[str | int, ...]:
+        """The ids as a plain tuple."""
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        return f"Selection({counted(len(self), 'node')}, false discovery rate {self.fdr:g})"
+
+    __str__ = __repr__
+
+
+SAME_RATE = "your labels were drawn at random, at about the same rate, from the labelled classes"
+DIFFERENT_RATES = "your labels were drawn at random within each class"
+
+
+def find_guarantee(
+    n_labels: int,
+    n_classes: int,
+    *,
+    is_concentrated: bool,
+    is_homophilous: bool,
+    has_names: bool,
+    has_several: bool,
+    has_types: bool,
+    has_begun: bool,
+    has_learned: bool,
+    rates_differ: bool,
+) -> Guarantee:
+    """Return whether error rates hold for these labels; where one condition fails, with the reason.
+
+    Parameters
+    ----------
+    n_labels, n_classes : int
+        Labelled nodes and labelled classes.
+    is_concentrated, is_homophilous : bool
+        Whether labels lie in one region of their classes; whether linked nodes share classes.
+    has_names, has_several, has_types : bool
+        Whether classes were given by name, nodes have several labels, nodes have types.
+    has_begun : bool
+        Whether answers named classes that have too few labels to learn from.
+    has_learned : bool
+        Whether the embedding was learned from labels.
+    rates_differ : bool
+        Whether classes may have been labelled at different rates.
+    """
+    conditions = {
+        "The labels are concentrated in one region of their classes.": is_concentrated,
+        "There is one labelled class.": n_classes < 2,
+        f"There are fewer than {MIN_LABELS} labels.": n_labels < MIN_LABELS,
+        "Missing classes were given by name.": has_names,
+        "The graph is heterophilous.": not is_homophilous,
+        "Nodes have several labels.": has_several,
+        "Nodes have types.": has_types,
+        "Answers named classes that have fewer than 5 labels.": has_begun,
+        "The embedding was learned from labels.": has_learned,
+    }
+    for reason, fails in conditions.items():
+        if fails:
+            return Guarantee(False, reason)
+    return Guarantee(True, assumption=DIFFERENT_RATES if rates_differ else SAME_RATE)
+
+
+def check_fdr(fdr: object) -> float:
+    """Return a false discovery rate, or raise an error that says what is allowed."""
+    if isinstance(fdr, bool) or not isinstance(fdr, (int, float)) or not 0 < fdr < 1:
+        msg = f"`fdr` is a share between 0 and 1, such as 0.1, got {fdr!r}"
+        raise InputError(msg)
+    return float(fdr)
+
+
+def describe_list(n_selected: int, fdr: float, at_least: int | None, guarantee: Guarantee) -> str:
+    """Return what can be said of a list of so many nodes."""
+    percent = f"{100 * fdr:.3g} %"
+    if not guarantee.holds:
+        return guarantee.sentence
+    if n_selected:
+        verb = "is" if n_selected == 1 else "are"
+        return (
+            f"{counted(n_selected, 'node')} {verb} selected; lists like this are on average at most {percent} false, "
+            f"if {guarantee.assumption}."
+        )
+    if at_least:
+        return f"Too few labels for a list at {percent}: no node is selected."
+    return f"No node is selected at {percent}: no class is missing, or there are too few labels to show it."
+
+
+def fold_scores(indicator: Mask, score: Callable[[Mask], Floats], rng: np.random.Generator) -> Floats:
+    """Return a score for each labelled node that does not know the node's label.
+
+    Parameters
+    ----------
+    indicator : boolean ndarray, shape (n, c)
+        The labels.
+    score : callable
+        Returns the scores of all nodes by an indicator with fewer labels.
+    rng : Generator
+        Deals the labelled nodes of each class into folds.
+    """
+    labelled = np.flatnonzero(indicator.any(axis=1))
+    first = indicator[labelled].argmax(axis=1)
+    order = labelled[np.lexsort((rng.random(len(labelled)), first))]
+    fold = (np.arange(len(order)) + rng.integers(N_FOLDS)) % N_FOLDS
+    scores = np.full(len(indicator), np.nan)
+    for k in np.unique(fold):
+        rows = order[fold == k]
+        left = indicator.copy()
+        left[rows] = False
+        scores[rows] = score(left[:, left.any(axis=0)])[rows]
+    return scores[labelled]
+
+
+def class_weights(nearest: npt.NDArray[np.int64], indicator: Mask) -> Floats:
+    """Return how many nodes each labelled node stands for: unlabelled nodes nearest to its class, per label of it.
+
+    Parameters
+    ----------
+    nearest : ndarray, shape (n,)
+        Number of the class whose mean is nearest to each node.
+    indicator : boolean ndarray, shape (n, c)
+        The labels.
+    """
+    labelled = indicator.any(axis=1)
+    n, m = int(labelled.sum()), int((~labelled).sum())
+    near = np.bincount(nearest[~labelled], minlength=indicator.shape[1])
+    stands_for = (near + 2 * m / n) / (indicator.sum(axis=0) + 2)
+    return np.asarray(stands_for[indicator[labelled].argmax(axis=1)])
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """How many unlabelled nodes belong to labelled classes, at most, among all of them and in any cut of the ranking.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Unlabelled nodes.
+    n_old : int
+        The largest number of nodes of labelled classes that the p-values do not contradict.
+    places, exceeded : ndarray
+        At most `exceeded` of the nodes of labelled classes have a p-value of at most `places`; all at once.
+    """
+
+    n_nodes: int
+    n_old: int
+    places: Floats
+    exceeded: Floats
+
+    @property
+    def at_least(self) -> int:
+        """How many nodes belong to classes without a label, at least."""
+        return self.n_nodes - self.n_old
+
+    def at_most_false(self, listed: Floats) -> int:
+        """Return how many nodes with the p-values `listed` belong to labelled classes, at most; for all cuts at once.
+
+        `listed` is a cut of the ranking: the smallest p-values of all.
+        """
+        outside = [int((listed > place).sum()) for place in self.places]
+        bound = (self.exceeded + outside).min() if len(self.places) else len(listed)
+        return int(min(len(listed), self.n_old, bound))
+
+
+class ErrorRates(NamedTuple):
+    """p-values of the unlabelled nodes, and what follows from them.
+
+    Parameters
+    ----------
+    p : ndarray, shape (m,)
+        One p-value for each unlabelled node: small where a missing class is likely.
+    q : ndarray, shape (m,)
+        The lowest false discovery rate of a list that has the node.
+    bounds : Bounds
+        Bounds of the numbers of nodes.
+    """
+
+    p: Floats
+    q: Floats
+    bounds: Bounds
+
+
+def make_error_rates(
+    scores: Floats, labelled_scores: Floats, weights: Floats | None = None, *, seed: int
+) -> ErrorRates:
+    """Return the error rates of unlabelled nodes with these scores.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (m,)
+        Scores of the unlabelled nodes.
+    labelled_scores : ndarray, shape (n,)
+        Scores of the labelled nodes, each without its own label.
+    weights : ndarray, shape (n,), optional
+        How many nodes each labelled node stands for, where classes were labelled at different rates.
+    seed : int
+        Seed of the simulated paths.
+
+    Examples
+    --------
+    >>> rates = make_error_rates(np.r_[np.zeros(900), np.full(100, 9.0)], np.linspace(-1, 1, 400), seed=0)
+    >>> int((rates.q <= 0.1).sum()), rates.bounds.at_least > 80
+    (100, True)
+    """
+    w = np.ones(len(labelled_scores)) if weights is None else weights
+    order = np.argsort(labelled_scores)
+    above = np.r_[np.cumsum(w[order][::-1])[::-1], 0.0]
+    reached = above[np.searchsorted(labelled_scores[order], scores, side="left")]
+    p = (w.mean() + reached) / (w.mean() + w.sum())
+    n_effective = float(w.sum() ** 2 / np.square(w).sum())
+    n = int(n_effective / ALLOWANCE)
+    grid = _grid(n)
+    places = grid / (n + 1)
+    counts = np.array([int((p <= place).sum()) for place in places])
+    n_old, m = 0, len(p)
+    highest = m if len(grid) else 0
+    while n_old < highest:  # bisection: no node of a labelled class is always possible
+        middle = (n_old + highest + 1) // 2
+        if (counts <= _exceeded(middle, n, grid, seed) + m - middle).all():
+            n_old = middle
+        else:
+            highest = middle - 1
+    n_old = n_old if len(grid) else m
+    bounds = Bounds(m, n_old, places, _exceeded(n_old, n, grid, seed))
+    return ErrorRates(p, _q_values(p, n_effective), bounds)
+
+
+def _q_values(p: Floats, n_effective: float) -> Floats:
+    """Return Benjamini and Hochberg's adjusted p-values, times the share of nodes of labelled classes (Storey)."""
+    m = len(p)
+    allowance = 1 + ALLOWANCE / np.sqrt(n_effective)
+    share_old = min(1.0, allowance * (1 + int((p > 0.5).sum())) / max(m / 2, 1))
+    order = np.argsort(p, kind="stable")
+    ratios = share_old * p[order] * m / np.arange(1, m + 1)
+    q = np.empty(m)
+    q[order] = np.minimum(np.minimum.accumulate(ratios[::-1])[::-1], 1.0)
+    return q
+
+
+def _grid(n: int) -> npt.NDArray[np.int64]:
+    """Return 1, 2, 3, ... and then numbers that grow by 30 %, up to n."""
+    steps, k = [], 1.0
+    while k <= n:
+        steps.append(int(k))
+        k = max(k + 1, k * 1.3)
+    return np.array(steps, dtype=np.int64)
+
+
+def _exceeded(n_old: int, n: int, grid: npt.NDArray[np.int64], seed: int) -> Floats:
+    """Return for each k how many of `n_old` uniform numbers lie below the k-th smallest of n others, at most.
+
+    One simulated path in twenty exceeds the returned bound anywhere on the grid.
+    """
+    rng = np.random.default_rng(seed)
+    if not len(grid):
+        return np.zeros(0)
+    shapes = np.diff(np.r_[0, grid, n + 1])
+    shares = rng.standard_gamma(shapes, (N_PATHS, len(shapes)))
+    places = np.cumsum(shares, axis=1)[:, :-1] / shares.sum(axis=1, keepdims=True)
+    counts, before = np.zeros(places.shape, dtype=np.int64), np.zeros(N_PATHS)
+    total = np.zeros(N_PATHS, dtype=np.int64)
+    for k in range(len(grid)):
+        chance = np.clip((places[:, k] - before) / (1 - before), 0, 1)
+        total = total + rng.binomial(n_old - total, chance)
+        counts[:, k], before = total, places[:, k]
+    ordered = np.sort(counts, axis=0)
+    ranks = [np.searchsorted(ordered[:, k], counts[:, k]) for k in range(len(grid))]
+    rank = np.sort(np.max(ranks, axis=0))[int(np.ceil(SURE * N_PATHS)) - 1]
+    return np.asarray(ordered[rank], dtype=np.float64)

@@ -1,0 +1,175 @@
+"""Lists with an error rate and bounds: on simulated scores, on planted graphs, and the conditions that they have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.discovery.guarantees import (
+    class_weights,
+    describe_list,
+    find_guarantee,
+    fold_scores,
+    make_error_rates,
+)
+from unseen_paper.bench.worlds import draw_labels
+
+
+def simulate(rng: np.random.Generator, n_new: int, shift: float) -> tuple[Any, np.ndarray]:
+    """Return the error rates of 600 scores of labelled classes and of `n_new` higher ones, and which are new."""
+    new = np.arange(600 + n_new) >= 600
+    return make_error_rates(rng.normal(size=len(new)) + shift * new, rng.normal(size=200), seed=0), new
+
+
+@pytest.mark.slow
+def test_lists_are_as_false_as_they_say_and_bounds_hold() -> None:
+    rng = np.random.default_rng(0)
+    shares, power, held = {0.05: [], 0.1: [], 0.2: []}, [], []
+    for _ in range(60):
+        rates, new = simulate(rng, 150, 3.0)
+        for fdr, values in shares.items():
+            listed = rates.q <= fdr
+            values.append((~new[listed]).mean() if listed.any() else 0.0)
+        power.append(new[rates.q <= 0.1].mean() if (rates.q <= 0.1).any() else 0)
+        cuts = [rates.p <= np.quantile(rates.p, share) for share in (0.05, 0.1, 0.3, 0.6)]
+        bounds_hold = [(~new[cut]).sum() <= rates.bounds.at_most_false(rates.p[cut]) for cut in cuts]
+        held.append(rates.bounds.at_least <= new.sum() and all(bounds_hold))
+    for fdr, values in shares.items():
+        assert np.mean(values) <= fdr + 2 * np.std(values) / 60**0.5
+    assert np.mean(power) > 0.5
+    assert np.mean(held) >= 0.93
+
+
+def test_nothing_new_gives_no_list_and_no_bound() -> None:
+    rng = np.random.default_rng(1)
+    cases = [simulate(rng, 0, 0.0)[0] for _ in range(40)]
+    assert np.mean([(rates.q <= 0.1).any() for rates in cases]) <= 0.1
+    assert np.mean([rates.bounds.at_least == 0 for rates in cases]) >= 0.9
+
+
+def test_scores_of_a_fold_do_not_know_its_labels() -> None:
+    indicator = np.zeros((60, 3), dtype=bool)
+    indicator[np.arange(45), np.arange(45) % 3] = True
+    known = []
+
+    def score(left: np.ndarray) -> np.ndarray:
+        known.append(left.any(axis=1))
+        return left.any(axis=1).astype(float)
+
+    assert (fold_scores(indicator, score, np.random.default_rng(0)) == 0).all()
+    assert len(known) == 20
+    assert (np.sum([~labelled[:45] for labelled in known], axis=0) == 1).all()
+
+
+def test_rare_labels_of_a_class_count_for_more() -> None:
+    indicator = np.zeros((100, 2), dtype=bool)
+    indicator[:20, 0] = indicator[20:25, 1] = True
+    weights = class_weights(np.repeat([0, 1, 0, 1], [20, 5, 25, 50]), indicator)
+    assert weights[24] > 3 * weights[0]
+
+
+def test_a_selection_has_nodes_and_a_sentence(case: Any) -> None:
+    found = case.found
+    assert found.guarantee.holds
+    selected = found.select(fdr=0.1)
+    table = found.nodes.to_pylist()
+    assert list(selected) == list(selected.nodes) == [row["node"] for row in table if row["selected"]]
+    assert selected.sentence.startswith(f"{len(selected)} nodes are selected; lists like this are on average")
+    assert "if your labels were drawn at random, at about the same rate" in selected.sentence
+    assert set(found.select(fdr=0.02)) <= set(selected) <= set(found.select(fdr=0.3))
+    truth = {node for node, code in enumerate(case.data.labels.codes) if code in (1, 4)}
+    assert len(set(selected) - truth) <= 0.15 * len(selected)
+    assert 0.7 * len(truth) < found.new_nodes.at_least <= len(truth)
+    for above in (0.3, 0.5, 0.9):
+        listed = {row["node"] for row in table if row["unseen_probability"] > above}
+        assert len(listed - truth) <= found.at_most_false(above=above) < len(listed)
+    report = found.to_json()["guarantee"]
+    assert report["holds"]
+    assert (report["selected"], report["fdr"], report["at_least"]) == (
+        len(selected),
+        0.1,
+        found.new_nodes.at_least,
+    )
+    assert found.new_nodes.sentence in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.1, "0.1", True, float("nan")])
+def test_an_error_rate_that_is_no_share_is_refused(case: Any, value: object) -> None:
+    with pytest.raises(unseen.InputError, match="`fdr` is a share between 0 and 1"):
+        case.found.select(fdr=value)
+
+
+def test_other_label_rates_make_a_weaker_assumption(case: Any) -> None:
+    found = unseen.discover(case.data.graph, case.labels, rates="differ", random_state=0)
+    assert "drawn at random within each class" in found.select().sentence
+    with pytest.raises(unseen.InputError, match="unknown choice of `rates` 'often'"):
+        unseen.discover(case.data.graph, case.labels, rates="often")
+
+
+USUAL = {
+    "is_concentrated": False,
+    "is_homophilous": True,
+    "has_names": False,
+    "has_several": False,
+    "has_types": False,
+    "has_begun": False,
+    "has_learned": False,
+    "rates_differ": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"is_concentrated": True}, "concentrated"),
+        ({"n_classes": 1}, "one labelled class"),
+        ({"n_labels": 19}, "fewer than 20 labels"),
+        ({"has_names": True}, "by name"),
+        ({"is_homophilous": False}, "heterophilous"),
+        ({"has_several": True}, "several labels"),
+        ({"has_types": True}, "types"),
+        ({"has_begun": True}, "Answers"),
+        ({"has_learned": True}, "learned from labels"),
+    ],
+)
+def test_each_condition_has_its_reason(change: dict[str, Any], reason: str) -> None:
+    guarantee = find_guarantee(**{"n_labels": 20, "n_classes": 2, **USUAL, **change})
+    assert not guarantee.holds
+    assert reason in guarantee.reason
+    assert find_guarantee(20, 2, **USUAL).holds
+
+
+@pytest.mark.slow
+def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    data = unseen.planted_partition(
+        1000, 5, degree_within=4, degree_between=0.5, words_of_class=2, random_state=0
+    )
+    labels = draw_labels(data, "corner of each class", 0.2, ["c0"], random_state=0)
+    found = unseen.discover(data.graph, labels, random_state=0)
+    assert not found.guarantee.holds
+    assert (len(found.select()), found.new_nodes.at_least, found.at_most_false(above=0.5)) == (0, None, None)
+    assert "concentrated in one region" in found.guarantee.reason
+    assert found.guarantee.sentence == found.select().sentence == found.new_nodes.sentence
+    assert found.guarantee.sentence in " ".join(str(found).split())
+    assert found.guarantee.sentence in found._repr_html_()
+    report = found.to_json()
+    assert (report["guarantee"]["holds"], report["guarantee"]["reason"]) == (False, found.guarantee.reason)
+    assert found.classes
+    assert all(each.fdr is None for each in found.classes)
+    assert "no error rate" in str(found)
+    assert not any(found.nodes["selected"].to_pylist())
+    with caplog.at_level("WARNING", logger="unseen"):
+        assert "candidate" not in found.predictions()["status"].to_pylist()
+    assert any("no candidates are reported" in message for message in caplog.messages)
+
+
+def test_a_list_without_nodes_has_its_own_sentence(case: Any) -> None:
+    guarantee = case.found.guarantee
+    assert describe_list(0, 0.1, 4, guarantee) == "Too few labels for a list at 10 %: no node is selected."
+    assert "no class is missing, or there are too few labels" in describe_list(0, 0.1, 0, guarantee)
+    assert describe_list(1, 0.05, 4, guarantee).startswith("1 node is selected; lists like this are")
+    assert replace(case.found.new_nodes, at_least=1).sentence.startswith("At least 1 node belongs to")
