@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 DEMO := -e '.[viz,label,neural]'
+PAGE := src/unseen/explorer/page
+NODE := $(VENV)/node/node_modules/.bin
 DEV := -e '.[dev]' -e ./paper
 STAMPED := pyproject.toml paper/pyproject.toml constraints.txt src/unseen/__init__.py
 
@@ -26,7 +28,7 @@ help:         ## list these targets
 demo: $(VENV)/.demo         ## set up everything and find hidden classes in a bundled graph
 	@$(BIN)/unseen demo
 
-test: lint types pytest     ## set up everything and run all checks: ruff, mypy, pytest
+test: lint types pytest     ## set up everything and run all checks: ruff, prettier, tsc, mypy, pytest
 
 quick: $(VENV)/.dev         ## run the tests that need no browser, no data and little time
 	env -u UNSEEN_DATA OMP_NUM_THREADS=1 $(BIN)/pytest -q -m "not slow and not browser and not processes"
@@ -55,9 +57,11 @@ hostile: $(VENV)/.dev       ## read 10,000 hostile files and update the app 300 
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tests/hostile/run.py 10500 --out paper/docs/notes/hostile.md
 	OMP_NUM_THREADS=1 UNSEEN_HOSTILE_UPDATES=300 $(BIN)/pytest -q tests/hostile
 
-lint: $(VENV)/.dev          ## check the code with ruff
+lint: $(VENV)/.dev $(VENV)/.node   ## check the code with ruff, and JavaScript and styles with prettier and tsc
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@test ! -x $(NODE)/tsc || { cd $(PAGE) && set -x && $(CURDIR)/$(NODE)/prettier --check '*.js' '*.css' '*.ts' '*.json' && \
+		$(CURDIR)/$(NODE)/tsc -p jsconfig.json && ! grep -nE '.{101,}' *.js *.css; }
 
 types: $(VENV)/.dev         ## check the types with mypy
 	$(BIN)/mypy
@@ -73,6 +77,12 @@ $(VENV)/.demo: $(STAMPED)
 $(VENV)/.dev: $(STAMPED)
 	$(call install,$(DEV))
 	@touch $@ $(VENV)/.demo
+
+# node and npm are not Python's: without them the JavaScript of the page is not checked
+$(VENV)/.node: $(PAGE)/package.json $(PAGE)/package-lock.json | $(VENV)/.dev
+	@mkdir -p $(VENV)/node && cp $^ $(VENV)/node
+	@if command -v npm >/dev/null; then (cd $(VENV)/node && npm ci --silent --no-audit --no-fund) && touch $@; \
+		else echo "no npm here: the JavaScript of the page is not checked" >&2; fi
 
 clean:        ## delete the environment and everything that was built
 	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache

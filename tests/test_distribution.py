@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import unseen
+from unseen.explorer.html import SCRIPTS
 
 ROOT = Path(unseen.__file__).parents[2]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -57,6 +58,9 @@ def test_wheel_and_sdist_hold_what_they_must(dist: Path) -> None:
         "unseen/data/published.json",
     } <= inside
     assert {"unseen/explorer/page/page.html", "unseen/explorer/page/style.css"} <= inside
+    scripts = {f"unseen/explorer/page/{name}.js" for name in SCRIPTS}
+    assert scripts == {name for name in inside if name.endswith((".js", ".ts"))}
+    assert not any(name.startswith("unseen/explorer/page/") and name.endswith(".json") for name in inside)
     others = ("tests/", "tools/", "docs/", "paper/", "unseen_paper/")
     assert not any(name.startswith(others) for name in inside)
     assert {name.partition("/")[0] for name in inside} == {"unseen", f"unseen-{unseen.__version__}.dist-info"}

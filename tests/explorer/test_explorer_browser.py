@@ -135,7 +135,7 @@ def test_a_node_tells_its_probability_and_why(browser: Any) -> None:
     assert "90 %" in told
     assert "new-1: </script>, blue" in told
     assert "No labelled class fits it" in told
-    assert "Of 2 neighbours, none have a label and 2 probably belong to a hidden class" in told
+    assert "Of 2 neighbours, none have a label and 2 probably belong to a missing class" in told
 
 
 def test_search_by_keys_alone(browser: Any) -> None:

@@ -18,6 +18,14 @@ from unseen.explorer.layout import Progress
 from unseen.randomness import RandomState
 
 
+SCRIPTS = (
+    *("data", "elements", "draw", "map", "moves", "pictures", "selection", "panels"),
+    *("panel-classes", "panel-questions", "panel-selection", "panel-labels", "panel-node"),
+    *("table", "answers", "progress", "legend", "search", "main"),
+)
+"""The scripts of a page, in the order in which they run."""
+
+
 def write_explorer(
     subject: Subject,
     path: AnyPath,
@@ -95,8 +103,7 @@ def _folder() -> Traversable:
 
 
 def _style_and_script() -> tuple[str, str]:
-    names = sorted(file.name for file in _folder().iterdir() if file.name.endswith(".js"))
-    body = "\n".join((_folder() / name).read_text("utf-8") for name in names)
+    body = "\n".join((_folder() / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
     return (_folder() / "style.css").read_text("utf-8"), f'"use strict";\n(() => {{\n{body}\n}})();\n'
 
 

@@ -1,0 +1,293 @@
+// Owns the answers: they go to the server that this page came from, which has them on disk before
+// it says so; without a server they stay in the page until they are downloaded.
+const server = page.server ?? null;
+const original = values.slice();
+/** @type {{ session: string | null | undefined, revision: number, findings: number, undo: number,
+ *   own: [string, Value][][], state: State | null, shown?: string }} */
+const saved = { session: null, revision: 0, findings: 0, undo: 0, own: [], state: null };
+
+/** The classes there are, the most frequent first. */
+function classNames() {
+  const counts = new Map();
+  for (let i = 0; i < n; i += 1)
+    for (const name of labelsOf(i)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+}
+
+/** The most likely classes of some nodes: predicted, then those of neighbours, then all others. */
+function likelyNames(rows) {
+  const votes = new Map(),
+    vote = (name, weight) => {
+      if (name) votes.set(name, (votes.get(name) ?? 0) + weight);
+    };
+  for (const i of rows.slice(0, 200)) {
+    if (doubts) vote(doubts[at]?.likely_class, 9);
+    vote(named(byKey.predicted, i), 1 - (chance(i) ?? 0));
+    for (const j of [...neighboursOf(i)].slice(0, 50))
+      for (const name of labelsOf(j)) vote(name, 1);
+  }
+  const most = [...votes].sort((a, b) => b[1] - a[1]).map(([name]) => name),
+    all = [...new Set([...most, ...classNames()])];
+  return (doubts ? [...new Set([all[0], ...rows.flatMap(labelsOf), ...all])] : all)
+    .filter(Boolean)
+    .slice(0, 9);
+}
+
+/** Buttons and a field that give nodes a class. */
+function answerForm(rows, where) {
+  const give = (label) => answer(rows, { label }, null, where);
+  const named = likelyNames(rows).map((name, k) =>
+    make(
+      "button",
+      {
+        type: "button",
+        class: "answer",
+        "data-key": `${where}-${k + 1}`,
+        onclick: () => give(name),
+      },
+      make("kbd", {}, String(k + 1)),
+      " ",
+      make("span", { class: "id" }, name),
+    ),
+  );
+  const input = make("input", {
+    type: "text",
+    id: `${where}-class`,
+    list: "classes",
+    autocomplete: "off",
+    placeholder: "Another or a new class",
+    "aria-label": "Another or a new class",
+    onkeydown: (event) => {
+      if (event.key === "Enter" && input.value.trim()) {
+        event.preventDefault();
+        give(input.value.trim());
+      } else if (event.key === "Escape") input.blur();
+    },
+  });
+  const act = (key, text, action) =>
+    make(
+      "button",
+      {
+        type: "button",
+        class: "answer",
+        "data-key": `${where}-${key}`,
+        onclick: () => answer(rows, { action }, null, where),
+      },
+      make("kbd", {}, key),
+      ` ${text}`,
+    );
+  return make(
+    "div",
+    { class: "answers", role: "group", "aria-label": "Answers" },
+    ...named,
+    input,
+    button(
+      "Label",
+      () => {
+        if (input.value.trim()) give(input.value.trim());
+        else input.focus();
+      },
+      { class: "primary", "data-key": `${where}-label` },
+    ),
+    act("u", "unknown", "unknown"),
+    act("s", "skip", "skip"),
+    rows.some((i) => labelsOf(i).length) ? act("c", "clear", "clear") : null,
+  );
+}
+
+/**
+ * Save an answer about nodes, and show it only when it is saved.
+ * @param {number[]} rows
+ * @param {{ label?: string, action?: string }} given
+ * @param {string | null} what what to tell the reader
+ * @param {string} where the panel that the answer comes from
+ */
+async function answer(rows, { label, action }, what = null, where = "") {
+  if (!rows.length) {
+    say("There is no node left to answer about");
+    return;
+  }
+  const asked = queue()[at],
+    checks = where === "next" && doubts;
+  if (checks && action === "skip") {
+    advance(asked);
+    return;
+  } // the label stays as it is
+  const reply = await send("answers", {
+    node: rows.map((i) => page.ids[i]),
+    label,
+    action: checks && label !== undefined ? "confirm" : action,
+  });
+  if (!reply) return;
+  tell(
+    `${what ?? `${count(rows.length, "node", "nodes")}: ${label ?? action}`}, saved` +
+      (server ? "" : " in this page; download the labels when you are done"),
+  );
+  if (where === "next") advance(asked);
+  else if (where === "chosen") choose([]);
+}
+
+async function undo() {
+  if (!saved.undo) {
+    say("There is no answer left to undo");
+    return;
+  }
+  if (await send("undo", {})) tell("The last answer is undone, saved");
+}
+
+const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+/** Ask the server and take what it says; what went wrong is shown, and nothing else changes. */
+async function send(name, body) {
+  try {
+    const state = server ? await ask(name, body) : local(name, body);
+    follow(state);
+    return state;
+  } catch (error) {
+    alarm(`Not saved: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+async function ask(name, body) {
+  const reply = await fetch(
+    name,
+    body === undefined
+      ? {}
+      : {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify(body),
+        },
+  ).catch(() => {
+    throw new Error("the server does not answer; is `unseen label` still running?");
+  });
+  const content = await reply
+    .json()
+    .catch(() => ({ error: `the server answered ${reply.status}` }));
+  if (!reply.ok) throw new Error(content.error ?? `the server answered ${reply.status}`);
+  return content;
+}
+
+/** Do what the server does, for a page from disk. */
+function local(name, body) {
+  let changes;
+  if (name === "undo") changes = (saved.own.pop() ?? []).map(([node, before]) => [node, before]);
+  else {
+    if (
+      body.label !== undefined &&
+      (/[|\p{C}]/u.test(body.label) ||
+        /^(-1|nan|NA|N\/A|<NA>|None|null|NULL)$/.test(body.label) ||
+        body.label.length > 200)
+    )
+      throw new Error(`a class cannot be called ${short(body.label, 40)}`);
+    const statuses = { skip: "skipped", unknown: "unknown", confirm: "confirmed" };
+    const value = [body.label === undefined ? [] : [body.label], statuses[body.action] ?? ""];
+    saved.own.push(body.node.map((node) => [node, values[rowOf(node)]]));
+    changes = body.node.map((node) => [node, value]);
+  }
+  return { revision: saved.revision + 1, changes, undo: saved.own.length };
+}
+
+/** Take a state: changes of this and of other windows, and what an update found. */
+function follow(state) {
+  if (saved.session && state.session && state.session !== saved.session) {
+    location.reload();
+    return;
+  }
+  let touched = false;
+  for (const [node, value] of state.changes) {
+    const i = rowOf(node);
+    if (i < 0 || JSON.stringify(values[i]) === JSON.stringify(value)) continue;
+    values[i] = value;
+    relabel(i);
+    touched = true;
+  }
+  Object.assign(saved, {
+    session: state.session,
+    revision: state.revision,
+    undo: state.undo,
+    state,
+  });
+  if (state.findings) takeFindings(state.findings, state.update.number);
+  else if (touched) {
+    if (!doubts) at = 0;
+    fillClasses();
+    refresh();
+    fillPanels();
+  }
+  fillProgress();
+}
+
+/** What was found anew: the map stays, and what changed is ringed. */
+function takeFindings(findings, number) {
+  const look = (i) => [
+    named(byKey.overview ?? byKey.predicted, i),
+    Math.round(4 * (chance(i) ?? 0)),
+  ];
+  const before = Array.from({ length: n }, (_, i) => look(i)),
+    key = now().key,
+    held = state.selected;
+  take(findings);
+  for (let i = 0; i < n; i += 1) relabel(i);
+  changed = new Set(
+    [...before.keys()].filter((i) => {
+      const [name, step] = look(i);
+      return name !== before[i][0] || Math.abs(step - before[i][1]) > 1;
+    }),
+  );
+  saved.findings = number;
+  doubts = null;
+  at = 0;
+  fillColourings(byKey[key] ? key : page.start);
+  makeGroups();
+  state.selected = held;
+  fillClasses();
+  refresh();
+  fillPanels();
+  tell(`Updated: ${count(changed.size, "node looks", "nodes look")} different now`);
+}
+
+const alarm = (text) => {
+  byId("alarm").textContent = text;
+  byId("alarm").hidden = !text;
+};
+const tell = (text) => {
+  alarm("");
+  byId("told").textContent = text;
+  say(text);
+};
+
+function fillClasses() {
+  byId("classes").replaceChildren(...classNames().map((name) => make("option", { value: name })));
+}
+
+/** Save all labels and answers. Where a label was corrected, `replaces` names the old one. */
+function downloadLabels() {
+  const rows = [];
+  values.forEach(([labels, status], i) => {
+    const replaced = labels.length ? original[i][0].filter((name) => !labels.includes(name)) : [];
+    const size = Math.max(labels.length, replaced.length, status ? 1 : 0);
+    for (let k = 0; k < size; k += 1)
+      rows.push([page.ids[i], labels[k] ?? labels[0] ?? "", replaced[k] ?? "", k ? "" : status]);
+  });
+  const used = [0, 1, ...[2, 3].filter((k) => rows.some((row) => row[k]))];
+  download(
+    "labels.csv",
+    csv([["node", "label", "replaces", "status"], ...rows].map((row) => used.map((k) => row[k]))),
+  );
+  tell(`${count(rows.length, "row", "rows")} saved as labels.csv`);
+}
+
+/** Look for answers of other windows, and for the end of an update. */
+async function poll() {
+  if (!document.hidden || saved.state?.update?.running) {
+    try {
+      follow(await ask(`state?revision=${saved.revision}&findings=${saved.findings}`));
+      if (byId("alarm").textContent.startsWith("Lost")) alarm("");
+    } catch (error) {
+      alarm(`Lost the server: ${messageOf(error)}`);
+    }
+  }
+  setTimeout(poll, saved.state?.update?.running ? 400 : 1500);
+}

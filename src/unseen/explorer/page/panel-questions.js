@@ -1,0 +1,192 @@
+// Owns the panel Questions: one question after another, answered by keys. Suspicious labels are a
+// queue too.
+let at = 0,
+  doubts = null;
+
+const queue = () => doubts ?? page.suggestions ?? [];
+const isOpen = (row) =>
+  row.row === null ||
+  (doubts ? statusOf(row.row) !== "confirmed" : !labelsOf(row.row).length && !statusOf(row.row));
+
+/** The next question that has no answer yet. */
+function current() {
+  const rows = queue();
+  while (at < rows.length && !isOpen(rows[at])) at += 1;
+  return rows[at] ?? null;
+}
+
+/** Go on to the question after `asked`, unless its answer has led there already. */
+function advance(asked) {
+  if (queue()[at] === asked) at += 1;
+  fillSuggestions();
+  const row = current();
+  if (row && row.row !== null && !panelOf("next").hidden) showQuestion(row.row);
+}
+
+function showQuestion(i) {
+  state.selected = i;
+  fillNode();
+  if (isShown(i) && !byId("map-view").hidden) goTo(i);
+  else redraw();
+}
+
+function fillSuggestions() {
+  const panel = panelOf("next"),
+    row = current(),
+    rows = queue(),
+    left = rows.slice(at).filter(isOpen).length;
+  const lead = row
+    ? `${doubts ? "Doubtful labels" : "Questions"}: ${left.toLocaleString("en")} left`
+    : rows.length
+      ? "All of these are answered."
+      : "There is nothing left to suggest.";
+  const parts = [make("h2", { class: "lead" }, lead)];
+  if (row)
+    parts.push(
+      ...question(row),
+      make(
+        "p",
+        { class: "small soft", id: "keys" },
+        "Keys: 1 to 9 a class, n a new class, u unknown, s skip, backspace undo.",
+      ),
+    );
+  else if (server) parts.push(make("p", {}, "An update finds what to ask next."));
+  if (doubts)
+    parts.push(
+      button(
+        "Back to the suggestions",
+        () => {
+          doubts = null;
+          at = 0;
+          fillSuggestions();
+        },
+        { class: "link" },
+      ),
+    );
+  if (page.suggestions?.length)
+    parts.push(
+      button("Save as CSV", exportSuggestions, {
+        id: "export",
+        class: "link",
+        title: "Ids are written unchanged, also those that a spreadsheet would take for a formula",
+      }),
+    );
+  const later = rows.slice(at + 1).filter(isOpen);
+  parts.push(
+    make(
+      "ul",
+      {},
+      ...later
+        .slice(0, CARDS)
+        .map((other) =>
+          make(
+            "li",
+            { class: "card" },
+            other.row === null ? make("span", { class: "id" }, other.node) : link(other.row),
+            make("p", { class: "small soft" }, reasonOf(other)),
+          ),
+        ),
+    ),
+  );
+  fill(panel, ...parts);
+}
+
+const reasonOf = (row) =>
+  row.reason ??
+  `labelled ${row.label}, but ${row.likely_class} fits better (${percent(row.probability)})`;
+
+function question(row) {
+  if (row.row === null)
+    return [
+      make("p", { class: "id" }, row.node),
+      make("p", { class: "small" }, reasonOf(row)),
+      make("p", { class: "warning" }, "This node is not on the map; label it in the file."),
+    ];
+  const i = row.row,
+    p = chance(i);
+  return [
+    make(
+      "article",
+      { class: "card question" },
+      wholeText(i),
+      make("h3", {}, link(i, null)),
+      make("p", { class: "small" }, reasonOf(row)),
+      p === null
+        ? null
+        : make(
+            "p",
+            { class: "small soft" },
+            `Probability of a missing class: ${percent(p)}` +
+              (row.likely_class ? ` · closest labelled class: ${row.likely_class}` : ""),
+          ),
+      answerForm([i], "next"),
+      page.features ? words(i) : null,
+      nearby(i, 8),
+    ),
+  ];
+}
+
+function exportSuggestions() {
+  const header = [
+    "node",
+    "label",
+    "replaces",
+    "status",
+    "reason",
+    "likely_class",
+    "unseen_probability",
+    "group",
+  ];
+  const rows = (page.suggestions ?? []).map((row) => [
+    row.node,
+    "",
+    row.replaces,
+    "",
+    row.reason,
+    row.likely_class,
+    (row.unseen_probability ?? 0).toFixed(4),
+    row.group,
+  ]);
+  // The mark at the start tells spreadsheets that the text is UTF-8.
+  download("suggested-nodes.csv", `\ufeff${csv([header, ...rows], [4, 5, 7])}`);
+  say(`${rows.length} nodes saved as suggested-nodes.csv`);
+}
+
+function openDoubts() {
+  doubts = page.doubts;
+  at = 0;
+  openTab("next");
+  fillSuggestions();
+  panelOf("next").focus();
+}
+
+// Keys answer the question, or label what is selected, wherever the focus is but in a field.
+document.addEventListener("keydown", (event) => {
+  if (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    /** @type {Element} */ (event.target).closest("input, select, textarea, [contenteditable]")
+  )
+    return;
+  if (event.key === "Backspace") {
+    event.preventDefault();
+    undo();
+    return;
+  }
+  const where = ["next", "chosen"].find((key) => !panelOf(key).hidden);
+  if (!where) return;
+  if (event.key === "n") {
+    const input = byId(`${where}-class`);
+    if (input) {
+      event.preventDefault();
+      input.focus();
+    }
+    return;
+  }
+  const target = panelOf(where).querySelector(`[data-key="${where}-${CSS.escape(event.key)}"]`);
+  if (target && /^[1-9usc]$/.test(event.key)) {
+    event.preventDefault();
+    target.click();
+  }
+});
