@@ -100,7 +100,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with the files that the pages speak of; `debian` and `hgb-dblp` are small there."""
     data = small_graph()
     monkeypatch.setattr("unseen.data.datasets.load_debian", lambda: data)
-    monkeypatch.setattr("unseen.data.datasets.find_dataset", lambda *_: graph_of_types())
+    monkeypatch.setattr("unseen_paper.data.published.load_dataset", lambda *_: graph_of_types())
     monkeypatch.chdir(tmp_path)
     links = pd.DataFrame(data.graph.to_networkx().edges, columns=["src", "dst"])
     links.to_csv("edges.csv", index=False)

@@ -1,6 +1,8 @@
-"""What other distributions add: entry points of `unseen.commands`, `unseen.methods` and `unseen.datasets`.
+"""What other distributions add: commands, methods, data sets and folder layouts, by entry points.
 
-What is installed says which names there are; nothing is imported until it is used.
+The groups are ``unseen.commands`` (functions written like those of this package), ``unseen.methods`` (classes),
+``unseen.datasets`` (modules with ``load_dataset(name, data_dir)`` and ``dataset_counts(name)``) and ``unseen.folders``
+(functions ``read_folder(folder, options)``). Nothing is imported until it is used.
 """
 
 from __future__ import annotations
@@ -11,14 +13,20 @@ from typing import Any, Literal
 
 from unseen.errors import UnseenError, install_hint
 
-Kind = Literal["command", "method", "data set"]
-_GROUPS = {"command": "unseen.commands", "method": "unseen.methods", "data set": "unseen.datasets"}
-IN_PAPER: dict[str, tuple[str, ...]] = {
+Kind = Literal["command", "method", "data set", "folder layout"]
+_GROUPS: dict[Kind, str] = {
+    "command": "unseen.commands",
+    "method": "unseen.methods",
+    "data set": "unseen.datasets",
+    "folder layout": "unseen.folders",
+}
+IN_PAPER: dict[Kind, tuple[str, ...]] = {
     "command": ("reproduce", "bench"),
     "method": ("line", "lshm", "lde", "mmdw", "tadw", "dgi", "appnp"),
     "data set": (
         "citeseer", "cora", "wiki", "ppi", "blogcatalog", "photo", "coauthor-cs", "hgb-dblp", "hgb-acm", "fin-ynet",
     ),
+    "folder layout": ("hgb", "ogb"),
 }  # fmt: skip
 """What the distribution of the paper's experiments adds, in the order of lists."""
 

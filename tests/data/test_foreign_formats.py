@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -250,32 +249,6 @@ def test_a_glob_and_folders_of_text(tmp_path: Path) -> None:
     (folder / "x.mtx").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="has files of several formats, such as"):
         unseen.read_graph(str(folder / "*"))
-
-
-def test_the_layout_of_ogb(tmp_path: Path) -> None:
-    raw = tmp_path / "ogbn_tiny" / "raw"
-    raw.mkdir(parents=True)
-    files = {
-        "edge": "0,1\n1,2\n",
-        "num-node-list": "4\n",
-        "num-edge-list": "2\n",
-        "node-feat": "0.5,1\n0,1\n1,0\n0,0\n",
-        "node-label": "0\nnan\n2\n0\n",
-    }
-    for name, text in files.items():
-        (raw / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
-    for folder in (raw, raw.parent):
-        data = unseen.read(folder, features=folder, labels=folder)
-        assert data.graph.node_ids.tolist() == ["0", "1", "2", "3"]
-        assert data.graph.n_edges == 2
-        assert data.graph.features[0].tolist() == [0.5, 1]
-        assert data.labels is not None
-        assert data.labels.to_pandas().tolist() == ["0", None, "2", "0"]
-    (raw / "node-feat.csv.gz").write_bytes(gzip.compress(b"0.5,1\n"))
-    with pytest.raises(InputError, match=r"has 1 row and .* says 4 nodes; they must agree"):
-        unseen.read(raw, features=raw)
-    (tmp_path / "edge.csv").write_text("src,dst\na,b\n", encoding="utf-8")
-    assert unseen.read_graph(tmp_path / "edge.csv").node_ids.tolist() == ["a", "b"]
 
 
 def test_anndata(tmp_path: Path) -> None:

@@ -65,13 +65,6 @@ def cells(path: Path) -> None:
     anndata.AnnData(obs=names, var=columns, obsp={"connectivities": sp.csr_matrix(MATRIX)}).write_h5ad(path)
 
 
-def ogb(path: Path) -> None:
-    path.with_name("num-node-list.csv").write_text("3\n", encoding="utf-8")
-    EDGES[["src", "dst"]].to_csv(path.with_name("edge.csv"), header=False, index=False)
-    pd.DataFrame(VECTORS).to_csv(path.with_name("node-feat.csv"), header=False, index=False)
-    path.with_name("node-label.csv").write_text("0\n1\n0\n", encoding="utf-8")
-
-
 MAKERS: dict[str, Make] = {
     ".csv": text(","),
     **dict.fromkeys((".tab", ".tsv"), text("\t")),
@@ -96,10 +89,9 @@ MAKERS: dict[str, Make] = {
     ".lgr": lambda path: path.write_text(LEDA, encoding="utf-8"),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db", ".duckdb"), database),
     ".h5ad": cells,
-    **dict.fromkeys(("edge.csv", "num-node-list.csv", "node-feat.csv", "node-label.csv"), ogb),
     **dict.fromkeys((".svmlight", ".svm", ".libsvm"), lambda path: dump_svmlight_file(VECTORS, np.zeros(3), str(path))),
 }  # fmt: skip
-WITHOUT_WEIGHTS = (".adjlist", ".g6", ".s6", ".lgr", "edge.csv")
+WITHOUT_WEIGHTS = (".adjlist", ".g6", ".s6", ".lgr")
 
 
 def test_there_is_a_file_of_each() -> None:

@@ -466,7 +466,7 @@ def hgb_id_of_23_digits(folder: Path) -> Made:
 def hgb_values_that_are_nan(folder: Path) -> Made:
     return {
         **_hgb(folder, "0\ta\t0\tnan,1\n1\tb\t0\t1,2\n", "0\t1\t0\t1\n"),
-        "refused": "line 1: the values are no list",
+        "refused": "line 1: the values are not a list",
     }
 
 

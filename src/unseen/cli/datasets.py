@@ -16,6 +16,8 @@ def datasets(
 ) -> None:
     """List the data sets, or load one and describe it."""
     from unseen.data.datasets import dataset_counts, dataset_names, load_dataset
+    from unseen.errors import first_of, install_hint, logger
+    from unseen.plugins import IN_PAPER, find_plugins
 
     if name is None:
         columns = {"nodes": "nodes", "edges_listed": "edges", "classes": "classes", "features": "features"}
@@ -28,6 +30,9 @@ def datasets(
         else:
             table = [["?" if value is None else str(value) for value in row.values()] for row in rows]
             print_table(list(rows[0]), table)
+        missing = [each for each in IN_PAPER["data set"] if each not in find_plugins("data set")]
+        if missing:
+            logger.info("%s come with the paper's package; %s", first_of(missing), install_hint("paper"))
         return
     data = load_dataset(name)
     classes = dict(zip(data.labels.classes, data.labels.counts.tolist(), strict=True))

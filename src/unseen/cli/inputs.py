@@ -330,9 +330,9 @@ def is_dataset(source: str) -> bool:
     path = Path(source)
     if source == STANDARD or path.exists():
         return False
-    from unseen.data.datasets import dataset_names
+    from unseen.data.datasets import dataset_names, is_dataset_name
 
-    known = source.partition(":")[0] in dataset_names()  # a year may follow
+    known = is_dataset_name(source)
     if not known and path.suffix == "" and path.parent == Path():
         from unseen.data.sources import missing_file
 

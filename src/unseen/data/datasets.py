@@ -1,4 +1,4 @@
-"""Data sets by name: the bundled graph, folders of the user's, and the graphs of the paper.
+"""Data sets by name: the bundled graph, folders of the user's, and what other distributions add.
 
 Folders in the authors' format come in through :func:`unseen.read`, like any other file.
 """
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,7 @@ from unseen.errors import DatasetError, logger, unknown_name
 from unseen.graph import Graph
 from unseen.ids import IdArray, Value
 from unseen.labels import Labels
-
-if TYPE_CHECKING:
-    from unseen.data.published import Entry
+from unseen.plugins import IN_PAPER, find_plugins, load_plugin
 
 _UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 _COUNTED = ("nodes", "edges", "classes")
@@ -104,24 +102,25 @@ DEBIAN_COUNTS = Counts(nodes=4852, edges=6928, classes=12, features=1659)
 def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...]:
     """Return the names `load_dataset` takes.
 
-    ``debian`` is part of the package, then come the published ones (:mod:`unseen.data.published`), the paper's first,
-    then the other folders in the authors' format below `data_dir` or ``UNSEEN_DATA``.
+    ``debian`` is part of the package, then come those of other distributions (the paper's graphs are in
+    `unseen-paper`), then the other folders in the authors' format below `data_dir` or ``UNSEEN_DATA``.
 
     Examples
     --------
     >>> import unseen
-    >>> unseen.dataset_names()[:6]
-    ('debian', 'citeseer', 'cora', 'wiki', 'ppi', 'blogcatalog')
+    >>> unseen.dataset_names()[0]
+    'debian'
     """
-    from unseen.data.published import PUBLISHED
-
-    listed = ("debian", *PUBLISHED)
-    parent = _user_folder(data_dir)
-    if parent is None:
-        return listed
-    folders = sorted(place.parent for place in parent.glob(f"*/{GRAPH_FILE}"))
+    parent = user_folder(data_dir)
+    folders = [] if parent is None else sorted(place.parent for place in parent.glob(f"*/{GRAPH_FILE}"))
     own = [folder.name for folder in folders if (folder / GROUP_FILE).is_file()]
-    return tuple(dict.fromkeys([*listed, *own]))
+    return tuple(dict.fromkeys(["debian", *find_plugins("data set"), *own]))
+
+
+def is_dataset_name(name: str) -> bool:
+    """Whether a name is that of a data set, perhaps of a distribution that is not installed; a year may follow."""
+    base = name.partition(":")[0]
+    return base in dataset_names() or base in IN_PAPER["data set"]
 
 
 def dataset_counts(name: str) -> dict[str, int | None]:
@@ -131,28 +130,25 @@ def dataset_counts(name: str) -> dict[str, int | None]:
 
     Examples
     --------
-    >>> dataset_counts("cora")
-    {'nodes': 2708, 'edges': 5429, 'classes': 7, 'features': 1433}
+    >>> dataset_counts("debian")
+    {'nodes': 4852, 'edges': 6928, 'classes': 12, 'features': 1659}
     """
-    from unseen.data.published import ENTRIES
-
     if name == "debian":
         return asdict(DEBIAN_COUNTS)
-    for entry in ENTRIES.values():
-        if name in (entry.name, entry.name.partition(":")[0]):
-            return asdict(entry.counts)
-    parent = _user_folder(None)
+    base = name.partition(":")[0]
+    if base in find_plugins("data set"):
+        return asdict(load_plugin("data set", base).dataset_counts(name))
+    parent = user_folder(None)
     return dict.fromkeys(asdict(DEBIAN_COUNTS)) if parent is None else stated_counts(parent / name)
 
 
 def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> Dataset:
     """Return a data set by its name.
 
-    ``debian`` comes with the package. Any other name is looked up as a folder in the authors' format
-    (``graph.txt``, ``group.txt`` and, where there are any, ``features.npz``, ``feature_names.txt`` and
-    ``meta.json``) in `data_dir` or the folder that the environment variable ``UNSEEN_DATA`` names. The published
-    ones are else made of their publishers' files, which are looked for there, too, then in the cache
-    (``UNSEEN_CACHE``, or ``unseen`` in the user's cache folder), and else downloaded, checked, and kept in the cache.
+    ``debian`` comes with the package, the paper's graphs and others with the distribution `unseen-paper`, which makes
+    them of their publishers' files and downloads these if necessary. Any other name is looked up as a folder in the
+    authors' format (``graph.txt``, ``group.txt`` and, where there are any, ``features.npz``, ``feature_names.txt`` and
+    ``meta.json``) in `data_dir` or the folder that the environment variable ``UNSEEN_DATA`` names.
     Node ids are package names for ``debian``, the numbers 0 ... n - 1 for the paper's graphs, and those of the files
     for others. A data set with a graph for each year is called ``fin-ynet:2008``.
 
@@ -176,30 +172,17 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
     >>> unseen.load_dataset("debain")
     Traceback (most recent call last):
         ...
-    unseen.errors.InputError: unknown data set 'debain'; did you mean 'debian'? Known: debian, ...
+    unseen.errors.InputError: unknown data set 'debain'; did you mean 'debian'? Known: debian...
     """
     if name == "debian":
         return load_debian()
-    from unseen.data.published import published_entry
-
-    base, colon, _ = name.partition(":")
-    entry = published_entry(name)
-    if entry is None and (colon or base not in dataset_names(data_dir)):
-        raise unknown_name("data set", name, dataset_names(data_dir))
-    return find_dataset(name, entry, data_dir)
-
-
-def find_dataset(name: str, entry: Entry | None, data_dir: str | PathLike[str] | None = None) -> Dataset:
-    """Return a data set from the user's folder, or by the registry's `entry` from its publisher's files."""
-    parent = _user_folder(data_dir)
-    place = Path(name) if parent is None else parent / name
-    if entry is None or (parent is not None and any((place / f).is_file() for f in (GRAPH_FILE, GROUP_FILE))):
-        return read_folder(place, None if entry is None else entry.counts)
-    from unseen.data.published import contents
-    from unseen.data.publishers import convert_published
-
-    folders = () if parent is None else (parent / name.partition(":")[0], parent / "sources")
-    return convert_published(entry, contents(entry, folders))
+    base, parent = name.partition(":")[0], user_folder(data_dir)
+    if base in find_plugins("data set"):
+        return cast(Dataset, load_plugin("data set", base).load_dataset(name, data_dir))
+    if name in dataset_names(data_dir) and parent is not None:
+        return read_folder(parent / name)
+    load_plugin("data set", base)  # the error says how to install it
+    raise unknown_name("data set", name, dataset_names(data_dir))
 
 
 def load_debian(path: Path = DEBIAN_FILE) -> Dataset:
@@ -329,7 +312,8 @@ def unweighted_adjacency(src: npt.ArrayLike, dst: npt.ArrayLike, n: int) -> sp.c
     return adjacency
 
 
-def _user_folder(data_dir: str | PathLike[str] | None) -> Path | None:
+def user_folder(data_dir: str | PathLike[str] | None) -> Path | None:
+    """Return the folder of the user's data sets, `data_dir` or that of ``UNSEEN_DATA``, None if there is none."""
     place = os.environ.get("UNSEEN_DATA") if data_dir is None else os.fspath(data_dir)
     if not place:
         return None
@@ -339,7 +323,7 @@ def _user_folder(data_dir: str | PathLike[str] | None) -> Path | None:
     if data_dir is not None:
         msg = f"`data_dir` is {place!r}, which is not a folder"
         raise DatasetError(msg)
-    logger.warning("UNSEEN_DATA is %r, which is not a folder; looking in the cache instead", place)
+    logger.warning("UNSEEN_DATA is %r, which is not a folder", place)
     return None
 
 

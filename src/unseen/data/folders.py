@@ -1,4 +1,4 @@
-"""Several files that are one source: a folder, a glob, and the layouts of the paper's authors and of OGB."""
+"""Several files that are one source: a folder, a glob, the layout of the paper's authors, and those of benchmarks."""
 
 from __future__ import annotations
 
@@ -6,29 +6,33 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from unseen.data.bounds import NODE_ROWS
-from unseen.data.opened import File, data_suffix
+from unseen.data.opened import data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import (
     FEATURE_FILE,
     GRAPH_FILE,
     GROUP_FILE,
-    OGB_FILES,
     Batches,
     Role,
     existing,
     format_of,
     is_pattern,
+    is_same_source,
 )
 from unseen.data.tables import Matrix, Table
-from unseen.errors import InputError, counted
+from unseen.errors import InputError
+from unseen.plugins import load_plugin
 
-_OGB = dict(zip(("edges", "nodes", "features", "labels"), OGB_FILES, strict=True))
+if TYPE_CHECKING:
+    from unseen.data.read import Data
+
+_LAYOUTS = {
+    "link.dat": "hgb",
+    **{f"{part}num-node-list.csv{packed}": "ogb" for part in ("", "raw/") for packed in ("", ".gz")},
+}
+"""Files that tell the layout of a benchmark, which another distribution reads."""
 _SYSTEM = (("/", "proc"), ("/", "sys"), ("/", "dev"))
 """Folders whose files are made up by the system when they are read."""
 _PARQUET, _TABLES = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".tab")
@@ -48,9 +52,10 @@ def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
     own = {"edges": GRAPH_FILE, "labels": GROUP_FILE, "features": FEATURE_FILE}.get(role)
     if own is not None and (path / own).is_file():
         return (path / own,)
-    ogb = _ogb_file(path, _OGB.get(role, ""))
-    if ogb is not None and _ogb_file(ogb.parent, _OGB["nodes"]) is not None:
-        return (ogb,)
+    layout = folder_layout(path)
+    if layout is not None:
+        msg = f"{str(path)!r} has the layout {layout!r}, which is read as a whole graph; name the file with the {role}"
+        raise InputError(msg)
     inside = _regular(each for each in path.rglob("*") if not each.name.startswith("."))
     for suffixes in (_PARQUET, _TABLES):
         fitting = tuple(each for each in inside if data_suffix(each) in suffixes)
@@ -59,6 +64,19 @@ def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
     lack = "Parquet or csv files" if own is None else f"a {own} and without Parquet or csv files"
     msg = f"{str(path)!r} is a folder without {lack}; `{role}` needs a file, or a folder that has one"
     raise InputError(msg)
+
+
+def folder_layout(path: Path) -> str | None:
+    """Return the name of the benchmark whose layout a folder has, or None."""
+    return next((layout for file, layout in _LAYOUTS.items() if (path / file).is_file()), None)
+
+
+def read_layout(path: Path, layout: str, others: Iterable[Any], options: Options) -> Data:
+    """Return the data of a folder in the layout of a benchmark; `others` are None, or the same folder."""
+    if any(other is not None and not is_same_source(other, path) for other in others):
+        msg = f"{str(path)!r} has its own nodes, features and labels; leave out `nodes`, `features` and `labels`"
+        raise InputError(msg)
+    return cast("Data", load_plugin("folder layout", layout)(path, options))
 
 
 def _matching(pattern: str) -> tuple[Path, ...]:
@@ -117,55 +135,3 @@ def _first_row(start: Table | Matrix) -> tuple[str, ...] | None:
     """Return the first row of a file, or its header, if it may be one."""
     layout = start.layout if isinstance(start, Table) else None
     return None if layout is None else layout.names or layout.first
-
-
-def read_ogb(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
-    """Yield a file of the Open Graph Benchmark's layout, or one that only has such a name, as text.
-
-    Its files have no header and no ids: row i is node number i, and `num-node-list` says how many there are.
-    """
-    from unseen.data import text
-
-    sizes = _ogb_file(file.path.parent, _OGB["nodes"])
-    if sizes is None:
-        yield from text.read(file, role, options, n_bytes)
-        return
-    counts = File(sizes, role, options.max_memory).read().split()
-    if len(counts) != 1 or not counts[0].isdigit() or len(counts[0]) > 18:
-        msg = f"{str(sizes)!r} must hold one number, the nodes of a single graph, got {len(counts)} entries"
-        raise InputError(msg)
-    n = int(counts[0])
-    file.require_room(0, NODE_ROWS * n)
-    numbers = pa.array(np.arange(n)).cast(pa.large_string())
-    if file.path.name.lower().startswith(_OGB["nodes"]):
-        yield Table.of(file.name, {"node": numbers})
-        return
-    plain = replace(options, header=False)
-    for batch in text.read(file, role, plain, n_bytes if role == "edges" else None):
-        if role == "edges":
-            _require_numbers(batch, n, str(sizes))
-            yield replace(batch, nodes=numbers)
-            continue
-        cells = [each.cast(pa.float64()).to_numpy() for each in batch.columns]
-        if batch.n_rows != n:
-            rows, nodes = counted(batch.n_rows, "row"), counted(n, "node")
-            msg = f"{file.name} has {rows} and {str(sizes)!r} says {nodes}; they must agree"
-            raise InputError(msg)
-        yield Matrix(file.name, np.column_stack(cells))
-
-
-def _require_numbers(edges: Table, n: int, sizes: str) -> None:
-    """Refuse edges whose ends are not node numbers below `n`."""
-    for column in edges.columns[:2]:
-        digits = pc.match_substring_regex(column, "^(0|[1-9][0-9]{0,17})$")
-        numbers = pc.if_else(digits, column, str(n)).cast(pa.int64())
-        row = pc.index(pc.less(numbers, n), False).as_py()
-        if row >= 0:
-            node = column[row].as_py()
-            msg = f"{edges.place(row)}: {node!r} is not a node; by {sizes!r} they are numbered from 0 to {n - 1}"
-            raise InputError(msg)
-
-
-def _ogb_file(folder: Path, name: str) -> Path | None:
-    places = [folder / part / f"{name}{packed}" for part in ("", "raw") for packed in (".gz", "")]
-    return next((each for each in places if each.is_file()), None)

@@ -163,9 +163,9 @@ def _find_file(project: Project, key: str, text: str) -> str:
     if path.exists():
         return f"{node_type}{path}"
     if key == GRAPH:
-        from unseen.data.datasets import dataset_names
+        from unseen.data.datasets import is_dataset_name
 
-        if name.partition(":")[0] in dataset_names():  # a year may follow
+        if is_dataset_name(name):
             return name
     msg = f"{project.place(key)}: {missing_file(path, f'correct the value of {key}')}"
     raise InputError(msg)

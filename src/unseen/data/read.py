@@ -95,7 +95,7 @@ def read(
         Text (``src, dst`` and perhaps ``weight``, with or without header; in a header also ``type`` and
         ``sign``; also ``.gz``), Parquet (a file, or a folder of files), a scipy ``.npz`` (an array ``ids`` in
         it may name the rows), a ``.mat`` with ``network``, a ``graph.txt`` or the folder that holds it; a folder with
-        ``node.dat`` and ``link.dat`` (heterogeneous graph benchmark), which brings features and labels;
+        ``node.dat`` and ``link.dat`` (heterogeneous graph benchmark, read by `unseen-paper`), with features and labels;
         anything with the Arrow interface (pandas, polars, pyarrow) with the columns
         ``src, dst[, weight][, type]``; a scipy matrix.
     nodes : path, table or sequence of ids, optional
@@ -155,10 +155,12 @@ def read(
     ['alone', '007', 'a b', 'ü']
     """
     reading = Options(**options)
-    if is_path(edges) and (Path(edges) / "link.dat").is_file():
-        from unseen.data.hgb import read_hgb
+    if is_path(edges) and Path(edges).is_dir():
+        from unseen.data.folders import folder_layout, read_layout
 
-        return read_hgb(Path(edges), nodes, features, labels)
+        layout = folder_layout(Path(edges))
+        if layout is not None:
+            return read_layout(Path(edges), layout, (nodes, features, labels, text), reading)
     if is_pyg(edges):
         from unseen.data.objects_pyg import read_hetero, usual_parts
 

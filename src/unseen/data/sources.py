@@ -31,8 +31,6 @@ Reader = Callable[["File", Role, "Options", "int | None"], Batches]
 
 GRAPH_FILE, GROUP_FILE, FEATURE_FILE = "graph.txt", "group.txt", "features.npz"
 """The files of a folder in the authors' format."""
-OGB_FILES = ("edge.csv", "num-node-list.csv", "node-feat.csv", "node-label.csv")
-"""The files of a folder of the Open Graph Benchmark: edges, nodes, features and labels."""
 
 JSON_LINES = (".jsonl", ".ndjson")
 
@@ -130,7 +128,6 @@ FORMATS: list[Format] = [
     Format("graph6", (".g6", ".s6"), _LISTS, _NETWORK[0], graph=True),
     Format("database", (".sqlite", ".sqlite3", ".db", ".duckdb"), _TABLES, "databases:read", graph=True),
     Format("AnnData", (".h5ad",), _TABLES, "unseen.anndata:read", graph=True),
-    *(Format("OGB", (name,), (r,), "folders:read_ogb") for r, name in zip(_TABLES, OGB_FILES, strict=True)),
     Format("svmlight", (".svmlight", ".svm", ".libsvm"), ("features",), "arrays:read_svmlight"),
 ]
 """Every format, once. A new one is a new entry (`FORMATS.append(...)`): all commands then read it."""

@@ -14,12 +14,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.datasets import Dataset, unweighted_adjacency
-from unseen.data.published import Entry
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.labels import Labels
 from unseen.relations import Relation
+from unseen_paper.data.hgb import read_folder
+from unseen_paper.data.published import Entry
 
 Contents = Mapping[str, bytes]
 """Content of each published file by its name, in the order of the entry; checksums have been compared before."""
@@ -109,13 +110,11 @@ def _signed(entry: Entry, contents: Contents) -> Parts:
     return graph, Labels.from_values(sectors, graph.node_ids, classes=classes)
 
 
-def _of_several_types(entry: Entry, contents: Contents) -> Parts:
-    from unseen.data.hgb import read_hgb
-
+def _of_several_types(_: Entry, contents: Contents) -> Parts:
     with tempfile.TemporaryDirectory() as folder:
         for file, content in contents.items():
             (Path(folder) / file).write_bytes(content)
-        data = read_hgb(Path(folder), called=entry.name)
+        data = read_folder(Path(folder))
     return data.graph, cast(Labels, data.labels)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from unseen.data import download
 from unseen.data.datasets import Counts
-from unseen.data.published import Entry, Source
+from unseen_paper.data import published
+from unseen_paper.data.published import ENTRIES, Entry, Source
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -67,6 +69,13 @@ class Mirror:
         handler.end_headers()
         handler.wfile.write(content)
 
+    def stream_endlessly(self, handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            while not self.closing.is_set():
+                handler.wfile.write(b"x" * 10_000)
+
     def hang(self, handler: BaseHTTPRequestHandler) -> None:
         self.closing.wait(10)
 
@@ -96,9 +105,8 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
         monkeypatch.delenv(name, raising=False)
     made = Mirror()
     monkeypatch.setenv("UNSEEN_MIRROR", made.url)
-    monkeypatch.setattr(
-        download, "PATIENCE", download.Patience(timeout=5.0, deadline=20.0, attempts=3, pause=0.0)
-    )
+    monkeypatch.setattr(published, "TIMEOUT", 1.0)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
     yield made
     made.close()
 
@@ -112,23 +120,19 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def source(file: str, content: bytes) -> Source:
+    digest = hashlib.sha256(content).hexdigest()
+    return Source("somebody/graphs", "0" * 40, f"data/{file}", len(content), digest)
+
+
 @pytest.fixture
-def published(mirror: Mirror) -> Entry:
-    """A graph of four nodes, published in the way PPI is."""
+def ppi(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Entry:
+    """A graph of four nodes in place of PPI, published in the same way."""
     mirror.files |= {"PPI.ungraph": b"0\t1\n2\t2\n1\t3", "PPI.cmty": b"0\t2\n1\t0\n"}
     sources = tuple(source(name, mirror.files[name]) for name in ("PPI.ungraph", "PPI.cmty"))
-    return Entry("ppi", Counts(nodes=4, edges=3, classes=2, features=0), sources)
-
-
-def source(file: str, content: bytes) -> Source:
-    return Source(
-        "somebody/graphs", "0" * 40, f"data/{file}", len(content), hashlib.sha256(content).hexdigest()
-    )
-
-
-@pytest.fixture
-def make_source() -> Callable[[str, bytes], Source]:
-    return source
+    entry = Entry("ppi", Counts(nodes=4, edges=3, classes=2, features=0), sources)
+    monkeypatch.setitem(ENTRIES, "ppi", entry)
+    return entry
 
 
 @pytest.fixture(scope="session")
