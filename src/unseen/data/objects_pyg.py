@@ -37,7 +37,7 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
     Weights are ``edge_weight``, or ``edge_attr`` where that is one number per edge. An edge of a ``Data`` that is
     listed in both directions is one undirected edge. Sparse ``x`` stays sparse. The attributes ``node_ids`` and
     ``feature_names``, if there are any, become those of the graph. A store of edges of a ``HeteroData`` may say with
-    ``directed`` whether they point; :func:`unseen.relations.settled` is about the others.
+    ``directed`` whether they point; :func:`unseen.relations.infer_directions` is about the others.
 
     Examples
     --------

@@ -293,8 +293,8 @@ class Intake:
         every = (self.edges, self.nodes, self.features, *self.features_by_type.values(), *self.labels)
         self.readers: list[Reader[Any]] = [reader for reader in every if reader is not None]
 
-    def data(self, *, settle: bool = False) -> Data:
-        """Read everything and put it together; `settle`: the edges say by themselves which of them point."""
+    def data(self) -> Data:
+        """Read everything and put it together."""
         readers: list[Reader[Any]] = [*self.readers, *([] if self.text is None else [self.text])]
         for reader in readers:
             reader.load()
@@ -332,7 +332,7 @@ class Intake:
         only = find_label_only(self.edges.name, rows, label_numbers, numbering) if rows else None
         if only is not None:  # misspelt ids would become new nodes in silence
             self.tell_label_only(*only)
-        graph = self._graph(edges, nodes, table, by_type, numbering, settle=settle)
+        graph = self._graph(edges, nodes, table, by_type, numbering)
         labels = labels_of(rows, label_numbers, graph.node_ids) if rows else None
         warn_of_missing_words(self.report.missing_words)
         if labels is not None and graph.stored_features:
@@ -349,8 +349,6 @@ class Intake:
         table: FeatureRows | None,
         by_type: dict[Any, FeatureRows],
         numbering: Numbering,
-        *,
-        settle: bool,
     ) -> Graph:
         """Return the graph of numbered edges with the features of all nodes, or those of each type."""
         everything = np.arange(len(numbering.ids))
@@ -368,9 +366,7 @@ class Intake:
             from unseen.data.relate import graph_of_relations  # plain graphs need none of it
 
             features = by_type if values is None else (values, names)
-            return graph_of_relations(
-                edges, nodes, features, numbering, self.options, self.report, settle, texts
-            )
+            return graph_of_relations(edges, nodes, features, numbering, self.options, self.report, texts)
         (first, second), symmetrize = numbering.columns, self.options.symmetrize
         adjacency = combined(first, second, edges.weight, numbering.ids, symmetrize, self.report)
         return Graph(adjacency, values, numbering.ids, names, texts)

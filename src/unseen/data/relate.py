@@ -16,7 +16,7 @@ from unseen.errors import InputError, counted, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Floats, IdArray, Ints, Place, Types
 from unseen.relation_graph import RelationGraph
-from unseen.relations import Relation, infer_directions, orient_entries
+from unseen.relations import Relation, orient_entries
 
 
 def graph_of_relations(
@@ -26,7 +26,6 @@ def graph_of_relations(
     numbering: Numbering,
     options: Options,
     report: Report,
-    settle: bool = False,
     texts: Any = None,
 ) -> Graph:
     """Return the graph; `features` are rows by type, or those of all nodes with the names of their columns."""
@@ -52,7 +51,7 @@ def graph_of_relations(
             matrix = _rows_of_type(str(key), by_type[str(key)], rows_of.get(str(key)), own, numbering.ids)
             stored[key] = (matrix, by_type[str(key)].names)
     return RelationGraph(
-        infer_directions(relations) if settle else relations,
+        relations,
         numbering.ids,
         None if types == (None,) else np.array(types, dtype=object)[codes],
         {key: matrix for key, (matrix, _) in stored.items()},

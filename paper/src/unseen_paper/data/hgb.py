@@ -22,7 +22,7 @@ from unseen.errors import InputError, counted, logger
 from unseen.graph import Features, Graph
 from unseen.ids import Array, Ints
 from unseen.labels import Labels
-from unseen.relations import Relation, settled
+from unseen.relations import Relation, infer_directions
 
 NODES, LINKS, LABELS, INFO = "node.dat", "link.dat", "label.dat", "info.dat"
 COLUMNS = {
@@ -51,7 +51,9 @@ def read_folder(folder: Path, options: Options | None = None) -> Data:  # noqa: 
     types = [names["nodes"].get(cells[2], cells[2]) for cells in nodes.values()]
     relations = _read_relations(_read_rows(folder / LINKS), numbers, types, names["links"])
     ids = np.array(list(numbers), dtype=np.int64)
-    graph = Graph.from_relations(settled(relations), ids, types, _read_features(nodes, types) or None)
+    graph = Graph.from_relations(
+        infer_directions(relations), ids, types, _read_features(nodes, types) or None
+    )
     labels = None
     if (folder / LABELS).is_file():
         labels = _read_labels(_read_rows(folder / LABELS), numbers, graph, names["classes"])
