@@ -119,6 +119,6 @@ def table(rows: Sequence[Row]) -> Table:
     header = tuple(f"{words},in the interval,all,seen,novel,s".split(","))
     notes = (
         "A third of the classes hidden. expected/true: share of the draws whose self-test says well or roughly, whose "
-        "number comes before it. all, seen, novel: Hungarian accuracy as docs/discovery.md defines it.",
+        "number comes before it. all, seen, novel: Hungarian accuracy as paper/docs/notes/discovery.md defines it.",
     )
     return Table("Discovery", header, lines, notes)
