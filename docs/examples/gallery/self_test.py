@@ -1,9 +1,9 @@
 """
-The self-test
-=============
+The leave-one-class-out test
+============================
 
-Discovery hides each labelled class in turn and looks how well it finds it again. The bars are the AUROC of each: 0.5 is
-chance, 1 is perfect.
+Discovery hides each labelled class in turn and measures how well it is recovered. The bars are the AUROC of each class:
+0.5 is chance, 1 is perfect.
 """
 
 import matplotlib.pyplot as plt

@@ -123,5 +123,5 @@ print(f"{(new == sections[new.index]).mean():.0%} of {len(new)} new labels are r
 # Next
 # ----
 # * Look at it: ``unseen explore edges.csv --nodes texts.csv --text texts.csv --labels labels.csv`` writes a page.
-# * :doc:`Label in your browser <labelling>`; the list of missing classes is updated as you go.
-# * :doc:`How far to trust it </discovery>`.
+# * :doc:`Label in your browser </howto/label>`; the list of missing classes is updated as you go.
+# * :doc:`How it works </explanation/discovery>`, and :doc:`what is guaranteed </explanation/guarantees>`.
