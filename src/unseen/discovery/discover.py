@@ -369,7 +369,8 @@ def _error_rates(
     if rates == "differ" or ranking.weights is not None:
         means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
         weights = class_weights((l2_rows(space.centred) @ means.T).argmax(axis=1), indicator)
-    return make_error_rates(scores, fold_scores(indicator, score, rng), weights, seed=child_seed(rng))
+    labelled_scores = fold_scores(indicator, scores, score, rng)
+    return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
 
 
 def require_labels(graph: Graph, labels: Labels) -> None:

@@ -209,13 +209,20 @@ def describe_list(n_selected: int, fdr: float, at_least: int | None, guarantee: 
     return f"No node is selected at {percent}: no class is missing, or there are too few labels to show it."
 
 
-def fold_scores(indicator: Mask, score: Callable[[Mask], Floats], rng: np.random.Generator) -> Floats:
+def fold_scores(
+    indicator: Mask, scores: Floats, score: Callable[[Mask], Floats], rng: np.random.Generator
+) -> Floats:
     """Return a score for each labelled node that does not know the node's label.
+
+    A node gets its rank among the unlabelled nodes, scored without the labels of its fold, and the score at this rank
+    of `scores`: scores of folds differ a little, which would break ties of nodes that nothing distinguishes.
 
     Parameters
     ----------
     indicator : boolean ndarray, shape (n, c)
         The labels.
+    scores : ndarray, shape (m,)
+        Scores of the unlabelled nodes by all labels.
     score : callable
         Returns the scores of all nodes by an indicator with fewer labels.
     rng : Generator
@@ -225,13 +232,17 @@ def fold_scores(indicator: Mask, score: Callable[[Mask], Floats], rng: np.random
     first = indicator[labelled].argmax(axis=1)
     order = labelled[np.lexsort((rng.random(len(labelled)), first))]
     fold = (np.arange(len(order)) + rng.integers(N_FOLDS)) % N_FOLDS
-    scores = np.full(len(indicator), np.nan)
+    unlabelled = ~indicator.any(axis=1)
+    levels = np.r_[-np.inf, np.sort(scores)]
+    matched = np.full(len(indicator), np.nan)
     for k in np.unique(fold):
         rows = order[fold == k]
         left = indicator.copy()
         left[rows] = False
-        scores[rows] = score(left[:, left.any(axis=0)])[rows]
-    return scores[labelled]
+        of_fold = score(left[:, left.any(axis=0)])
+        others, tie = np.sort(of_fold[unlabelled]), 1e-9 * np.ptp(of_fold)
+        matched[rows] = levels[np.searchsorted(others, of_fold[rows] + tie, side="right")]
+    return matched[labelled]
 
 
 def class_weights(nearest: npt.NDArray[np.int64], indicator: Mask) -> Floats:
@@ -326,6 +337,7 @@ def make_error_rates(
     (100, True)
     """
     w = np.ones(len(labelled_scores)) if weights is None else weights
+    scores = scores - 1e-9 * np.ptp(scores)  # equal scores differ by rounding
     order = np.argsort(labelled_scores)
     above = np.r_[np.cumsum(w[order][::-1])[::-1], 0.0]
     reached = above[np.searchsorted(labelled_scores[order], scores, side="left")]
@@ -334,17 +346,18 @@ def make_error_rates(
     n = int(n_effective / ALLOWANCE)
     grid = _grid(n)
     places = grid / (n + 1)
-    counts = np.array([int((p <= place).sum()) for place in places])
+    chances = _simulate_chances(n, grid, np.random.default_rng(seed))
+    counts = np.searchsorted(np.sort(p), places, side="right")
     n_old, m = 0, len(p)
     highest = m if len(grid) else 0
     while n_old < highest:  # bisection: no node of a labelled class is always possible
         middle = (n_old + highest + 1) // 2
-        if (counts <= _exceeded(middle, n, grid, seed) + m - middle).all():
+        if (counts <= _exceeded(middle, chances, seed) + m - middle).all():
             n_old = middle
         else:
             highest = middle - 1
     n_old = n_old if len(grid) else m
-    bounds = Bounds(m, n_old, places, _exceeded(n_old, n, grid, seed))
+    bounds = Bounds(m, n_old, places, _exceeded(n_old, chances, seed))
     return ErrorRates(p, _q_values(p, n_effective), bounds)
 
 
@@ -369,24 +382,28 @@ def _grid(n: int) -> npt.NDArray[np.int64]:
     return np.array(steps, dtype=np.int64)
 
 
-def _exceeded(n_old: int, n: int, grid: npt.NDArray[np.int64], seed: int) -> Floats:
+def _simulate_chances(n: int, grid: npt.NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    """Return paths of the chance that a number above one of the n smallest uniform numbers is below the next one."""
+    shapes = np.diff(np.r_[0, grid, n + 1])
+    shares = rng.standard_gamma(shapes, (N_PATHS, len(shapes)))
+    left = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray((shares / left)[:, :-1])
+
+
+def _exceeded(n_old: int, chances: Floats, seed: int) -> Floats:
     """Return for each k how many of `n_old` uniform numbers lie below the k-th smallest of n others, at most.
 
     One simulated path in twenty exceeds the returned bound anywhere on the grid.
     """
-    rng = np.random.default_rng(seed)
-    if not len(grid):
+    if not chances.size:
         return np.zeros(0)
-    shapes = np.diff(np.r_[0, grid, n + 1])
-    shares = rng.standard_gamma(shapes, (N_PATHS, len(shapes)))
-    places = np.cumsum(shares, axis=1)[:, :-1] / shares.sum(axis=1, keepdims=True)
-    counts, before = np.zeros(places.shape, dtype=np.int64), np.zeros(N_PATHS)
-    total = np.zeros(N_PATHS, dtype=np.int64)
-    for k in range(len(grid)):
-        chance = np.clip((places[:, k] - before) / (1 - before), 0, 1)
+    rng = np.random.default_rng(seed)
+    counts = np.zeros(chances.shape, dtype=np.int64)
+    total = np.zeros(len(chances), dtype=np.int64)
+    for k, chance in enumerate(chances.T):
         total = total + rng.binomial(n_old - total, chance)
-        counts[:, k], before = total, places[:, k]
+        counts[:, k] = total
     ordered = np.sort(counts, axis=0)
-    ranks = [np.searchsorted(ordered[:, k], counts[:, k]) for k in range(len(grid))]
+    ranks = [np.searchsorted(ordered[:, k], counts[:, k]) for k in range(chances.shape[1])]
     rank = np.sort(np.max(ranks, axis=0))[int(np.ceil(SURE * N_PATHS)) - 1]
     return np.asarray(ordered[rank], dtype=np.float64)

@@ -31,6 +31,7 @@ BENCHMARKS = {
     "versions": "processor time beside another version, whose Python --before names",
     "discover": "how well classes that nobody labelled are found, and with how many questions",
     "discovery": "nine graphs, a third of the classes hidden; kept in discovery.csv, so that it can be taken up again",
+    "guarantees": "error rates of discovery beside the truth; kept in guarantees.csv, so that it can be taken up again",
     "names": "missing classes that are known by name only; kept in names.csv",
     "loop": "a user who answers what suggest asks, beside random choice; kept in loop.csv",
 }
