@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -198,34 +197,6 @@ def test_link_to_itself(tmp_path: Path) -> None:
         require_writable(tmp_path / "a")
     with pytest.raises(OutputError, match="leads back to itself"), staged_folder(tmp_path / "a"):
         pass
-
-
-@pytest.mark.parametrize("folder", [False, True], ids=["file", "folder"])
-def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path: Path, folder: bool) -> None:
-    program = (
-        "import sys, time\n"
-        "from unseen.data.files import atomic_path, staged_folder\n"
-        f"with {'staged_folder' if folder else 'atomic_path'}(sys.argv[1]) as temporary:\n"
-        "    print('writing', flush=True)\n"
-        "    time.sleep(60)\n"
-    )
-    command = [sys.executable, "-c", program]
-    with (
-        subprocess.Popen([*command, tmp_path / "killed.csv"], stdout=subprocess.PIPE) as killed,
-        subprocess.Popen([*command, tmp_path / "living.csv"], stdout=subprocess.PIPE) as living,
-    ):
-        for process in (killed, living):
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"writing\n"
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-        left = names(tmp_path)
-        assert len(left) == 2
-        (tmp_path / ".unseen-00112233aabbccdd").write_text("of an unknown process")
-        atomic_write(tmp_path / "a.txt", lambda t: t.write_text("x"))
-        (kept,) = [name for name in left if f"-{living.pid}-" in name]
-        assert names(tmp_path) == sorted([".unseen-00112233aabbccdd", kept, "a.txt"])
-        living.terminate()
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, ValueError, MemoryError, SystemExit])

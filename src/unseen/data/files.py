@@ -1,25 +1,17 @@
-"""Files are written whole or not at all: a temporary file beside the target, then one rename.
-
-The name of a temporary file carries the machine and the process that made it, so that a later run
-removes what a killed process left behind and never touches what a living one still writes.
-"""
+"""Files are written whole or not at all: a temporary file beside the target, then one rename."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import functools
-import hashlib
 import os
-import platform
-import re
 import secrets
 import shutil
 import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -28,6 +20,20 @@ from unseen.errors import OutputError, UnseenError
 AnyPath = str | PathLike[str]
 STANDARD = "-"
 """The name of the standard output, and of the standard input where a file is read."""
+_temporaries: set[Path] = set()
+"""The temporary files and folders of this process."""
+_REASONS = {
+    errno.ELOOP: "it is a link that leads back to itself; remove it or choose another name",
+    errno.ENOTDIR: "{folder} is a file, not a folder; choose another place",
+    errno.EACCES: "you may not write to the folder {folder}; choose another place or change its rights",
+    errno.EPERM: "you may not write to the folder {folder}; choose another place or change its rights",
+    errno.EROFS: "the folder {folder} is read-only; choose another place",
+    errno.ENOSPC: "the disk is full; free some space or choose another disk",
+    errno.EDQUOT: "your disk quota is used up; free some space or choose another disk",
+    errno.EISDIR: "it is a folder; name a file in it",
+    errno.EEXIST: "there is a file of that name; choose another",
+    errno.ENAMETOOLONG: "the file name is too long; choose a shorter one",
+}
 
 
 @contextlib.contextmanager
@@ -45,9 +51,8 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
 def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
     """Give one temporary file a path, for files that belong together: all of them appear, or none.
 
-    Each rename is atomic; should a later one fail, the earlier ones are undone. (Only a crash of
-    the machine between two renames can leave a new file beside an old one.) What is called ``-`` is copied to the
-    standard output once it is whole.
+    Each rename is atomic; should a later one fail, the earlier ones are undone. (Only a crash of the machine between
+    two renames can leave a new file beside an old one.) A path ``-`` is copied to the standard output at the end.
     """
     if [str(path) for path in paths] == [STANDARD]:
         with tempfile.TemporaryDirectory() as place:
@@ -56,24 +61,32 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
                 shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.flush()
         return
-    targets = [_target(path) for path in paths]
-    rubbish: list[Path] = []
+    targets = [_find_target(path) for path in paths]
+    temporaries: list[Path] = []
+    old: dict[Path, Path | None] = {}
     try:
         for target in targets:
-            with explained(target):
-                rubbish.append(_create_beside(target))
-        temporaries = tuple(rubbish)
+            temporaries.append(_create_beside(target))  # noqa: PERF401  # those before a failure are removed
         with explained(*targets):
-            yield temporaries
+            yield tuple(temporaries)
         for temporary, target in zip(temporaries, targets, strict=True):
             with explained(target):
                 with contextlib.suppress(FileNotFoundError):
                     temporary.chmod(stat.S_IMODE(target.stat().st_mode))
                 _flush(temporary)
-        _rename_all(temporaries, targets, rubbish)
+        for temporary, target in zip(temporaries, targets, strict=True):
+            with explained(target):
+                if len(targets) > 1:
+                    old[target] = _copy_beside(target) if target.exists() else None
+                temporary.replace(target)
+    except BaseException:
+        for target, backup in old.items():
+            with contextlib.suppress(OSError):
+                target.unlink(missing_ok=True) if backup is None else backup.replace(target)
+        raise
     finally:
-        for leftover in rubbish:
-            leftover.unlink(missing_ok=True)
+        for path in (*temporaries, *filter(None, old.values())):
+            _remove(path)
     for folder in {target.parent for target in targets}:
         with contextlib.suppress(OSError):  # names are safe once the folder is flushed; not all systems can
             _flush(folder)
@@ -100,13 +113,12 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
     A folder that is at `target` already is replaced as a whole: look before whether that is right. When
     the block fails or is interrupted, nothing of it is left, and an older folder stays as it was.
     """
-    place = _real(Path(target))
+    place = _follow_link(Path(target))
     if place.exists() and not place.is_dir():
         msg = f"cannot write {target}: it is a file; name a folder"
         raise OutputError(msg)
     with explained(place), new_folder(place.parent):
-        _remove_leftovers(os.path.realpath(place.parent))
-        staging, old = (_temporary(place.parent) for _ in range(2))
+        staging, old = (_name_temporary(place.parent) for _ in range(2))
         try:
             staging.mkdir()
             yield staging
@@ -119,8 +131,8 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
                     old.rename(place)
                 raise
         finally:
-            _remove_folder(staging)
-            _remove_folder(old)
+            _remove(staging)
+            _remove(old)
 
 
 def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
@@ -131,14 +143,21 @@ def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
     output : path
         File that is to be written.
     inputs : iterable
-        Paths of files that are read. An existing file in a folder that is read counts as read. What is no
-        path (None, a table in memory) is passed over.
+        Paths of files that are read. An existing file in a folder that is read counts as read. Other objects (None, a
+        table in memory) are passed over.
     """
     target = Path(output)
-    paths = (Path(source) for source in inputs if isinstance(source, (str, PathLike)))
-    if any(_is_read(target, path) for path in paths):
-        msg = f"cannot write {target}: the same file is read as input and would be overwritten; choose another name"
-        raise OutputError(msg)
+    for source in inputs:
+        is_same = False
+        if isinstance(source, (str, PathLike)):
+            with contextlib.suppress(
+                OSError, RuntimeError
+            ):  # of files that do not exist, or link to themselves
+                is_inside = Path(source).is_dir() and target.resolve(strict=True).parent.samefile(source)
+                is_same = is_inside or target.samefile(source)
+        if is_same:
+            msg = f"cannot write {target}: the same file is read as input and would be overwritten; choose another name"
+            raise OutputError(msg)
 
 
 def require_writable(path: AnyPath, *, example: str | None = None) -> None:
@@ -151,11 +170,8 @@ def require_writable(path: AnyPath, *, example: str | None = None) -> None:
     example : str, optional
         Name of a file of the kind wanted, for the message where `path` is a folder.
     """
-    if str(path) == STANDARD:
-        return
-    target = _target(path, example)
-    with explained(target):
-        _create_beside(target).unlink()
+    if str(path) != STANDARD:
+        _remove(_create_beside(_find_target(path, example)))
 
 
 def keep_backup(path: AnyPath) -> Path | None:
@@ -163,7 +179,7 @@ def keep_backup(path: AnyPath) -> Path | None:
 
     Return the copy, None where there is one already.
     """
-    file = _target(path)
+    file = _find_target(path)
     backup = file.with_name(f"{file.name}.bak")
     if backup.exists() or not file.exists():
         return None
@@ -177,14 +193,20 @@ def keep_backup(path: AnyPath) -> Path | None:
 def make_folder(path: AnyPath) -> Path:
     """Make the folder `path` and those above it, where they are not there yet, and return it."""
     folder = Path(path)
-    try:
+    with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        msg = f"cannot make the folder {folder}: there is a file of that name; choose another"
-        raise OutputError(msg) from error
-    except OSError as error:
-        raise _output_error(folder, error) from error
     return folder
+
+
+def remove_temporaries() -> list[Path]:
+    """Remove the temporary files of this process, and return those that cannot be removed.
+
+    An interrupt may come between the creation of a file and the block that removes it.
+    """
+    for path in list(_temporaries):
+        with contextlib.suppress(OSError):
+            _remove(path)
+    return [path for path in _temporaries if os.path.lexists(path)]
 
 
 @contextlib.contextmanager
@@ -195,17 +217,21 @@ def explained(*targets: Path) -> Iterator[None]:
     except UnseenError:
         raise
     except OSError as error:
-        raise _output_error(targets[0], error) from error
+        target, folder = targets[0], targets[0].parent
+        reason = _REASONS.get(error.errno or 0, f"{error.strerror or error}; choose another place")
+        if error.errno == errno.ENOENT:
+            reason = "the folder {folder} does not exist; create it first"
+            if folder.is_dir():
+                reason = "the folder {folder} does not take new files; choose another place"
+        msg = f"cannot write {target}: {reason.format(folder=folder)}"
+        raise OutputError(msg) from error
 
 
-def _target(path: AnyPath, example: str | None = None) -> Path:
+def _find_target(path: AnyPath, example: str | None = None) -> Path:
+    """Return the file that is written: a link is followed, a folder or a device is refused."""
     target = Path(path)
-    try:
-        mode = target.stat().st_mode
-    except FileNotFoundError:
-        return _real(target)
-    except OSError as error:
-        raise _output_error(target, error) from error
+    with explained(target):
+        mode = target.stat().st_mode if target.exists() else stat.S_IFREG
     if stat.S_ISDIR(mode):
         like = "" if example is None else f", e.g. {target / example}"
         msg = f"cannot write {target}: it is a folder; name a file in it{like}"
@@ -213,102 +239,53 @@ def _target(path: AnyPath, example: str | None = None) -> Path:
     if not stat.S_ISREG(mode):
         msg = f"cannot write {target}: it is a device or a pipe, not a file; name a file"
         raise OutputError(msg)
-    return _real(target)
+    return _follow_link(target)
 
 
-def _is_read(target: Path, source: Path) -> bool:
-    try:
-        if target.samefile(source):
-            return True
-        return source.is_dir() and target.resolve(strict=True).parent.samefile(source)
-    except (OSError, RuntimeError):  # what does not exist, or is a link to itself, is not read
-        return False
-
-
-def _real(path: Path) -> Path:
+def _follow_link(path: Path) -> Path:
     """Return where a link leads, so that it is written through instead of replaced."""
     if not path.is_symlink():
         return path
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # older Pythons raise the latter for a link to itself
-        raise _output_error(path, OSError(errno.ELOOP, os.strerror(errno.ELOOP))) from None
+    with explained(path):
+        try:
+            return path.resolve()
+        except RuntimeError:  # of older Pythons, for a link to itself
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
 
 
-def remove_temporaries() -> list[Path]:
-    """Remove the temporary files of this process, and return those that cannot be removed.
-
-    An interrupt may come between the creation of a file and the block that removes it.
-    """
-    pattern = f".unseen-{_machine()}-{os.getpid()}-*"
-    found = [each for folder in _folders for each in folder.glob(pattern)]
-    for path in found:
-        with contextlib.suppress(OSError):
-            _remove_folder(path) if path.is_dir() else path.unlink()
-    return [path for path in found if os.path.lexists(path)]
-
-
-_folders: set[Path] = set()
-"""Where this process has made temporary files."""
-
-
-def _temporary(folder: Path, suffix: str = "") -> Path:
-    _folders.add(folder)
-    return folder / f".unseen-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
-
-
-@functools.cache
-def _machine() -> str:
-    """Return a short hash for the set of processes that this one can see: machine, start, and container."""
-    parts = [platform.node()]
-    with contextlib.suppress(OSError):
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
-        parts.append(str(Path("/proc/self/ns/pid").readlink()))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
-
-
-@functools.cache
-def _remove_leftovers(folder: str) -> None:
-    """Remove the temporary files and folders in `folder` whose process was killed; looks once per folder.
-
-    Those of living processes stay, and so do those of other machines, whose processes cannot be seen.
-    """
-    mine = re.compile(rf"\.unseen-{_machine()}-(\d+)-[0-9a-f]{{8}}(\.|$)")
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            match = mine.match(entry.name)
-            if match and not _is_running(int(match[1])):
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                else:
-                    with contextlib.suppress(OSError):
-                        Path(entry.path).unlink()
-
-
-def _is_running(process: int) -> bool:
-    if os.name != "posix":  # elsewhere the question would end the process
-        return True
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return not isinstance(error, ProcessLookupError)  # it is of another user
-    return True
-
-
-def _remove_folder(folder: Path) -> None:
-    for _ in range(20):  # a thread of a database that was interrupted may still be writing there
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-        time.sleep(0.05)
+def _name_temporary(folder: Path, suffix: str = "") -> Path:
+    path = folder / f".unseen-{secrets.token_hex(8)}{suffix}"
+    _temporaries.add(path)
+    return path
 
 
 def _create_beside(target: Path) -> Path:
     # The suffix is kept because libraries look at it. Mode 0o666 leaves the rest to the user's umask.
-    _remove_leftovers(os.path.realpath(target.parent))
-    temporary = _temporary(target.parent, target.suffix[-16:])
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    with explained(target):
+        temporary = _name_temporary(target.parent, target.suffix[-16:])
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     return temporary
+
+
+def _copy_beside(target: Path) -> Path:
+    backup = _name_temporary(target.parent)
+    try:
+        os.link(target, backup)
+    except OSError:  # a file system without hard links
+        shutil.copy2(target, backup)
+    return backup
+
+
+def _remove(path: Path) -> None:
+    """Remove a temporary file or folder."""
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+    for _ in range(20):  # a thread of a database that was interrupted may still be writing there
+        if not os.path.lexists(path):
+            _temporaries.discard(path)
+            return
+        shutil.rmtree(path, ignore_errors=True)
+        time.sleep(0.05)
 
 
 def _flush(path: Path) -> None:
@@ -317,51 +294,3 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _rename_all(temporaries: tuple[Path, ...], targets: list[Path], rubbish: list[Path]) -> None:
-    undo: list[Callable[[], object]] = []
-    try:
-        for temporary, target in zip(temporaries, targets, strict=True):
-            with explained(target):
-                if len(targets) > 1:
-                    undo.append(_way_back(target, rubbish))
-                temporary.replace(target)
-    except BaseException:
-        for step in reversed(undo):
-            with contextlib.suppress(OSError):
-                step()
-        raise
-
-
-def _way_back(target: Path, rubbish: list[Path]) -> Callable[[], object]:
-    if not target.exists():
-        return lambda: target.unlink(missing_ok=True)
-    backup = _temporary(target.parent)
-    rubbish.append(backup)
-    try:
-        os.link(target, backup)
-    except OSError:  # a file system without hard links
-        shutil.copy2(target, backup)
-    return lambda: backup.replace(target)
-
-
-def _output_error(target: Path, error: OSError) -> OutputError:
-    folder = target.parent
-    no_right = f"you may not write to the folder {folder}; choose another place or change its rights"
-    reasons = {
-        errno.ENOENT: f"the folder {folder} does not take new files; choose another place"
-        if folder.is_dir()
-        else f"the folder {folder} does not exist; create it first",
-        errno.ELOOP: "it is a link that leads back to itself; remove it or choose another name",
-        errno.ENOTDIR: f"{folder} is a file, not a folder; choose another place",
-        errno.EACCES: no_right,
-        errno.EPERM: no_right,
-        errno.EROFS: f"the folder {folder} is read-only; choose another place",
-        errno.ENOSPC: "the disk is full; free some space or choose another disk",
-        errno.EDQUOT: "your disk quota is used up; free some space or choose another disk",
-        errno.EISDIR: "it is a folder; name a file in it",
-        errno.ENAMETOOLONG: "the file name is too long; choose a shorter one",
-    }
-    reason = reasons.get(error.errno or 0) or f"{error.strerror or error}; choose another place"
-    return OutputError(f"cannot write {target}: {reason}")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import io
 import stat
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any
 
 from unseen.data.bounds import memory_of, require_memory
 from unseen.errors import InputError
@@ -60,36 +57,35 @@ class File:
         return data_suffix(self.path)
 
     def chunks(self, n_bytes: int = 1 << 22) -> Iterator[bytes]:
-        """Yield the content, unpacked (gzip is known by its first bytes, whatever the name), in pieces."""
+        """Yield the content in pieces; packed files are known by their first bytes, whatever the name."""
+        needed, packing = 0, None
         try:
             with self.path.open("rb") as raw:
                 start = raw.peek(4)[:4]
-                for kind, (sign, suffix) in _PACKINGS.items():
-                    if len(start) > 1 and start.startswith(sign):
-                        yield from self._unpacked(raw, n_bytes, kind)
-                        return
-                    if start and self.path.name.lower().endswith(suffix):
-                        msg = f"{self.name} is not a {kind} file, though its name ends in {suffix}"
-                        raise InputError(msg)
-                while piece := raw.read(n_bytes):
+                packing = next(
+                    (kind for kind, (sign, _) in _PACKINGS.items() if start.startswith(sign)), None
+                )
+                self._require_packing(packing, start)
+                counting = _CountingFile(raw)
+                stream = counting if packing is None else _unpack(counting, packing)
+                while piece := stream.read(n_bytes):
+                    if packing is not None:  # a cell of text takes some four times its letters as a value
+                        needed += memory_of(4 * len(piece), piece.count(b"\n"))
+                        size = max(self.size, counting.n_bytes)
+                        require_memory(self.name, needed, size, self.max_memory, held=False)
                     yield piece
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            kind = "zstd" if self.path.name.lower().endswith(".zst") else "gzip"
-            msg = f"{self.name} is a damaged or cut-off {kind} file; copy or download it again"
-            raise InputError(msg) from None
         except OSError as error:
             msg = f"{self.name} cannot be read: {error.strerror or error}"
+            if packing is not None and error.strerror is None:  # Arrow's error
+                msg = f"{self.name} is a damaged or cut-off {packing} file; copy or download it again"
             raise InputError(msg) from None
 
-    def _unpacked(self, packed: IO[bytes], n_bytes: int, kind: str) -> Iterator[bytes]:
-        needed, counted = 0, _Counted(packed)
-        with _unpacking(counted, kind) as file:
-            while piece := file.read(n_bytes):
-                # a cell of text takes some four times its letters as a value
-                needed += memory_of(4 * len(piece), piece.count(b"\n"))
-                size = max(self.size, counted.n_bytes)
-                require_memory(self.name, needed, size, self.max_memory, held=False)
-                yield piece
+    def _require_packing(self, packing: str | None, start: bytes) -> None:
+        """Refuse a file that is not packed as its name says."""
+        for kind, (_, suffix) in _PACKINGS.items():
+            if start and kind != packing and self.path.name.lower().endswith(suffix):
+                msg = f"{self.name} is not a {kind} file, though its name ends in {suffix}"
+                raise InputError(msg)
 
     def read(self) -> bytes:
         """Return the whole content, unpacked."""
@@ -107,23 +103,15 @@ class File:
         return io.BytesIO(self.read())
 
 
-@contextlib.contextmanager
-def _unpacking(packed: _Counted, kind: str) -> Iterator[IO[bytes]]:
-    if kind == "gzip":
-        with gzip.GzipFile(fileobj=cast(IO[bytes], packed)) as file:
-            yield cast(IO[bytes], file)
-        return
+def _unpack(packed: _CountingFile, kind: str) -> Any:
+    """Return the content of a packed file as a stream."""
     import pyarrow as pa
 
-    try:
-        with pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd") as file:
-            yield file
-    except OSError as error:  # Arrow's name for a file that is damaged
-        raise EOFError from error
+    return pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), kind)
 
 
-class _Counted:
-    """A file that counts what was read of it; pipes do not say how large they are."""
+class _CountingFile:
+    """A file that counts what was read; pipes do not say how large they are."""
 
     closed = False
 
@@ -131,7 +119,7 @@ class _Counted:
         self._file, self.n_bytes = file, 0
 
     def close(self) -> None:
-        """Leave the file to whom it belongs."""
+        """Do not close: the caller owns the file."""
 
     def read(self, size: int = -1) -> bytes:
         data = self._file.read(size)
