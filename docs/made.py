@@ -115,22 +115,22 @@ def methods_page() -> str:
         [
             f"[`{name}`](#{name})",
             f"{{py:class}}`unseen.{each.__name__}`",
-            "yes" if each.uses_features else "",
-            "yes" if each.uses_labels else "",
-            each.extra,
-            each.summary,
+            "yes" if each._traits.uses_features else "",
+            "yes" if each._traits.uses_labels else "",
+            each._traits.extra,
+            each._traits.summary,
         ]
         for name, each in classes.items()
     ]
     lines += table(["name", "class", "features", "labels", "extra", "what it does"], rows)
     for name, each in classes.items():
-        lines += [f"## {name}", "", f"{each.summary[:1].upper()}{each.summary[1:]}.", ""]
+        lines += [f"## {name}", "", f"{each._traits.summary[:1].upper()}{each._traits.summary[1:]}.", ""]
         lines += [f"*{each.reference}*", ""]
         lines += table(
             ["parameter", "default", "allowed", "meaning"],
             [
                 [f"`{p.name}`", f"`{p.default!r}`", cell(p.allowed), p.meaning]
-                for p in each.parameters.values()
+                for p in each._parameters.values()
             ],
         )
     return "\n".join(lines)

@@ -70,7 +70,7 @@ def test_the_page_of_methods_has_every_parameter(monkeypatch: pytest.MonkeyPatch
     page = made.methods_page()
     for name in unseen.method_names():
         section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        assert re.findall(r"(?m)^\| `(\w+)` \|", section) == list(unseen.make_method(name).parameters)
+        assert re.findall(r"(?m)^\| `(\w+)` \|", section) == list(unseen.make_method(name)._parameters)
 
 
 def test_links_of_a_site_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ def test_a_class_body_is_the_constructor() -> None:
     assert Small().get_params() == {"width": None, "rate": 0.5}
     assert vars(Small(rate=0.1)) == {"width": None, "rate": 0.1}
     assert Large(kind=None, rate=1).get_params(deep=False) == {"kind": None, "width": 7, "rate": 1}
-    assert list(Large.parameters) == ["kind", "width", "rate"]
+    assert list(Large._parameters) == ["kind", "width", "rate"]
     signature = inspect.signature(Large)
     assert {p.kind for p in signature.parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     assert (
@@ -163,12 +163,12 @@ def test_the_ends_are_accepted_and_what_is_beyond_is_not(
 
 def test_a_value_beyond_the_limits_is_refused_by_name_when_it_is_checked() -> None:
     with pytest.raises(InputError, match=r"^`rate` of Large must be a number above 0 and at most 1, got 2$"):
-        Large(rate=2).check_params()
+        Large(rate=2)._check_params()
     with pytest.raises(
         InputError, match=r"^`width` of Large must be an integer of at least 2, or None, got 1$"
     ):
-        Large(width=1).check_params()
-    Small(width=1).check_params()
+        Large(width=1)._check_params()
+    Small(width=1)._check_params()
 
 
 @pytest.mark.parametrize(

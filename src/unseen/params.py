@@ -229,7 +229,7 @@ class Declared:
     {'length': 40, 'seed': 1}
     """
 
-    parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
+    _parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
     """All parameters by name: those of the class itself first, then what it inherits."""
     _own: ClassVar[Mapping[str, Parameter]] = {}
 
@@ -247,7 +247,7 @@ class Declared:
         for base in cls.__mro__:
             for name, parameter in vars(base).get("_own", {}).items():
                 collected.setdefault(name, replace(parameter, meaning=parameter.meaning.format(cls=cls)))
-        cls.parameters = MappingProxyType(collected)
+        cls._parameters = MappingProxyType(collected)
         kind, own = inspect.Parameter.KEYWORD_ONLY, collected.values()
         listed = [inspect.Parameter(p.name, kind, default=p.default, annotation=p.type) for p in own]
         cls.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]  # what `inspect` looks for
@@ -256,35 +256,35 @@ class Declared:
 
     def __init__(self, **params: Any) -> None:
         for name in params:
-            self.parameter(name)
-        for name, parameter in self.parameters.items():
+            self._parameter(name)
+        for name, parameter in self._parameters.items():
             setattr(self, name, params.get(name, parameter.default))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn passes it
         """Return all parameters and their values."""
-        return {name: getattr(self, name) for name in self.parameters}
+        return {name: getattr(self, name) for name in self._parameters}
 
     def set_params(self, **params: Any) -> Self:
         """Change some parameters and return the object."""
         for name, value in params.items():
-            setattr(self, self.parameter(name).name, value)
+            setattr(self, self._parameter(name).name, value)
         return self
 
-    def check_params(self) -> None:
+    def _check_params(self) -> None:
         """Refuse values that are not allowed, see :meth:`Parameter.check`."""
-        for name, parameter in self.parameters.items():
+        for name, parameter in self._parameters.items():
             parameter.check(getattr(self, name), type(self).__name__)
 
     @classmethod
-    def parameter(cls, name: str) -> Parameter:
+    def _parameter(cls, name: str) -> Parameter:
         """Return a parameter by its name, or raise an error that lists all of them."""
-        if name in cls.parameters:
-            return cls.parameters[name]
-        raise UnknownParameterError(str(unknown_name(f"parameter of {cls.__name__}", name, cls.parameters)))
+        if name in cls._parameters:
+            return cls._parameters[name]
+        raise UnknownParameterError(str(unknown_name(f"parameter of {cls.__name__}", name, cls._parameters)))
 
     def __repr__(self) -> str:
         texts = {name: repr(value) for name, value in self.get_params().items()}
-        usual = {name: repr(parameter.default) for name, parameter in self.parameters.items()}
+        usual = {name: repr(parameter.default) for name, parameter in self._parameters.items()}
         changed = [f"{name}={text}" for name, text in texts.items() if text != usual[name]]
         return f"{type(self).__name__}({', '.join(changed)})"
 

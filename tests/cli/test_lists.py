@@ -18,12 +18,12 @@ def test_methods(cli: Callable) -> None:
 
 def test_the_parameters_of_a_method(cli: Callable) -> None:
     told = {row["name"]: row for row in json.loads(cli("methods", "rect-l", "--json").out)}
-    assert list(told) == list(unseen.RECTL.parameters)
+    assert list(told) == list(unseen.RECTL._parameters)
     assert told["hidden"]["default"] == []
     assert told["epochs"]["allowed"] == "an integer of at least 0"
     assert told["n_components"]["meaning"].startswith("Number of columns; None means 200")
     text = cli("methods", "rect-plus").out
-    assert all(name in text for name in unseen.RECTPlus.parameters)
+    assert all(name in text for name in unseen.RECTPlus._parameters)
     wrong = cli("methods", "rekt")
     assert wrong.code == 1
     assert "unknown method 'rekt'" in wrong.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -348,7 +349,7 @@ def test_vectors_of_any_tool_can_be_used(case):
 class Spy(unseen.SmoothFeats):
     """Says that it learns from labels, and notes which classes it was shown."""
 
-    uses_labels = True
+    _traits = replace(unseen.SmoothFeats._traits, uses_labels=True)
     shown: ClassVar[list] = []  # copies share it
 
     def _fit(self, graph, labels, run):

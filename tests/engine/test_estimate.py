@@ -131,7 +131,7 @@ def test_moments_on_disk_change_no_bit(tmp_path: Path, monkeypatch: pytest.Monke
 
     def fit(run: Run) -> np.ndarray:
         method = unseen.RECTN(n_components=8, features="identity", epochs=4, random_state=0)
-        return method.fit_run(graph, None, run).embedding_.vectors
+        return method._fit_run(graph, None, run).embedding_.vectors
 
     expected = fit(Run())
     monkeypatch.setattr(run_module, "LARGE", 1000)

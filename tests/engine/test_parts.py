@@ -176,7 +176,7 @@ def test_a_factorisation_goes_on_from_a_checkpoint(planted: unseen.Dataset, tmp_
             graph, labels, _ = load_parts(folder, comm)
             run = Run(keeper=Checkpoints(tmp_path / "kept", comm, "job", every))
             method = unseen.RSDNELight(n_components=8, max_iter=rounds, tol=0.0, random_state=0)
-            return method.fit_run(graph, labels, run).embedding_.vectors
+            return method._fit_run(graph, labels, run).embedding_.vectors
 
         return np.concatenate(on_ranks(2, work))
 

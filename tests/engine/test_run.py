@@ -45,7 +45,7 @@ def test_shared_work_gives_the_same_bits(name: str) -> None:
 
     def fit(split: unseen.Split, run: Run) -> np.ndarray:
         method = unseen.make_method(name, n_components=8, random_state=0, **few)
-        return np.asarray(method.fit_run(data.graph, split.seen_labels, run).embedding_.vectors)
+        return np.asarray(method._fit_run(data.graph, split.seen_labels, run).embedding_.vectors)
 
     apart = [fit(split, Run()) for split in splits]
     shared = Shared(data.graph)
@@ -63,13 +63,15 @@ def test_the_structure_half_is_trained_once_for_one_graph(monkeypatch: pytest.Mo
     monkeypatch.setattr(RECTN, "_fit", lambda *args: trained.append(1) or original(*args))
     method, shared = unseen.RECT(n_components=8, epochs=2, random_state=0), Shared(data.graph)
     for _ in range(3):
-        method.fit_run(data.graph, data.labels, Run(shared=shared))
+        method._fit_run(data.graph, data.labels, Run(shared=shared))
     assert len(trained) == 1
     method.fit(data.graph, data.labels)
     assert len(trained) == 2
     other = unseen.planted_partition(80, 4, random_state=1)
-    method.fit_run(other.graph, other.labels, Run(shared=shared))
-    unseen.RECT(n_components=8, epochs=3, random_state=0).fit_run(data.graph, data.labels, Run(shared=shared))
+    method._fit_run(other.graph, other.labels, Run(shared=shared))
+    unseen.RECT(n_components=8, epochs=3, random_state=0)._fit_run(
+        data.graph, data.labels, Run(shared=shared)
+    )
     assert len(trained) == 4
 
 

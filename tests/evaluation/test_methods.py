@@ -9,15 +9,13 @@ import pytest
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.base import Method
+from unseen.methods.base import Method, Traits
 
 
 class Spy(Method):
     """Vectors that hold the labels given, plus noise; notes which labels it was shown."""
 
-    name: ClassVar[str] = "spy"
-    reference: ClassVar[str] = ""
-    uses_labels: ClassVar[bool] = True
+    _traits = Traits("spy", uses_labels=True)
     shown: ClassVar[list[unseen.Labels]] = []
 
     cheat: Annotated[float, "Share of the labels in the vectors."] = 0.0
@@ -115,9 +113,7 @@ def test_methods_without_labels_are_fitted_once_a_setting(
 class LabelFree(Method):
     """The features scaled column by column; never looks at labels."""
 
-    name: ClassVar[str] = "label-free"
-    reference: ClassVar[str] = ""
-    uses_features: ClassVar[bool] = True
+    _traits = Traits("label-free", uses_features=True)
 
     first: Annotated[float, "Factor of the first four columns."] = 1.0
 
@@ -128,8 +124,7 @@ class LabelFree(Method):
 class TakesLabels(LabelFree):
     """The same, as a method that is given labels."""
 
-    name: ClassVar[str] = "takes-labels"
-    uses_labels: ClassVar[bool] = True
+    _traits = Traits("takes-labels", uses_features=True, uses_labels=True)
 
 
 def test_a_setting_is_chosen_by_one_rule_with_labels_and_without(world: tuple) -> None:

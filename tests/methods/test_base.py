@@ -24,7 +24,7 @@ SCALED = [
 
 
 def _fitted(name: str, graph: unseen.Graph) -> unseen.methods.base.Method:
-    allowed = unseen.make_method(name).parameters
+    allowed = unseen.make_method(name)._parameters
     return unseen.make_method(name, **{key: value for key, value in FAST.items() if key in allowed}).fit(
         graph, DATA.labels
     )

@@ -66,16 +66,27 @@ def assert_same_gram(a: np.ndarray, b: np.ndarray) -> None:
 
 @pytest.fixture(params=NAMES)
 def name(request: pytest.FixtureRequest) -> str:
-    if method_class(request.param).extra == "neural":
+    if method_class(request.param)._traits.extra == "neural":
         pytest.importorskip("torch")
     return request.param
 
 
+SHOWN = {"fit", "transform", "fit_transform", "save", "load", "get_params", "set_params", "reference"}
+
+
+def test_a_user_sees_parameters_and_the_interface_of_an_estimator(name: str) -> None:
+    cls, fitted = method_class(name), quick(name).fit(planted(), labels_of(planted()))
+    parameters = set(inspect.signature(cls).parameters)
+    for shown in (dir(cls), dir(fitted)):
+        public = {each for each in shown if not each.startswith("_")}
+        assert {each for each in public if not each.endswith("_")} == SHOWN | parameters
+
+
 def test_the_registry_agrees_with_the_class(name: str) -> None:
     cls = method_class(name)
-    assert cls.name == name
+    assert cls._traits.name == name
     assert cls.reference
-    assert cls.summary
+    assert cls._traits.summary
     for section in ("Parameters", "Examples", ">>> "):
         assert section in (cls.__doc__ or "")
     assert "random_state" in inspect.signature(cls).parameters
@@ -142,7 +153,7 @@ def test_the_input_is_left_alone(name: str) -> None:
 def test_the_global_random_state_is_left_alone(name: str) -> None:
     graph = planted()
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    torch = pytest.importorskip("torch") if method_class(name).extra == "neural" else None
+    torch = pytest.importorskip("torch") if method_class(name)._traits.extra == "neural" else None
     torch_before = torch and torch.get_rng_state()
     quick(name).fit(graph, labels_of(graph))
     assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
@@ -193,7 +204,7 @@ def test_hidden_classes_given_by_mistake_would_show(name: str) -> None:
     truth, split = hiding(graph)
     honest = dense(quick(name).fit_transform(graph, split.seen_labels))
     leaked = dense(quick(name).fit_transform(graph, truth.keep(split.train)))
-    assert np.array_equal(honest, leaked) != method_class(name).uses_labels
+    assert np.array_equal(honest, leaked) != method_class(name)._traits.uses_labels
 
 
 def test_labels_are_used_exactly_where_the_class_says_so(name: str) -> None:
@@ -202,12 +213,12 @@ def test_labels_are_used_exactly_where_the_class_says_so(name: str) -> None:
     swapped = unseen.Labels(labels.indicator[:, [1, 2, 0]][::-1], labels.classes, graph.node_ids)
     a = dense(quick(name).fit_transform(graph, labels))
     b = dense(quick(name).fit_transform(graph, swapped))
-    assert np.array_equal(a, b) != method_class(name).uses_labels
+    assert np.array_equal(a, b) != method_class(name)._traits.uses_labels
 
 
 def test_no_labels_work_or_are_asked_for_in_a_sentence(name: str) -> None:
     graph = planted()
-    if method_class(name).needs_labels:
+    if method_class(name)._traits.needs_labels:
         with pytest.raises(unseen.InputError, match="label"):
             quick(name).fit(graph)
     else:
@@ -230,7 +241,7 @@ def test_few_labels_work(name: str, values: list[str | None]) -> None:
 def test_several_labels_work_or_are_refused_in_a_sentence(name: str) -> None:
     graph = planted()
     values = [["a", "b"] if i % 4 == 0 else ["a"] if i % 3 else None for i in range(N)]
-    if method_class(name).multilabel:
+    if method_class(name)._traits.multilabel:
         assert np.isfinite(dense(quick(name).fit_transform(graph, values))).all()
     else:
         with pytest.raises(unseen.UnsupportedError, match="several"):
@@ -270,7 +281,7 @@ def test_n_components_is_the_number_of_columns(name: str, caplog: pytest.LogCapt
         quick(name, n_components=0).fit(graph, labels_of(graph))
     with caplog.at_level(logging.INFO, logger="unseen"):
         made = quick(name, n_components=None).fit_transform(graph, labels_of(graph)).vectors.shape[1]
-    if made < method_class(name).default_components:
+    if made < method_class(name)._traits.default_components:
         assert "(the default is " in caplog.text
         with pytest.raises(unseen.InputError, match="n_components"):
             quick(name, n_components=10_000).fit(graph, labels_of(graph))
@@ -412,7 +423,7 @@ def test_a_graph_of_relations_gives_the_vectors_of_its_plain_view(
     )
     assert np.array_equal(graph.adjacency.toarray(), edges)
     embedding = quick(name).fit_transform(graph, labels_of(graph))
-    if quick(name).needs != unseen.Need():  # it knows more than the plain view
+    if quick(name)._traits.needs != unseen.Need():  # it knows more than the plain view
         assert dense(embedding).shape[0] == N
         assert "simpler graph" not in caplog.text
         return

@@ -216,12 +216,12 @@ def test_fits_that_share_work_have_the_same_vectors() -> None:
     shared = Shared(graph)
     for count in (30, 40):
         labels = labelled(graph, values[:count])
-        one = unseen.RECTPlus(random_state=0).fit_run(graph, labels, Run(shared=shared))
+        one = unseen.RECTPlus(random_state=0)._fit_run(graph, labels, Run(shared=shared))
         alone = unseen.RECTPlus(random_state=0).fit(graph, labels)
         assert np.array_equal(one.embedding_.vectors, alone.embedding_.vectors)
         assert one.view_scores_ == alone.view_scores_
     few = unseen.RECTPlus(n_components=8, random_state=0)
-    assert few.fit_run(graph, labels, Run(shared=shared)).embedding_.vectors.shape[1] == 8
+    assert few._fit_run(graph, labels, Run(shared=shared)).embedding_.vectors.shape[1] == 8
 
 
 def test_directions_that_carry_the_classes_are_used() -> None:

@@ -45,7 +45,7 @@ def test_a_name_leads_to_its_class_and_the_class_to_its_name(name: str) -> None:
         is cls
     )
     assert name.replace("-", "") == cls.__name__.lower()
-    assert cls.name == name
+    assert cls._traits.name == name
     assert (cls.__name__ in unseen.__all__) == (name not in IN_PAPER["method"])
 
 
@@ -133,18 +133,20 @@ def test_an_unknown_parameter_gets_a_hint() -> None:
 def test_features_are_used_where_it_says_so(name: str) -> None:
     data = unseen.planted_partition(60, 3, random_state=0)
     small = {"epochs": 3, "max_iter": 2, "n_components": 6, "random_state": 0}
-    params = {key: small[key] for key in small if key in METHODS[name].parameters}
+    params = {key: small[key] for key in small if key in METHODS[name]._parameters}
     bare = unseen.Graph(data.graph.adjacency, node_ids=data.graph.node_ids)
     first, second = (
         make_method(name, **params).fit_transform(graph, data.labels).vectors for graph in (data.graph, bare)
     )
     first, second = (v.toarray() if sp.issparse(v) else np.asarray(v) for v in (first, second))
-    assert (first.shape != second.shape or not np.array_equal(first, second)) == METHODS[name].uses_features
+    assert (first.shape != second.shape or not np.array_equal(first, second)) == METHODS[
+        name
+    ]._traits.uses_features
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_defaults_are_within_their_own_limits(name: str) -> None:
-    METHODS[name]().check_params()
+    METHODS[name]()._check_params()
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "nodefeats"])
@@ -159,7 +161,7 @@ def test_a_wrong_value_is_refused_before_any_work(name: str, monkeypatch: pytest
 
 
 def test_every_parameter_is_declared_by_the_vocabulary_alone() -> None:
-    told = {p.meaning for cls in METHODS.values() for p in cls.parameters.values()}
+    told = {p.meaning for cls in METHODS.values() for p in cls._parameters.values()}
     known = {meaning.format(cls=cls) for meaning in MEANINGS.values() for cls in METHODS.values()}
     assert told <= known
     used = {
@@ -198,11 +200,11 @@ SAMPLE = '''
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
-from unseen.methods.base import Method
+from unseen.methods.base import Method, Traits
 from unseen.methods.vocabulary import Columns
 from unseen.params import Limits
 
@@ -210,9 +212,8 @@ from unseen.params import Limits
 class DegreePowers(Method):
     """Powers of the degree of every node."""
 
-    name: ClassVar[str] = "degree-powers"
-    summary: ClassVar[str] = "powers of the degrees"
-    reference: ClassVar[str] = "Euler 1736"
+    reference = "Euler 1736"
+    _traits = Traits("degree-powers", "powers of the degrees")
 
     n_components: Columns = None
     base: Annotated[float, Limits(0), "What is added to the degrees."] = 0.0
@@ -235,7 +236,7 @@ def test_adding_a_method_is_adding_one_file(tmp_path: Path, monkeypatch: pytest.
         assert repr(unseen.DegreePowers(base=0.5)) == "DegreePowers(base=0.5)"
         assert "degree-powers" in unseen.method_names()
         assert "DegreePowers" in unseen.__all__
-        assert method_class("degree-powers").parameters["n_components"].allowed.limits == Limits(1)
+        assert method_class("degree-powers")._parameters["n_components"].allowed.limits == Limits(1)
     finally:
         sys.modules.pop("unseen.methods.degree_powers", None)
         vars(unseen).pop("DegreePowers", None)

@@ -63,8 +63,8 @@ def embed(
         refuse_overwriting(save_model, inputs)
         require_writable(save_model)
     estimator = _make_estimator(learning, common.seed) if model is None else unseen.load_method(model)
-    if save_model is not None and not estimator.can_be_saved:
-        msg = f"--save-model: only methods of the RECT family can be saved, not {estimator.name}"
+    if save_model is not None and not estimator._traits.can_be_saved:
+        msg = f"--save-model: only methods of the RECT family can be saved, not {estimator._traits.name}"
         raise UsageError(msg)
     from unseen.data.write import check_vectors
 
@@ -82,9 +82,14 @@ def embed(
         estimator.save(save_model)
     rows, columns = embedding.vectors.shape
     words = _describe_classes(estimator)
-    tell_written(estimator.name, rows, columns, seconds, output)
+    tell_written(estimator._traits.name, rows, columns, seconds, output)
     if common.json:
-        report = {"method": estimator.name, "nodes": rows, "columns": columns, "seconds": round(seconds, 3)}
+        report = {
+            "method": estimator._traits.name,
+            "nodes": rows,
+            "columns": columns,
+            "seconds": round(seconds, 3),
+        }
         print_json({**report, "output": str(output), "class_descriptions": words})
 
 
@@ -108,7 +113,7 @@ def _make_estimator(learning: options.Learning, seed: int) -> Method:
     flags = {"n_components": learning.dim, "epochs": learning.epochs, "device": learning.device}
     params = options.parse_parameters(learning.param, method, **flags)
     for flag in ("epochs", "device"):
-        if flag in params and flag not in method_class(method).parameters:
+        if flag in params and flag not in method_class(method)._parameters:
             logger.warning("--%s has no effect: %s has no such parameter", flag, method)
             del params[flag]
     return make_method(method, **params, random_state=seed)
@@ -128,11 +133,11 @@ def _train(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch: P
     from unseen.engine.run import Run
 
     labels, record = hiding.hide_labels(data, seed)
-    with progress(estimator.name) as move:
-        if move and "callbacks" in estimator.parameters:
+    with progress(estimator._traits.name) as move:
+        if move and "callbacks" in estimator._parameters:
             estimator.set_params(callbacks=[lambda epoch: move(epoch.number, epoch.total)])
-        embedding = estimator.fit_run(data.graph, labels, Run(scratch=scratch)).embedding_
-    if record is None or not estimator.uses_labels:
+        embedding = estimator._fit_run(data.graph, labels, Run(scratch=scratch)).embedding_
+    if record is None or not estimator._traits.uses_labels:
         return embedding
     params: dict[str, Any] = {**embedding.params, "split": record}
     return Embedding(embedding.vectors, embedding.node_ids, embedding.method, params)

@@ -110,7 +110,7 @@ def _draw_splits(
         logger.info("tested on the split the vectors were learned for, so that no test label was seen")
         return [split]
     cls = find_method(vectors.method)
-    if cls is not None and cls.uses_labels:
+    if cls is not None and cls._traits.uses_labels:
         logger.warning(
             "%s may have learned from these labels, and then the scores are too good for nodes without a label; "
             "embed with --label-rate to keep labels apart for the test",

@@ -37,10 +37,10 @@ def _methods() -> list[dict[str, Any]]:
         {
             "name": name,
             "class": cls.__name__,
-            "features": cls.uses_features,
-            "labels": cls.uses_labels,
-            "extra": cls.extra,
-            "summary": cls.summary,
+            "features": cls._traits.uses_features,
+            "labels": cls._traits.uses_labels,
+            "extra": cls._traits.extra,
+            "summary": cls._traits.summary,
         }
         for name, cls in all_methods().items()
     ]
@@ -51,7 +51,7 @@ def _parameters(method: str) -> list[dict[str, Any]]:
 
     return [
         {"name": p.name, "default": p.default, "allowed": str(p.allowed), "meaning": p.meaning}
-        for p in method_class(method).parameters.values()
+        for p in method_class(method)._parameters.values()
     ]
 
 

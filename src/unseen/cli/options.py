@@ -130,7 +130,7 @@ def parse_parameters(pairs: list[str] | None, method: str, **flags: Any) -> dict
         if not equals or not name:
             msg = f"--param takes NAME=VALUE, got {pair!r}"
             raise InputError(msg)
-        parameter = cls.parameter(name)
+        parameter = cls._parameter(name)
         parsed[parameter.name] = parameter.parse(text.strip(), cls.__name__)
     return parsed
 

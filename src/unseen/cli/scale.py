@@ -50,7 +50,7 @@ def scale(
     from unseen.methods.registry import method_class
 
     method = learning.method
-    rounds = "epochs" if "epochs" in method_class(method).parameters else "max_iter"  # of a factorisation
+    rounds = "epochs" if "epochs" in method_class(method)._parameters else "max_iter"  # of a factorisation
     flags: dict[str, Any] = {"n_components": learning.dim, rounds: learning.epochs, "device": learning.device}
     params = options.parse_parameters(learning.param, method, **flags)
     with connect(timeout) as comm:

@@ -339,7 +339,7 @@ def _rank(
     evidence = gather(space, indicator, surroundings, weights)
     places = find_places(evidence, labelled, graph.adjacency)
     scorings = make_scorings(evidence, labelled, graph.adjacency, places.corner, homophilous=homophilous)
-    learns = isinstance(estimator, Method) and estimator.uses_labels
+    learns = isinstance(estimator, Method) and estimator._traits.uses_labels
     names = tuple(labels.classes[k] for k in columns)
     scoring, turns = take_turns(
         space,
@@ -412,7 +412,7 @@ def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True)
 def _smooth_features(graph: Graph, steps: int, seed: int) -> SmoothFeats:
     """Return the method with as many columns as a small graph allows, so that it has nothing to say about that."""
     shape = graph.adjacency.shape if graph.features is None else graph.features.shape
-    columns = min(SmoothFeats.default_components, *shape)
+    columns = min(SmoothFeats._traits.default_components, *shape)
     return SmoothFeats(n_components=columns, steps=steps, random_state=seed)
 
 
@@ -426,7 +426,7 @@ def vectors_of(
         return embedding, []
     embedding = Embedding(source.rows(graph.node_ids), graph.node_ids, source.method, source.params)
     cls = find_method(source.method)
-    if cls is not None and cls.uses_labels:
+    if cls is not None and cls._traits.uses_labels:
         note = (
             f"The embedding was made by {source.method}, which learns from labels: the leave-one-class-out test looks "
             "better than it should if the embedding was learned from these labels."

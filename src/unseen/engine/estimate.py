@@ -1,6 +1,6 @@
 """What a job will take, before it begins: memory and time, from the sizes alone.
 
-A method says in ``resources`` what it holds and does, in the units that are here. Memory is counted: it is the number
+A method says in ``_resources`` what it holds and does, in the units that are here. Memory is counted: it is the number
 of tall arrays that a method holds at its peak, the graph in its normalisations, and the program. Times are processor
 seconds measured on one machine (``docs/scale.md``), divided by the number of threads where the work is; on another
 machine, or a busy one, they are orders of size.
@@ -120,7 +120,7 @@ def estimate(method: Method | type[Method], sizes: Sizes, *, threads: int | None
     Parameters
     ----------
     method : method, or its class
-        Whose `resources` are asked for.
+        Whose `_resources` are asked for.
     sizes : Sizes
         The job.
     threads : int, optional
@@ -133,7 +133,7 @@ def estimate(method: Method | type[Method], sizes: Sizes, *, threads: int | None
     >>> round(job.n_bytes / 1e9), round(job.movable / 1e9)
     (23, 10)
     """
-    needs = method.resources(sizes)
+    needs = method._resources(sizes)
     if needs is None:
         return None
     s = sizes
@@ -141,7 +141,7 @@ def estimate(method: Method | type[Method], sizes: Sizes, *, threads: int | None
     graph = 45.0 * s.entries + 60.0 * s.nodes + 24.0 * s.feature_entries
     sent = 4.0 * needs.exchanges * s.halo * s.columns
     alone = PREPARE_SECONDS * (s.nodes + s.entries) + EXCHANGE_SECONDS * sent
-    held = PROGRAM + (TORCH if method.extra or s.halo else 0.0) + graph + needs.held + halo_bytes(s)
+    held = PROGRAM + (TORCH if method._traits.extra or s.halo else 0.0) + graph + needs.held + halo_bytes(s)
     return Estimate(held, needs.movable, alone + needs.work / threads, sent)
 
 
@@ -203,7 +203,7 @@ def check_fits(
     if job.seconds > REPORTED_SECONDS or needed > REPORTED_BYTES:
         logger.info(
             "%s on %s, %s: about %s of memory%s and %s",
-            method.name,
+            method._traits.name,
             counted(sizes.nodes, "node"),
             counted(sizes.columns, "column"),
             shown_bytes(needed),
@@ -212,9 +212,9 @@ def check_fits(
         )
     if free is not None and needed > free and not force:
         msg = (
-            f"{method.name} with {counted(sizes.columns, 'column')} needs about {shown_bytes(needed)} of memory and "
-            f"there are {shown_bytes(free)}; cheaper: {_cheaper(method, sizes, scratch, free)}; --force begins all "
-            "the same"
+            f"{method._traits.name} with {counted(sizes.columns, 'column')} needs about {shown_bytes(needed)} of "
+            f"memory and there are {shown_bytes(free)}; cheaper: {_cheaper(method, sizes, scratch, free)}; --force "
+            "begins all the same"
         )
         raise InputError(msg)
     return job
@@ -241,10 +241,12 @@ def _cheaper(method: Method, sizes: Sizes, scratch: bool, free: float) -> str:
         options.append(fewer)
     if sizes.source == "adjacency" and fits(method, replace(sizes, source="identity"), scratch):
         options.append("--param features=identity")
-    other = method.smaller()
-    if other.name != method.name and (fewer := narrower(other, sizes.columns)):
-        options.append(f"--method {other.name} {fewer}")
-    options.append(f"unseen partition, and python -m unseen.scale --method {other.name} on several machines")
+    other = method._smaller()
+    if other._traits.name != method._traits.name and (fewer := narrower(other, sizes.columns)):
+        options.append(f"--method {other._traits.name} {fewer}")
+    options.append(
+        f"unseen partition, and python -m unseen.scale --method {other._traits.name} on several machines"
+    )
     return ", or ".join(options)
 
 
@@ -298,5 +300,5 @@ def sizes_of(
     if source == "auto":
         source = "features" if features[0] else "adjacency"
     rounds = params.get("epochs", params.get("max_iter", 1))
-    columns = params.get("n_components") or method.default_components
+    columns = params.get("n_components") or method._traits.default_components
     return Sizes(nodes, entries, int(columns), int(rounds), *features, str(source), labelled, halo)

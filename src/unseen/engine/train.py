@@ -118,7 +118,7 @@ def train(
     checkpoints = Checkpoints(output / CHECKPOINTS, comm, job, checkpoint_every)
     checkpoints.clear()
     run = Run(threads=threads, scratch=scratch, keeper=checkpoints)
-    embedding = estimator.fit_run(graph, labels, run).embedding_  # type: ignore[arg-type]  # a part is taken as a graph
+    embedding = estimator._fit_run(graph, labels, run).embedding_  # type: ignore[arg-type]  # a part is like a graph
     _write_vectors(embedding, output, comm)
     peak, sent = (comm.gather(np.array([number])).max() for number in (peak_bytes(), float(comm.sent)))
     seconds = time.monotonic() - start
@@ -153,14 +153,14 @@ def trainable() -> list[str]:
     """
     from unseen.methods.registry import all_methods
 
-    return [name for name, cls in all_methods().items() if cls.trains_on_parts]
+    return [name for name, cls in all_methods().items() if cls._traits.trains_on_parts]
 
 
 def _trainable(name: str) -> type[Method]:
     from unseen.methods.registry import method_class
 
     cls = method_class(name)
-    if not cls.trains_on_parts:
+    if not cls._traits.trains_on_parts:
         names = ", ".join(trainable())
         msg = (
             f"{name!r} does not train on parts; {names} do, and unseen embed runs every method on one machine"

@@ -131,16 +131,16 @@ def fit_and_evaluate(
     choice = _Choice(method, graph, labels, split.seen_labels, folds, scale, run)
     setting = choice.setting(settings, hide_classes, random_state)
     if len(settings) > 1:
-        logger.info("%s: %s chosen inside the seen labels", method.name, setting)
-    if not method.uses_labels:
+        logger.info("%s: %s chosen inside the seen labels", method._traits.name, setting)
+    if not method._traits.uses_labels:
         embedding = _embed(method, setting, graph, None, run)
     else:  # C is chosen on refits that lack a fold's labels
-        model = unfitted(method, **setting).fit_run(graph, split.seen_labels, run)
+        model = unfitted(method, **setting)._fit_run(graph, split.seen_labels, run)
         embedding = model.embedding_
         # vectors that labels only chose have seen none, and the classifier may choose C on them as they are
-        chosen_alone = method.labels_choose_params and len(settings) == 1
+        chosen_alone = method._traits.labels_choose_params and len(settings) == 1
         if options.get("classifier", "linear") == "linear" and options.get("C") is None and not chosen_alone:
-            candidate = choice.candidate({**setting, **model.chosen_params()})
+            candidate = choice.candidate({**setting, **model._chosen_params()})
             unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=scale))
             options = {**options, "C": None if candidate is None else candidate * unit}
     score = evaluate(embedding, labels, split, random_state=random_state, **options)
@@ -231,13 +231,13 @@ def _embed(
     method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None, run: Run
 ) -> Embedding:
     copy = unfitted(method, **setting)
-    if method.uses_labels or run.shared is None:
-        return copy.fit_run(graph, labels, run).embedding_
+    if method._traits.uses_labels or run.shared is None:
+        return copy._fit_run(graph, labels, run).embedding_
     key = (
         type(copy),
         repr(sorted(copy.get_params(deep=False).items())),
     )  # one fit serves all folds and splits
-    return run.shared.once(key, lambda: copy.fit_run(graph, None, run).embedding_)
+    return run.shared.once(key, lambda: copy._fit_run(graph, None, run).embedding_)
 
 
 def _folds(labels: Labels, seen: Labels, rows: Ints, n_folds: int, random_state: RandomState) -> list[Split]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
@@ -40,7 +40,7 @@ Examples
 >>> data = unseen.planted_partition(60, 3, random_state=0)
 >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.5, unseen=["c2"], random_state=0)
 >>> unseen.{cls.__name__}(n_components=8, {few}random_state=0).fit_transform(data.graph, split.seen_labels)
-Embedding(60 nodes, 8 columns, by {cls.name})"""
+Embedding(60 nodes, 8 columns, by {cls._traits.name})"""
 """What stands in the docstring of a method that has no example of its own."""
 
 Vectors: TypeAlias = "Array | sp.csr_array"
@@ -64,6 +64,43 @@ def _warn_if_neighbours_differ(name: str, graph: Graph, labels: Labels, run: Run
         run.once((_warn_if_neighbours_differ, name), lambda: logger.warning(sentence))
 
 
+@dataclass(frozen=True)
+class Traits:
+    """What a method is called, what it uses and what it can do, for the code that runs it.
+
+    A subclass that differs from its parent in some of these says ``_traits = replace(Parent._traits, ...)``.
+    """
+
+    name: str = ""
+    """Registry name."""
+    summary: str = ""
+    """What `unseen methods` says of it; a class without a summary is not listed there."""
+    uses_features: bool = False
+    """Whether the vectors depend on the node features, where there are any."""
+    uses_labels: bool = False
+    """Whether the vectors depend on the labels (if not, they can be learned once for all splits)."""
+    labels_choose_params: bool = False
+    """Whether labels do no more than choose parameters, those of :meth:`Method._chosen_params`."""
+    needs_labels: bool = False
+    """Whether the method refuses to work without any label."""
+    multilabel: bool = True
+    """Whether nodes may have several labels."""
+    keeps_scale: bool = False
+    """Whether the vectors have the scale of the features, so that unusual ones must stay as they are."""
+    averages_neighbours: bool = False
+    """Whether it assumes homophily without asking the labels; a notice says so where they show heterophily."""
+    needs: Need = field(default_factory=Need)
+    """What it uses of a graph beside the undirected, unsigned, single-type graph."""
+    default_components: int = 200
+    """Columns when `n_components` is None and the graph allows as many."""
+    trains_on_parts: bool = False
+    """Whether it can be trained on the parts of a graph, by several processes (``python -m unseen.scale``)."""
+    can_be_saved: bool = False
+    """Whether what it learns is arrays and plain values, so that :meth:`Method.save` can write it."""
+    extra: str = ""
+    """The extra of unseen that it needs, "neural" for torch; empty if it needs none."""
+
+
 class Method(Declared):
     """Base of all methods.
 
@@ -79,42 +116,15 @@ class Method(Declared):
         Number of feature columns of the graph it was fitted on, None where that had no features.
     """
 
-    name: ClassVar[str]
-    """Registry name."""
-    summary: ClassVar[str]
-    """What `unseen methods` says of it; a class with a summary of its own is listed there."""
     reference: ClassVar[str]
     """The paper to cite."""
-    uses_features: ClassVar[bool] = False
-    """Whether the vectors depend on the node features, where there are any."""
-    uses_labels: ClassVar[bool] = False
-    """Whether the vectors depend on the labels (if not, they can be learned once for all splits)."""
-    labels_choose_params: ClassVar[bool] = False
-    """Whether labels do no more than choose parameters, those of :meth:`chosen_params`."""
-    needs_labels: ClassVar[bool] = False
-    """Whether the method refuses to work without any label."""
-    multilabel: ClassVar[bool] = True
-    """Whether nodes may have several labels."""
-    keeps_scale: ClassVar[bool] = False
-    """Whether the vectors have the scale of the features, so that unusual ones must stay as they are."""
-    trains_on_parts: ClassVar[bool] = False
-    """Whether it can be trained on the parts of a graph, by several processes (``python -m unseen.scale``)."""
-    extra: ClassVar[str] = ""
-    """The extra of unseen that it needs, "neural" for torch; empty if it needs none."""
-    can_be_saved: ClassVar[bool] = False
-    """Whether what it learns is arrays and plain values, so that :meth:`save` can write it."""
-    needs: ClassVar[Need] = Need()
-    """What it uses of a graph beside the plain one; it gets the view that has this, and no more."""
-    averages_neighbours: ClassVar[bool] = False
-    """Whether it takes neighbours as alike without asking the labels, which a notice says where they differ."""
-    default_components: ClassVar[int] = 200
-    """Columns when `n_components` is None and the graph allows as many."""
+    _traits: ClassVar[Traits] = Traits()
 
     random_state: Seed = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         doc = vars(cls).get("__doc__")
-        if doc and "summary" in vars(cls) and ">>> " not in doc:
+        if doc and cls._traits.summary and ">>> " not in doc:
             few = "epochs=20, " if hasattr(cls, "epochs") else ""
             cls.__doc__ = inspect.cleandoc(doc) + EXAMPLE.format(cls=cls, few=few)
         super().__init_subclass__(**kwargs)
@@ -134,26 +144,7 @@ class Method(Declared):
         -------
         self
         """
-        return self.fit_run(graph, labels, Run())
-
-    def fit_run(self, graph: Graph, labels: SomeLabels, run: Run) -> Self:
-        """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
-        whole, graph = self._views(graph)
-        self.check_params()
-        with run.of(whole, self.random_state) as this:
-            allowed = self._checked_labels(graph, labels, this)
-            for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
-                delattr(self, learnt)
-            self.n_features_in_ = _feature_columns(graph)
-            if self.averages_neighbours and this.processes == 1:
-                _warn_if_neighbours_differ(self.name, graph, allowed, this)
-            vectors = self._fit(self._scaled(graph, this, learn=True), allowed, this)
-        self._check_vectors(vectors, graph)
-        if isinstance(vectors, np.ndarray):
-            vectors.setflags(write=False)  # so that the embedding need not copy it
-        params = self._reported_parameters(vectors.shape[1])
-        self.embedding_ = Embedding(vectors, graph.node_ids, self.name, params)
-        return self
+        return self._fit_run(graph, labels, Run())
 
     def fit_transform(self, graph: Graph, labels: SomeLabels = None) -> Embedding:
         """Learn vectors for every node of `graph` and return them; see :meth:`fit`."""
@@ -168,12 +159,12 @@ class Method(Declared):
             raise NotFittedError(msg)
         whole, graph = self._views(graph)
         columns, fitted = _feature_columns(graph), self.n_features_in_
-        if fitted is not None and columns != fitted and (columns is not None or self.uses_features):
+        if fitted is not None and columns != fitted and (columns is not None or self._traits.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
             raise InputError(msg)
         with Run().of(whole, None) as run:
             vectors = self._transform(self._scaled(graph, run), run)
-        return Embedding(vectors, graph.node_ids, self.name, self.embedding_.params)
+        return Embedding(vectors, graph.node_ids, self._name, self.embedding_.params)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted method to a file (numpy arrays and JSON, no pickle), for :meth:`load`.
@@ -197,34 +188,57 @@ class Method(Declared):
         return loaded
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
+    def _resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
         """Return the memory and the time that a fit takes, None where nobody has counted."""
         return None
 
     @classmethod
-    def smaller(cls) -> type[Method]:
+    def _smaller(cls) -> type[Method]:
         """Return the method to recommend where this one does not fit into memory: itself, or one for parts."""
         return cls
 
-    def chosen_params(self) -> dict[str, Any]:
+    def _chosen_params(self) -> dict[str, Any]:
         """Return parameters that the fit chose by the labels, and without which vectors are not comparable.
 
         Whoever fits again on fewer labels, to choose something for these vectors, keeps them.
         """
         return {}
 
+    def _fit_run(self, graph: Graph, labels: SomeLabels, run: Run) -> Self:
+        """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
+        whole, graph = self._views(graph)
+        self._check_params()
+        with run.of(whole, self.random_state) as this:
+            allowed = self._checked_labels(graph, labels, this)
+            for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
+                delattr(self, learnt)
+            self.n_features_in_ = _feature_columns(graph)
+            if self._traits.averages_neighbours and this.processes == 1:
+                _warn_if_neighbours_differ(self._name, graph, allowed, this)
+            vectors = self._fit(self._scaled(graph, this, learn=True), allowed, this)
+        self._check_vectors(vectors, graph)
+        if isinstance(vectors, np.ndarray):
+            vectors.setflags(write=False)  # so that the embedding need not copy it
+        params = self._reported_parameters(vectors.shape[1])
+        self.embedding_ = Embedding(vectors, graph.node_ids, self._name, params)
+        return self
+
+    @property
+    def _name(self) -> str:
+        return self._traits.name
+
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         """Return one row per node; `labels` is aligned with the graph and may be empty."""
         raise NotImplementedError
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:  # noqa: ARG002
-        msg = f"{self.name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
+        msg = f"{self._name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
         raise UnsupportedError(msg)
 
     def _scaled(self, graph: Graph, run: Run, *, learn: bool = False) -> Graph:
         """Return the graph with features and weights of a usual scale; what is learnt holds for new nodes."""
         features = graph.features
-        if features is not None and self.uses_features and not self.keeps_scale:
+        if features is not None and self._traits.uses_features and not self._traits.keeps_scale:
             # squares of 1e150 leave the range of numbers, and features of 1e-9 vanish beside a regularisation
             if learn and (exponent := scale_exponent(numbers_of(features), run, *USUAL_FEATURES)):
                 self.feature_exponent_ = exponent
@@ -247,7 +261,7 @@ class Method(Declared):
         if graph.features is None or source != "features":
             what = "one of a kind for each node" if source == "identity" else "rows of the adjacency"
             msg = (
-                f"{self.name} cannot embed new nodes here: its features are {what}, so that nothing carries over "
+                f"{self._name} cannot embed new nodes here: its features are {what}, so that nothing carries over "
                 "to nodes that were not there at fit time; fit again, or give the graph features"
             )
             raise UnsupportedError(msg)
@@ -258,7 +272,7 @@ class Method(Declared):
         graph = _checked_graph(graph)
         if not isinstance(graph, Graph):
             return graph, graph  # a part is plain
-        whole = graph.view(self.needs)
+        whole = graph.view(self._traits.needs)
         return whole, whole.plain
 
     def _checked_labels(self, graph: Graph, labels: SomeLabels, run: Run) -> Labels:
@@ -269,13 +283,13 @@ class Method(Declared):
 
             labels = as_labels(labels, graph)
         labels = labels.aligned(graph)
-        if self.needs_labels and not run.count(len(labels.labelled)):
+        if self._traits.needs_labels and not run.count(len(labels.labelled)):
             msg = (
-                f"{self.name} learns from labels and there are none; label some nodes or take another method"
+                f"{self._name} learns from labels and there are none; label some nodes or take another method"
             )
             raise InputError(msg)
-        if not self.multilabel and labels.is_multilabel:
-            msg = f"{self.name} takes one label per node and some nodes have several"
+        if not self._traits.multilabel and labels.is_multilabel:
+            msg = f"{self._name} takes one label per node and some nodes have several"
             raise UnsupportedError(msg)
         return labels
 
@@ -283,18 +297,18 @@ class Method(Declared):
         """Refuse vectors that the scale of the input has spoiled."""
         values = numbers_of(vectors)
         if not np.isfinite(values).all():
-            msg = f"{self.name}: {OUT_OF_RANGE}"
+            msg = f"{self._name}: {OUT_OF_RANGE}"
             raise UnseenError(msg)
         with np.errstate(over="ignore"):  # the embedding refuses what is too large
             zero = not values.astype(np.float32, copy=False).any()
-        if zero and not self.uses_features and graph.isolated.all():
-            warn_no_edges(self.name)
-        if not zero or not self.uses_features or graph.features is None:
+        if zero and not self._traits.uses_features and graph.isolated.all():
+            warn_no_edges(self._name)
+        if not zero or not self._traits.uses_features or graph.features is None:
             return
         features = numbers_of(graph.features)
         if features.any() and graph.adjacency.nnz:
             msg = (
-                f"{self.name}: all vectors are zero; the largest feature is {np.abs(features).max():g}, which is too "
+                f"{self._name}: all vectors are zero; the largest feature is {np.abs(features).max():g}, which is too "
                 "small: scale the features to about 1"
             )
             raise UnseenError(msg)
@@ -309,15 +323,15 @@ class Method(Declared):
     def _components(self, number: int | None, most: int, why: str) -> int:
         """Return how many columns to make: an explicit number must fit, the default is clipped with a notice."""
         if number is None:
-            if self.default_components > most:
+            if self._traits.default_components > most:
                 logger.info(
                     "%s: the embedding has %s (the default is %d): %s",
-                    self.name,
+                    self._name,
                     counted(most, "dimension"),
-                    self.default_components,
+                    self._traits.default_components,
                     why,
                 )
-            return min(self.default_components, most)
+            return min(self._traits.default_components, most)
         if number > most:
             msg = (
                 f"`n_components` of {type(self).__name__} is {number}, but at most {most} are possible: {why}"

@@ -21,7 +21,7 @@ from unseen.ids import Keys, Singles, match_ids
 from unseen.labels import Labels
 from unseen.linalg.svd import operator_svd
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.rsdne_solvers import Factorisation, Objective, alternating, gradient_descent, new_rows
 from unseen.methods.vocabulary import (
     Callbacks,
@@ -66,11 +66,8 @@ class MFDW(Method):
     an approximation: a refit would move H and the known nodes too.
     """
 
-    name = "mfdw"
-    summary = "DeepWalk as a matrix factorisation, no labels"
     reference = "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
-
-    trains_on_parts = True
+    _traits = Traits("mfdw", "DeepWalk as a matrix factorisation, no labels", trains_on_parts=True)
 
     n_components: Columns = None
     lam: Regularisation = 0.1
@@ -82,7 +79,7 @@ class MFDW(Method):
     callbacks: Callbacks = None
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources:
+    def _resources(cls, sizes: Sizes) -> Resources:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
         return cls._factorised(sizes, 4)
 
@@ -107,7 +104,7 @@ class MFDW(Method):
         if constant is None:
             logger.info(
                 "%s: the reported J leaves out ||M||^2, a constant that is expensive on a graph with hubs",
-                self.name,
+                self._name,
             )
         terms = self._label_terms(adjacency, labels, keys)
         objective = Objective(walk, self.lam, constant=constant or 0.0, **terms)
@@ -122,7 +119,7 @@ class MFDW(Method):
             rounds = partial(alternating, objective, cg_steps=CG_STEPS)
         factors = Factorisation(rounds, begin, resumes=self.solver == "als")
         history = run.steps(
-            self.name,
+            self._name,
             self.max_iter,
             factors.training(),
             callbacks=self.callbacks,
@@ -136,7 +133,7 @@ class MFDW(Method):
         self.converged_ = history.stopped_by == "tol"
         self.smoothing_alpha_ = 0.0 if objective.inter is None else objective.alpha
         before, after = history.losses[0], history.losses[-1]
-        logger.info("%s: %s, J from %.6g to %.6g", self.name, counted(self.n_iter_, "round"), before, after)
+        logger.info("%s: %s, J from %.6g to %.6g", self._name, counted(self.n_iter_, "round"), before, after)
         return factors.state.U
 
     def _label_terms(self, adjacency: Matrix, labels: Labels, keys: Keys) -> dict[str, Any]:  # noqa: ARG002
@@ -159,7 +156,7 @@ class MFDW(Method):
         old = rows >= 0
         if not old.any():
             msg = (
-                f"{self.name} places new nodes by their links to the nodes it was fitted on, and this graph has none "
+                f"{self._name} places new nodes by their links to the nodes it was fitted on, and this graph has none "
                 "of them; give the whole graph, old nodes and new"
             )
             raise InputError(msg)

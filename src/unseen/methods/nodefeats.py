@@ -5,7 +5,7 @@ from __future__ import annotations
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Traits, Vectors
 
 
 class NodeFeats(Method):
@@ -19,11 +19,8 @@ class NodeFeats(Method):
     True
     """
 
-    name = "nodefeats"
-    summary = "the node features as they are"
-    uses_features = True
-    keeps_scale = True
     reference = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
+    _traits = Traits("nodefeats", "the node features as they are", uses_features=True, keeps_scale=True)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         return graph.adjacency if graph.features is None else graph.features

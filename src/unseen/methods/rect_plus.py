@@ -30,7 +30,7 @@ from unseen.graph import Graph, Need
 from unseen.labels import Homophily, Labels, measure_homophily
 from unseen.linalg.svd import eigh, gram, times
 from unseen.linalg.walk import LANDMARKS
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.selection import ALIKE, Rows, as_good_as_the_best, joined, leave_one_out, more, of_kernel
 from unseen.methods.views import (
     SMALL_GRAPH,
@@ -95,23 +95,25 @@ class RECTPlus(Method):
     finds more labels than the most frequent class does, the features as they are stay in.
     """
 
-    name: ClassVar[str] = "rect-plus"
-    summary: ClassVar[str] = "views of features and structure, chosen inside the seen labels; recommended"
-    uses_features: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "this library, after Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
     )
-    uses_labels: ClassVar[bool] = True
-    labels_choose_params: ClassVar[bool] = True
-    can_be_saved: ClassVar[bool] = True
-    default_components: ClassVar[int] = 400
-    needs: ClassVar[Need] = Need(directed=True, signed=True, typed=True)
+    _traits = Traits(
+        "rect-plus",
+        "views of features and structure, chosen inside the seen labels; recommended",
+        uses_features=True,
+        uses_labels=True,
+        labels_choose_params=True,
+        can_be_saved=True,
+        needs=Need(directed=True, signed=True, typed=True),
+        default_components=400,
+    )
 
     n_components: Columns = None
     views: Views = "auto"
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources:
+    def _resources(cls, sizes: Sizes) -> Resources:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
         from unseen.engine.estimate import GRAM_SECONDS, Resources, product_seconds
 
@@ -129,7 +131,7 @@ class RECTPlus(Method):
         return Resources(4.0 * n * columns, 0.0, work, 0.0)
 
     @classmethod
-    def smaller(cls) -> type[Method]:
+    def _smaller(cls) -> type[Method]:
         """Return a method that trains on parts."""
         from unseen.methods.registry import method_class
 
@@ -173,10 +175,10 @@ class RECTPlus(Method):
         if related and whole.node_types is None:
             return ways, run.once((PathPool, seed), lambda: PathPool(whole, whole.types[0], seed, run, pool))
         if related:
-            logger.info("%s: labels are not of one type of nodes, so the plain graph is used", self.name)
+            logger.info("%s: labels are not of one type of nodes, so the plain graph is used", self._name)
         return ways, pool
 
-    def chosen_params(self) -> dict[str, Any]:
+    def _chosen_params(self) -> dict[str, Any]:
         """Return the views: another fit on fewer labels may take others, whose columns have another scale."""
         return {"views": tuple(self.views_)}
 
@@ -191,7 +193,7 @@ class RECTPlus(Method):
         default = first if first and homophily.adjusted is None else default
         default = pool.names if pool.together else default
         if len(truth) < FEWEST_LABELLED or int(truth.any(axis=0).sum()) < 2:
-            logger.info("%s: too few labels to choose views by, so %s", self.name, first_of(default))
+            logger.info("%s: too few labels to choose views by, so %s", self._name, first_of(default))
             return default, {}
         at = pool.at(rows, [name for name in pool.names if name != TWICE or name in first])
         hits = {name: leave_one_out(vectors, truth)[0] for name, vectors in at.items()}
@@ -201,7 +203,7 @@ class RECTPlus(Method):
             names = _side_by_side(at, hits, truth, pool, first)
         else:
             names = [name for name in dict.fromkeys(["weighted/raw", *default]) if name in hits]
-        logger.info("%s: %s (%s)", self.name, _in_words(best, pool, not first), first_of(names))
+        logger.info("%s: %s (%s)", self._name, _in_words(best, pool, not first), first_of(names))
         return names, {name: round(float(each.mean()), 4) for name, each in hits.items()}
 
     def _keep(self, ways: dict[str, Reduction]) -> None:
@@ -218,7 +220,7 @@ class RECTPlus(Method):
         missing = next((name for name in self.views_ if name not in pool.names), None)
         if missing is not None:
             msg = (
-                f"the graph lacks relations that the view {missing!r} of this {self.name} follows; give the new nodes "
+                f"the graph lacks relations that the view {missing!r} of this {self._name} follows; give the new nodes "
                 "together with those that they are linked to, with the types and relations of the fit"
             )
             raise InputError(msg)
@@ -240,7 +242,7 @@ class RECTPlus(Method):
         self._new_features(graph)
         if any(needs_structure(name) for name in names):
             msg = (
-                f"{self.name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "
+                f"{self._name} took a view of the structure alone ({', '.join(self.views_)}), which new nodes do not "
                 "have; fit it again on the larger graph, or with `views` of features"
             )
             raise UnsupportedError(msg)

@@ -31,7 +31,7 @@ def all_methods() -> dict[str, type[Method]]:
     >>> all_methods()["mfdw"].__name__
     'MFDW'
     """
-    classes = {cls.name: cls for module in _modules() for cls in _classes(module)}
+    classes = {cls._traits.name: cls for module in _modules() for cls in _classes(module)}
     for name, entry in find_plugins("method").items():
         if name in classes:
             logger.warning("the method %r of %s is ignored: unseen has one", name, owner_of(entry))
@@ -68,7 +68,7 @@ def find_method(name: str) -> type[Method] | None:
     short = {module: module.rpartition(".")[2].replace("_", "") for module in _modules()}
     fitting = (module for module in short if word.startswith(short[module]))
     classes = _classes(max(fitting, key=lambda module: len(short[module]), default=""))
-    own = next((cls for cls in classes if name in (cls.name, cls.__name__)), None)
+    own = next((cls for cls in classes if name in (cls._traits.name, cls.__name__)), None)
     if own is not None:
         return own
     added = (entry for entry in find_plugins("method").values() if name in (entry.name, entry.attr))
@@ -78,7 +78,7 @@ def find_method(name: str) -> type[Method] | None:
 def method_class(name: str) -> type[Method]:
     """Return the class of a method by its registry name."""
     cls = find_method(str(name))
-    if cls is None or cls.name != name:
+    if cls is None or cls._traits.name != name:
         load_plugin("method", str(name))  # of the paper's methods the error says how to install them
         raise unknown_name("method", name, method_names())
     return cls
@@ -108,7 +108,7 @@ def _load_plugin(entry: EntryPoint) -> type[Method]:
     from unseen.methods.base import Method
 
     cls: type[Method] = load_plugin("method", entry.name)
-    if not (isinstance(cls, type) and issubclass(cls, Method) and cls.name == entry.name):
+    if not (isinstance(cls, type) and issubclass(cls, Method) and cls._traits.name == entry.name):
         raise broken_plugin("method", entry, f"it is not a subclass of Method with the name {entry.name!r}")
     return cls
 
@@ -124,11 +124,13 @@ def _modules() -> list[str]:
 
 
 def _classes(module: str) -> list[type[Method]]:
-    """Return the methods that a module defines: classes with a summary of their own."""
+    """Return the methods that a module defines: classes with a name and a summary of their own."""
     if not module:
         return []
     from unseen.methods.base import Method
 
     values = vars(importlib.import_module(module)).values()
     classes = [value for value in values if isinstance(value, type) and issubclass(value, Method)]
-    return [cls for cls in classes if cls.__module__ == module and "summary" in vars(cls)]
+    return [
+        cls for cls in classes if cls.__module__ == module and "_traits" in vars(cls) and cls._traits.summary
+    ]

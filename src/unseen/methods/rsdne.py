@@ -64,12 +64,15 @@ class RSDNE(MFDW):
     True
     """
 
-    name = "rsdne"
-    summary = "factorisation with label terms that cope with missing classes"
     reference = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020"
-    uses_labels = True
-    trains_on_parts = False
-    labelled_bytes: ClassVar[int] = 25_000
+    _traits = replace(
+        MFDW._traits,
+        name="rsdne",
+        summary="factorisation with label terms that cope with missing classes",
+        uses_labels=True,
+        trains_on_parts=False,
+    )
+    _labelled_bytes: ClassVar[int] = 25_000
     """Memory for a labelled row, to choose among its whole class."""
 
     alpha: LabelWeight = 1.0
@@ -78,13 +81,13 @@ class RSDNE(MFDW):
     inter: InterClass = True
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources:
+    def _resources(cls, sizes: Sizes) -> Resources:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
         needs = cls._factorised(sizes, 12)
-        return replace(needs, held=needs.held + cls.labelled_bytes * sizes.labelled_rows)
+        return replace(needs, held=needs.held + cls._labelled_bytes * sizes.labelled_rows)
 
     @classmethod
-    def smaller(cls) -> type[RSDNE]:
+    def _smaller(cls) -> type[RSDNE]:
         """Return the variant that trains on parts."""
         return RSDNELight
 
@@ -92,19 +95,20 @@ class RSDNE(MFDW):
         run = adjacency.run
         if not run.count(len(labels.labelled)):
             logger.warning(
-                "%s: no node has a label, so the label terms are left out and the result is MFDW's", self.name
+                "%s: no node has a label, so the label terms are left out and the result is MFDW's",
+                self._name,
             )
             return {}
         if self.alpha == 0:
             return {}
         groups = label_groups(labels.indicator, run)
         if labels.is_multilabel:
-            logger.info("%s: nodes that share at least one label count as the same class", self.name)
+            logger.info("%s: nodes that share at least one label count as the same class", self._name)
         counts, k = run.sum(labels.counts.copy()), self.n_neighbors
         few = [name for name, count in zip(labels.classes, counts, strict=True) if 0 < count <= k]
         if few and self.intra is not None:
             message = "%s: fewer than %d others of their class for the labelled nodes of: %s; they take all there are"
-            logger.info(message, self.name, k, ", ".join(few))
+            logger.info(message, self._name, k, ", ".join(few))
         pruned = LabelledWalk(adjacency, groups) if self.inter else None
         chooser = self._chooser(adjacency, groups, keys)
         return {"alpha": self.alpha, "inter": pruned, "choose": chooser and self._timed(chooser)}
@@ -119,7 +123,7 @@ class RSDNE(MFDW):
             return lambda _: drawn
         if run.processes > 1:
             msg = (
-                f"{self.name} compares all nodes of a class with each other, for which one process must hold them; "
+                f"{self._name} compares all nodes of a class with each other, for which one process must hold them; "
                 "use rsdne-light, or one process"
             )
             raise UnsupportedError(msg)
@@ -146,11 +150,14 @@ class RSDNELight(RSDNE):
     distances from it: each set of candidates is as likely as any other, and drawing takes linear time.
     """
 
-    name = "rsdne-light"
-    summary = "RSDNE with candidates drawn once, for large graphs"
+    _traits = replace(
+        RSDNE._traits,
+        name="rsdne-light",
+        summary="RSDNE with candidates drawn once, for large graphs",
+        trains_on_parts=True,
+    )
 
-    trains_on_parts = True
-    labelled_bytes = 14_000
+    _labelled_bytes = 14_000
     """Memory for a labelled row, to choose among a hundred candidates."""
 
     n_candidates: Candidates = None

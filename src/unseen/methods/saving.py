@@ -29,8 +29,8 @@ Arrays = dict[str, Array]
 
 def save_method(method: Method, path: str | PathLike[str]) -> None:
     """Write a fitted method; see :meth:`Method.save`."""
-    if not method.can_be_saved:
-        msg = f"{method.name} cannot be saved so far; save its vectors (`embedding_.save`), or fit it again"
+    if not method._traits.can_be_saved:
+        msg = f"{method._traits.name} cannot be saved so far; save its vectors (`embedding_.save`), or fit it again"
         raise UnsupportedError(msg)
     if not hasattr(method, "embedding_"):
         from sklearn.exceptions import NotFittedError
@@ -70,7 +70,7 @@ def load_method(path: str | PathLike[str]) -> Method:
     try:
         ids = ids_from_arrays(arrays, file)
         method = _unpacked(about["method"], "", arrays)
-        fitted = Embedding(arrays["vectors"], ids, method.name, about["reported"])  # type: ignore[arg-type]
+        fitted = Embedding(arrays["vectors"], ids, method._traits.name, about["reported"])  # type: ignore[arg-type]
         method.embedding_ = fitted
     except (KeyError, TypeError, AttributeError, IndexError, RuntimeError, ValueError) as error:
         if isinstance(error, InputError):
@@ -121,13 +121,13 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
             plain[key] = value
     plain_types = (str, int, float, bool, tuple, list, type(None), np.integer, np.floating)
     params = {key: value for key, value in method.get_params().items() if isinstance(value, plain_types)}
-    left_out = sorted(set(method.parameters) - set(params) - {"random_state", "callbacks"})
+    left_out = sorted(set(method._parameters) - set(params) - {"random_state", "callbacks"})
     if left_out:
-        logger.warning("%s: %s is a function and is not saved", method.name, ", ".join(left_out))
+        logger.warning("%s: %s is a function and is not saved", method._traits.name, ", ".join(left_out))
     params["random_state"] = seed_of(method.random_state)
     if "callbacks" in params:
         params["callbacks"] = None
-    return {"name": method.name, "params": params, "plain": plain, "halves": halves}
+    return {"name": method._traits.name, "params": params, "plain": plain, "halves": halves}
 
 
 def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:

@@ -14,7 +14,7 @@ from unseen.ids import Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter
 from unseen.linalg.svd import truncated_svd
-from unseen.methods.base import Method, Vectors, rows_and_columns
+from unseen.methods.base import Method, Traits, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
 
 
@@ -27,10 +27,8 @@ class SmoothFeats(Method):
         The right singular vectors, which carry new nodes into the same space.
     """
 
-    name = "smoothfeats"
-    summary = "features smoothed over the graph, no training"
-    uses_features = True
     reference = "Klicpera et al., Predict then Propagate, ICLR 2019 (propagation, here of features)"
+    _traits = Traits("smoothfeats", "features smoothed over the graph, no training", uses_features=True)
 
     n_components: Columns = None
     steps: Steps = 10

@@ -29,7 +29,7 @@ Seed = Annotated[
 Columns = Annotated[
     int | None,
     Limits(1),
-    "Number of columns; None means {cls.default_components}, or as many as the graph allows.",
+    "Number of columns; None means {cls._traits.default_components}, or as many as the graph allows.",
 ]
 Device = Annotated[
     str,

@@ -56,7 +56,7 @@ def fit(n: int, epochs: int, on_disk: bool) -> Callable[[], Any]:
     def work() -> dict[str, Any]:
         run = Run(scratch=Path(tempfile.gettempdir()) if on_disk else None)
         with watched() as most:
-            columns = int(method.fit_run(graph, None, run).embedding_.vectors.shape[1])
+            columns = int(method._fit_run(graph, None, run).embedding_.vectors.shape[1])
         return {"columns": columns, "own": most[0]}
 
     return work

@@ -80,7 +80,7 @@ def _scored(
     **params: Any,
 ) -> Figures:
     fitted = make_method(method, random_state=seed, **params)
-    fitted.fit_run(graph, split.seen_labels, Engine(shared=shared))
+    fitted._fit_run(graph, split.seen_labels, Engine(shared=shared))
     score = evaluate(fitted.embedding_, labels, split, random_state=seed)
     return {"micro": score.micro_f1, "macro": score.macro_f1}
 

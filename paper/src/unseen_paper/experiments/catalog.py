@@ -228,7 +228,7 @@ def _known(names: Iterable[str]) -> list[str]:
 
 def able(methods: Sequence[str], labels: Labels) -> list[str]:
     """Leave out the methods that take one label per node, where nodes have several."""
-    return [name for name in methods if method_class(name).multilabel or not labels.is_multilabel]
+    return [name for name in methods if method_class(name)._traits.multilabel or not labels.is_multilabel]
 
 
 def _grid(

@@ -250,7 +250,7 @@ def _open_settings(run: Run) -> dict[str, list[Any]]:
 
 def _is_split_free(run: Run) -> bool:
     """Return whether the vectors of the run are the same for every split: no label is used or chooses a setting."""
-    return not method_class(run.method).uses_labels and not _open_settings(run)
+    return not method_class(run.method)._traits.uses_labels and not _open_settings(run)
 
 
 def _learn(run: Run, vectors: Path) -> Result:

@@ -19,6 +19,7 @@ Ahat, as in the authors' code (PyTorch Geometric's layer drops what is left agai
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,12 @@ class APPNP(LabelNetwork):
     Without features, and with a single seen class, as for :class:`~unseen.methods.neural.gcn.GCN`.
     """
 
-    name = "appnp"
-    summary = "hidden layer of a network whose predictions are spread over the graph"
     reference = "Klicpera et al., Predict then Propagate, ICLR 2019"
+    _traits = replace(
+        LabelNetwork._traits,
+        name="appnp",
+        summary="hidden layer of a network whose predictions are spread over the graph",
+    )
 
     steps: Steps = 10
     teleport: Teleport = 0.1

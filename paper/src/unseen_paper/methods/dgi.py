@@ -16,6 +16,7 @@ rows. Who gets whose row is drawn by node id.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,9 +46,12 @@ class DGI(NetworkMethod):
     Without features as for :class:`~unseen.methods.neural.gcn.GCN`.
     """
 
-    name = "dgi"
-    summary = "graph convolution that tells the graph from a shuffled one, no labels"
     reference = "Velickovic et al., Deep Graph Infomax, ICLR 2019"
+    _traits = replace(
+        NetworkMethod._traits,
+        name="dgi",
+        summary="graph convolution that tells the graph from a shuffled one, no labels",
+    )
 
     patience: Patience = 20
     learning_rate: LearningRate = 0.001

@@ -12,6 +12,8 @@ Without labels only the link term is left, which is LINE's first order.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import log_softmax
 
@@ -36,11 +38,14 @@ class LDE(LINE):
         Mean of J in every epoch, as estimated from its batches, divided by the weight of all edges.
     """
 
-    name = "lde"
-    summary = "links and class vectors by negative sampling"
     reference = "Wang et al., Linked Document Embedding for Classification, CIKM 2016"
-    uses_labels = True
-    multilabel = False
+    _traits = replace(
+        LINE._traits,
+        name="lde",
+        summary="links and class vectors by negative sampling",
+        uses_labels=True,
+        multilabel=False,
+    )
 
     n_components: Columns = None
     alpha: LabelWeight = 0.01
@@ -53,7 +58,7 @@ class LDE(LINE):
         codes = labels.codes[order]
         rows = np.flatnonzero(codes >= 0)
         if not len(rows):
-            logger.info("%s: there are no labels, so only the links are learned from", self.name)
+            logger.info("%s: there are no labels, so only the links are learned from", self._name)
         _, classes = np.unique(codes[rows], return_inverse=True)
         nodes = start_table((sampler.degree > 0) | (codes >= 0), columns, rng)
         centres = np.zeros((int(classes.max(initial=-1)) + 1, columns), dtype=np.float32)

@@ -22,7 +22,7 @@ from unseen.graph import Graph
 from unseen.ids import Array, Ints, Mask
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.vocabulary import Columns, Epochs, Negatives
 from unseen.params import Limits
 from unseen_paper.methods.sampling import UPDATES, Adam, Batch, EdgeSampler, batches, link_gradient
@@ -41,9 +41,8 @@ class LINE(Method):
         Mean loss of an edge in every epoch, first order and second order added.
     """
 
-    name = "line"
-    summary = "first-order and second-order proximity by negative sampling"
     reference = "Tang et al., LINE: Large-scale Information Network Embedding, WWW 2015"
+    _traits = Traits("line", "first-order and second-order proximity by negative sampling")
 
     n_components: Annotated[Columns, Limits(2)] = None
     epochs: Epochs = 400
@@ -51,7 +50,7 @@ class LINE(Method):
     n_negatives: Negatives = 5
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        columns = self.default_components if self.n_components is None else self.n_components
+        columns = self._traits.default_components if self.n_components is None else self.n_components
         if graph.isolated.all():
             self.loss_history_: list[float] = []
             return np.zeros((len(graph.node_ids), columns), dtype=np.float32)

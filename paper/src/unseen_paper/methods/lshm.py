@@ -27,7 +27,7 @@ from unseen.graph import Graph
 from unseen.ids import Array, Ints, Singles
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.vocabulary import Columns, Epochs
 from unseen.randomness import child_seed, keyed_uniform, node_keys
 from unseen_paper.methods.sampling import Adam
@@ -49,14 +49,16 @@ class LSHM(Method):
     A node with neither edge nor label keeps its start, a random direction: no term of J speaks of it.
     """
 
-    name = "lshm"
-    summary = "smooth vectors learned together with a linear classifier"
     reference = (
         "Jacob et al., Learning Latent Representations of Nodes for Classifying in Heterogeneous Social Networks, "
         "WSDM 2014"
     )
-    uses_labels = True
-    needs_labels = True
+    _traits = Traits(
+        "lshm",
+        "smooth vectors learned together with a linear classifier",
+        uses_labels=True,
+        needs_labels=True,
+    )
 
     n_components: Columns = None
     lam: GraphWeight = 1.0
@@ -64,7 +66,7 @@ class LSHM(Method):
     learning_rate: FallingRate = 0.2
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        columns = self.default_components if self.n_components is None else self.n_components
+        columns = self._traits.default_components if self.n_components is None else self.n_components
         objective, rng = Objective.of(graph, labels, self.lam, run), run.rng
         keys = node_keys(graph.node_ids, child_seed(rng))
         vectors = l2_rows(keyed_uniform(keys, columns) - 0.5).astype(np.float32)

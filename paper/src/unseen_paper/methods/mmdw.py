@@ -26,7 +26,7 @@ from unseen.ids import Array
 from unseen.labels import Labels
 from unseen.linalg.svd import gram
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.base import Method, Vectors
+from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.mfdw import MFDW
 from unseen.methods.rsdne_solvers import ridge
 from unseen.methods.vocabulary import Columns, LabelWeight, Regularisation, Rounds
@@ -49,13 +49,12 @@ class MMDW(Method):
         Mean loss of the SVM on a labelled node (sum over classes of the squared hinge) in every round.
     """
 
-    name = "mmdw"
-    summary = "the walk matrix factorised under a max-margin pull"
     reference = (
         "Tu et al., Max-Margin DeepWalk: Discriminative Learning of Network Representation, IJCAI 2016"
     )
-    uses_labels = True
-    multilabel = False
+    _traits = Traits(
+        "mmdw", "the walk matrix factorised under a max-margin pull", uses_labels=True, multilabel=False
+    )
 
     n_components: Columns = None
     alpha: LabelWeight = 0.1
@@ -74,7 +73,7 @@ class MMDW(Method):
         if len(names) < 2:
             logger.warning(
                 "%s: a margin needs two labelled classes and there are %d, so this is mfdw",
-                self.name,
+                self._name,
                 len(names),
             )
             return U

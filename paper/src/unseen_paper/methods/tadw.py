@@ -25,7 +25,7 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import eigh, truncated_svd
 from unseen.linalg.walk import WalkMatrix
-from unseen.methods.base import Method, Vectors, rows_and_columns, warn_no_edges
+from unseen.methods.base import Method, Traits, Vectors, rows_and_columns, warn_no_edges
 from unseen.methods.vocabulary import Columns, Regularisation, Rounds, RoundTolerance
 from unseen.params import Limits
 from unseen_paper.methods.vocabulary import NormalizeFeatures
@@ -44,10 +44,8 @@ class TADW(Method):
         J after every round, without the constant ||M||^2.
     """
 
-    name = "tadw"
-    summary = "the walk matrix factorised through the features"
-    uses_features = True
     reference = "Yang et al., Network Representation Learning with Rich Text Information, IJCAI 2015"
+    _traits = Traits("tadw", "the walk matrix factorised through the features", uses_features=True)
 
     n_components: Annotated[Columns, Limits(2)] = None
     lam: Regularisation = 0.2
@@ -63,7 +61,7 @@ class TADW(Method):
             why = f"features are reduced to {FEATURE_DIMENSIONS} dimensions, for each half"
         columns = self._components(self.n_components, 2 * width, why)
         if graph.isolated.all():
-            warn_no_edges(self.name)
+            warn_no_edges(self._name)
         reduced: Array = truncated_svd(features, width, run.rng, run)[0].astype(np.float64)
         if self.normalize_features:
             reduced = l2_rows(reduced)

@@ -12,7 +12,7 @@ from unseen.engine.run import Run
 from unseen.engine.scratch import on_disk, rest
 from unseen.engine.steps import Arrays, History, Training
 from unseen.ids import Array, Singles
-from unseen.methods.base import Method
+from unseen.methods.base import Method, Traits
 from unseen.methods.neural import torch
 from unseen.methods.vocabulary import Callbacks, Columns, Device, Epochs, LearningRate
 
@@ -118,9 +118,7 @@ class _Learnt:
 class NeuralMethod(_Learnt, Method):
     """Base of methods whose weights Adam trains."""
 
-    extra = "neural"
-    uses_features = True
-    averages_neighbours = True
+    _traits = Traits(uses_features=True, extra="neural", averages_neighbours=True)
 
     n_components: Columns = None
     epochs: Epochs = 100
@@ -158,7 +156,7 @@ class NeuralMethod(_Learnt, Method):
             training.state, training.restore = adam.state, adam.restore
         if best is not None:
             training.improved, training.interrupted = best.remember, best.go_back
-        history = run.steps(self.name, self.epochs, training, callbacks=self.callbacks, tol=tol)
+        history = run.steps(self._name, self.epochs, training, callbacks=self.callbacks, tol=tol)
         self.loss_history_ = history.losses
         return history
 

@@ -118,7 +118,9 @@ class NetworkMethod(NeuralMethod):
     def _start(self, graph: Graph, run: Run) -> tuple[Inputs, torch.Tensor]:
         """Return what the network reads and the starting weights of its first layer."""
         inputs = self._read(graph, child_seed(run.rng))
-        width = self.n_components or self.default_components  # a layer can have any, so nothing is clipped
+        width = (
+            self.n_components or self._traits.default_components
+        )  # a layer can have any, so nothing is clipped
         return inputs, learnable(input_weights(graph, self.n_features_in_, width, run), inputs)
 
     def _vectors(self, inputs: Inputs) -> torch.Tensor:
@@ -171,8 +173,7 @@ class LabelNetwork(NetworkMethod):
     A subclass says in ``_scores`` what they make of its inputs; ``_learn`` may keep some labelled nodes back.
     """
 
-    uses_labels = True
-    needs_labels = True
+    _traits = replace(NeuralMethod._traits, uses_labels=True, needs_labels=True)
 
     dropout: Dropout = 0.5
     weight_decay: WeightDecay = 5e-4
@@ -185,7 +186,7 @@ class LabelNetwork(NetworkMethod):
             self.loss_history_ = []
             logger.warning(
                 "%s: one seen class leaves nothing to learn; the vectors are those of the untrained network",
-                self.name,
+                self._name,
             )
         else:
             self._learn(inputs, targets, run)
@@ -328,10 +329,13 @@ class GCN(LabelNetwork):
     are those of the untrained network, and a warning says so.
     """
 
-    name = "gcn"
-    summary = "hidden layer of a graph convolutional network trained on the seen classes"
     reference = (
         "Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017"
+    )
+    _traits = replace(
+        LabelNetwork._traits,
+        name="gcn",
+        summary="hidden layer of a graph convolutional network trained on the seen classes",
     )
     epochs: Epochs = 200
 

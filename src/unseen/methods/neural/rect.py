@@ -58,12 +58,15 @@ class RECTN(RectMethod):
         What ended the training before its last epoch: "", "callback", "tol" or "interrupt".
     """
 
-    name = "rect-n"
-    summary = "graph convolution that rebuilds the walk matrix, no labels"
-    trains_on_parts = True
+    _traits = replace(
+        RectMethod._traits,
+        name="rect-n",
+        summary="graph convolution that rebuilds the walk matrix, no labels",
+        trains_on_parts=True,
+    )
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources:
+    def _resources(cls, sizes: Sizes) -> Resources:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
         s = sizes
         tall, weights = 4.0 * s.nodes * s.columns, 4.0 * s.feature_columns * s.columns
@@ -114,28 +117,31 @@ class RECT(SemanticMethod):
         Losses of the epochs of "rect-l" and of "rect-n".
     """
 
-    name = "rect"
-    summary = "rect-l and rect-n side by side, the paper's neural method"
-    trains_on_parts = True
-    default_components = 400
-    structure_class: ClassVar[type[RECTN]] = RECTN
+    _traits = replace(
+        SemanticMethod._traits,
+        name="rect",
+        summary="rect-l and rect-n side by side, the paper's neural method",
+        trains_on_parts=True,
+        default_components=400,
+    )
+    _structure_class: ClassVar[type[RECTN]] = RECTN
     """The half that learns the structure of the graph."""
 
     n_components: Annotated[Columns, Limits(2)] = None
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources | None:
+    def _resources(cls, sizes: Sizes) -> Resources | None:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
         tall = 4.0 * sizes.nodes * sizes.columns
         half = replace(sizes, columns=-(-sizes.columns // 2))
-        first, second = RECTL.resources(half), RECTN.resources(half)
+        first, second = RECTL._resources(half), RECTN._resources(half)
         # one half, the other, both scaled and joined
         held = max(first.held, second.held + tall / 2, 3 * tall)
         exchanges = (first.exchanges + second.exchanges) / 2
         return Resources(held, second.movable, first.work + second.work, exchanges)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
-        width = self.n_components or self.default_components
+        width = self.n_components or self._traits.default_components
         seeds = child_seed(run.rng), child_seed(run.rng)
         self.source_ = self._source(graph)
         self.semantic_: RECTL | None = None
@@ -146,19 +152,19 @@ class RECT(SemanticMethod):
             self.semantic_ = self._half(RECTL, width - width // 2, seeds[0])
             halves, width = [self.semantic_], width // 2
         else:
-            other = self.structure_class.name
-            logger.warning("%s: there are no labels, so the vectors are those of %s alone", self.name, other)
-        self.structure_ = self._half(self.structure_class, width, seeds[1])
+            other = self._structure_class._traits.name
+            logger.warning("%s: there are no labels, so the vectors are those of %s alone", self._name, other)
+        self.structure_ = self._half(self._structure_class, width, seeds[1])
         parts = []
         for half in (*halves, self.structure_):
             parts.append(self._trained(half, graph, labels, run))
-            self.loss_history_[half.name] = half.loss_history_
+            self.loss_history_[half._traits.name] = half.loss_history_
         if self.semantic_ is not None:
             self.class_descriptions_ = self.semantic_.class_descriptions_
         return self._joined(parts)
 
     def _half(self, cls: type[Half], width: int, seed: int) -> Half:
-        params = {key: value for key, value in self.get_params().items() if key in cls.parameters}
+        params = {key: value for key, value in self.get_params().items() if key in cls._parameters}
         return cls(**{**params, "n_components": width, "random_state": seed})
 
     def _trained(self, half: RECTL | RECTN, graph: Graph, labels: Labels, run: Run) -> Vectors:
@@ -169,7 +175,7 @@ class RECT(SemanticMethod):
             vectors = half._fit(graph, labels, run.seeded(half.random_state))
             return vectors, dict(half.__dict__)
 
-        if half.uses_labels or self.callbacks is not None:
+        if half._traits.uses_labels or self.callbacks is not None:
             return fresh()[0]
         key = (type(half), repr(sorted(half.get_params().items())))
         vectors, learnt = run.once(key, fresh)
@@ -201,8 +207,11 @@ class RECTJoint(SemanticMethod):
         The weighted sum of the two losses in every epoch.
     """
 
-    name = "rect-joint"
-    summary = "one encoder trained on both losses of rect at once"
+    _traits = replace(
+        SemanticMethod._traits,
+        name="rect-joint",
+        summary="one encoder trained on both losses of rect at once",
+    )
 
     balance: Balance = 0.01
     input: LayerInput = "raw"

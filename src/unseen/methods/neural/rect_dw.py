@@ -12,6 +12,7 @@ from them. How many are enough was measured, see the parameter.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -47,13 +48,13 @@ class WalkMethod(Declared):
 class RECTNDW(WalkMethod, RECTN):
     """The structure half of :class:`RECTDW`."""
 
-    name = "rect-n-dw"
+    _traits = replace(RECTN._traits, name="rect-n-dw", summary="")
 
     def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> DeepWalkLoss:
         keys = node_keys(graph.node_ids, child_seed(run.rng))
         walks = self.n_walks / max(self.epochs, 1)
         settings = (walks, self.walk_length, self.window, self.pairs_per_node, self.n_negatives)
-        width = self.n_components or self.default_components
+        width = self.n_components or self._traits.default_components
         context = to_tensor(keyed_xavier(keys, width, run), device) if self.context else None
         return DeepWalkLoss(WalkSampler(graph.adjacency, keys), settings, context, run)
 
@@ -67,14 +68,17 @@ class RECTDW(WalkMethod, RECT):
         As for :class:`RECT`; the structure half is called "rect-n-dw".
     """
 
-    name = "rect-dw"
-    summary = "rect with DeepWalk's objective for the structure of the graph"
+    _traits = replace(
+        RECT._traits,
+        name="rect-dw",
+        summary="rect with DeepWalk's objective for the structure of the graph",
+        trains_on_parts=False,
+    )
 
-    trains_on_parts = False
-    structure_class = RECTNDW
+    _structure_class = RECTNDW
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
+    def _resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
         """Return nothing: the walks have not been counted."""
         return None
 

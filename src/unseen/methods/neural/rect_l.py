@@ -15,6 +15,7 @@ What all methods of the family share is here as well: their parameters, their fe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -76,7 +77,7 @@ class RectMethod(_Learnt, NeuralMethod):
     """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
     reference = REFERENCE
-    can_be_saved = True
+    _traits = replace(NeuralMethod._traits, can_be_saved=True)
 
     features: FeatureSource = "auto"
     hidden: Hidden = ()
@@ -97,7 +98,7 @@ class RectMethod(_Learnt, NeuralMethod):
 
     def _encode(self, first: Callable[[int], Singles], run: Run) -> None:
         """Make the encoder; `first` gives the starting weights of its first layer for a width."""
-        widths = [*(int(size) for size in self.hidden), self.n_components or self.default_components]
+        widths = [*(int(size) for size in self.hidden), self.n_components or self._traits.default_components]
         weights = [first(widths[0]), *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
         self.encoder_ = Encoder(weights, pick_device(self.device))
 
@@ -147,7 +148,7 @@ class RectMethod(_Learnt, NeuralMethod):
 class SemanticMethod(RectMethod):
     """Base of those that learn from class-semantic descriptions: features after SVD, descriptions, input."""
 
-    uses_labels = True
+    _traits = replace(RectMethod._traits, uses_labels=True)
 
     input: LayerInput = "svd"
     svd_components: DescriptionColumns = None
@@ -161,7 +162,7 @@ class SemanticMethod(RectMethod):
         columns = self.svd_components
         Z, self.axes_ = run.once(
             (reduced_features, source, columns, unit, seed),
-            lambda: reduced_features(graph, source, columns, self.name, run.seeded(seed), unit_rows=unit),
+            lambda: reduced_features(graph, source, columns, self._name, run.seeded(seed), unit_rows=unit),
         )
         return Z
 
@@ -231,13 +232,16 @@ class RECTL(SemanticMethod):
     ['game', ...]
     """
 
-    name = "rect-l"
-    summary = "graph convolution that predicts class-semantic descriptions"
-    trains_on_parts = True
-    needs_labels = True
+    _traits = replace(
+        SemanticMethod._traits,
+        name="rect-l",
+        summary="graph convolution that predicts class-semantic descriptions",
+        needs_labels=True,
+        trains_on_parts=True,
+    )
 
     @classmethod
-    def resources(cls, sizes: Sizes) -> Resources:
+    def _resources(cls, sizes: Sizes) -> Resources:
         """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
         s, width = sizes, SVD_COMPONENTS + OVERSAMPLING
         tall, wide = 4.0 * s.nodes * s.columns, 4.0 * s.nodes * width
