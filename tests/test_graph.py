@@ -264,10 +264,10 @@ def test_stored_zeros_and_duplicates_are_no_edges() -> None:
 def test_texts_stay_with_the_nodes() -> None:
     graph = Graph.from_edges(["a", "b"], ["b", "c"])
     assert graph.texts is None
-    own = dataclasses.replace(graph, texts=["of a", None, "of c"])  # type: ignore[arg-type]
+    own = graph.with_features(None, texts=["of a", None, "of c"])
     assert own.texts is not None
     assert own.texts.tolist() == ["of a", "", "of c"]
-    assert dataclasses.replace(own, features=np.eye(3)).texts.tolist() == own.texts.tolist()  # type: ignore[union-attr]
+    assert own.with_features(np.eye(3)).texts.tolist() == own.texts.tolist()  # type: ignore[union-attr]
     assert own.subgraph(np.array([2, 0])).texts.tolist() == ["of c", "of a"]  # type: ignore[union-attr]
     assert pickle.loads(pickle.dumps(own)).texts.tolist() == own.texts.tolist()
     with pytest.raises(ValueError, match="read-only"):
@@ -277,7 +277,7 @@ def test_texts_stay_with_the_nodes() -> None:
         ([1, 2, 3], "1, which is not a text"),
     ):
         with pytest.raises(unseen.InputError, match=complaint):
-            dataclasses.replace(graph, texts=texts)  # type: ignore[arg-type]
+            graph.with_features(None, texts=texts)
 
 
 def test_texts_stay_with_graphs_of_relations() -> None:

@@ -24,7 +24,6 @@ LAYERS = [
         "params",
         "graph",
         "relations",
-        "relation_graph",
         "labels",
         "splits",
         "embedding",

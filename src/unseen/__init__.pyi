@@ -46,12 +46,12 @@ from unseen.methods.rsdne import RSDNE as RSDNE
 from unseen.methods.rsdne import RSDNELight as RSDNELight
 from unseen.methods.saving import load_method as load_method
 from unseen.methods.smoothfeats import SmoothFeats as SmoothFeats
-from unseen.relations import Relation as Relation
 from unseen.splits import Split as Split
 from unseen.splits import balanced_split as balanced_split
 from unseen.splits import completely_imbalanced_split as completely_imbalanced_split
 from unseen.splits import random_unseen_sets as random_unseen_sets
 from unseen.splits import unseen_sets as unseen_sets
 from unseen.transformer import NodeVectors as NodeVectors
+from unseen.weights import Relation as Relation
 
 __version__: str

@@ -1,32 +1,34 @@
-"""The graph value: a symmetric weighted adjacency, optional features, and an id for every row."""
+"""The graph value: relations between nodes, optional features, and an id for every row."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError, counted, unknown_type
-from unseen.ids import Features as Features
+from unseen.errors import InputError, counted, logger, unknown_type
 from unseen.ids import (
+    Array,
     IdArray,
+    Ints,
     Stored,
+    Types,
     Value,
-    checked_columns,
-    checked_texts,
+    check_features_by_type,
+    check_texts,
     lock,
+    require_unique,
     row_ids,
 )
+from unseen.ids import Features as Features
+from unseen.weights import Relation, as_adjacency, is_same, make_symmetric
 from unseen.weights import Symmetrize as Symmetrize
-from unseen.weights import as_adjacency, is_same, make_symmetric
-
-if TYPE_CHECKING:
-    from unseen.relations import Relation
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,12 @@ class Need:
     Parameters
     ----------
     directed : bool
-        Directions. Without it the edges of a pair are one edge, of the larger absolute weight.
+        Edge directions. Without them the edges of a pair become one edge with the largest absolute weight.
     signed : bool
-        Negative weights. Without it such edges are left out, and counted.
+        Negative weights. Without them such edges are left out, and counted.
     typed : bool
-        Types of nodes and several relations. Without it all edges are of one kind, and the features of all types
-        stand side by side in blocks of columns, with zeros for the nodes of other types.
+        Types of nodes and several relations. Without them there is one kind of edge, and the features of all types
+        are concatenated, with zeros for the nodes of other types.
 
     Examples
     --------
@@ -55,13 +57,16 @@ class Need:
     typed: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Graph(Value):
-    """An undirected weighted graph; everything is checked once, here, and read-only afterwards.
+    """Nodes and weighted edges; everything is checked once, here, and read-only afterwards.
+
+    A graph holds one or several relations. `adjacency` and `features` are those of its undirected, unsigned,
+    single-type view, which is the graph itself unless it was made by :meth:`from_relations`.
 
     Parameters
     ----------
-    adjacency : scipy sparse array, shape (n, n)
+    adjacency : scipy sparse array or ndarray, shape (n, n)
         Symmetric, finite, not negative. Self-loops are kept. Use :meth:`from_scipy` or
         :meth:`from_edges` for directed input.
     features : scipy sparse array or ndarray, shape (n, m), optional
@@ -69,9 +74,11 @@ class Graph(Value):
     node_ids : sequence of str or int, optional
         One unique id per row; 0 ... n - 1 when not given.
     feature_names : sequence of str, optional
-        One name a feature column.
+        One name per feature column.
     texts : sequence of str, optional
-        One text a node, to show to people; empty where a node has none. Methods do not read it.
+        One text per node, to show to people; empty where a node has none. Methods do not read it.
+    relations, node_types
+        Instead of the adjacency, see :meth:`from_relations`.
 
     Examples
     --------
@@ -83,29 +90,73 @@ class Graph(Value):
     ['a', 'b', 'c', 'alone']
     """
 
-    adjacency: sp.csr_array
-    features: Features | None = None
-    node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
-    feature_names: tuple[str, ...] | None = None
-    texts: npt.NDArray[Any] | None = None
+    relations: tuple[Relation, ...]
+    """The kinds of edges, with direction and sign."""
+    node_ids: IdArray
+    """The id of each row."""
+    types: Types
+    """The types of nodes, in the order of first appearance; None stands for the only one."""
+    stored_features: Stored
+    """The features of each type that has some, and the names of their columns."""
+    texts: Array | None
+    """The text of each node, if there are texts."""
+    _codes: Ints | None
+    _views: dict[Need, tuple[Graph, str]]
 
-    def __post_init__(self) -> None:
-        adjacency = as_adjacency(self.adjacency)
-        if not is_same(adjacency, adjacency.T.tocsr()):
-            msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (symmetrize='max', 'sum')"
-            raise InputError(msg)
-        n = adjacency.shape[0]
-        ids = row_ids(self.node_ids, n, f"the adjacency has {n} rows")
-        features, names = checked_columns(self.features, self.feature_names, n)
-        texts = checked_texts(self.texts, n)
-        lock(adjacency, features)
-        self.__dict__.update(
-            adjacency=adjacency, features=features, node_ids=ids, feature_names=names, texts=texts
+    def __init__(
+        self,
+        adjacency: Any = None,
+        features: Any = None,
+        node_ids: Iterable[Any] | None = None,
+        feature_names: Any = None,
+        texts: Iterable[Any] | None = None,
+        *,
+        relations: Iterable[Relation] | None = None,
+        node_types: Iterable[Any] | None = None,
+    ) -> None:
+        types: Types = (None,)
+        codes = None
+        if relations is None:
+            csr = as_adjacency(adjacency)
+            if not is_same(csr, csr.T.tocsr()):
+                msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (see symmetrize)"
+                raise InputError(msg)
+            checked: tuple[Relation, ...] = (Relation("edge", None, None, csr, _checked=True),)
+        else:
+            from unseen.relations import check_relations
+
+            checked, types, codes = check_relations(relations, node_types)
+        n = checked[0].matrix.shape[0]
+        source = "the adjacency has" if relations is None else "the relations have"
+        self._hold(
+            relations=checked,
+            node_ids=row_ids(node_ids, n, f"{source} {n} rows"),
+            types=types,
+            stored_features=check_features_by_type(features, feature_names, types, codes, n),
+            texts=check_texts(texts, n),
+            _codes=codes,
         )
+
+    def _hold(self, **parts: Any) -> None:
+        stored = [matrix for matrix, _ in parts["stored_features"].values()]
+        lock(parts["node_ids"], parts["texts"], parts["_codes"], *stored)
+        self.__dict__.update(parts, _views={})
+
+    def _derive(self, **parts: Any) -> Graph:
+        """Return a graph with some parts changed, all of which have been checked before."""
+        names = ("relations", "node_ids", "types", "stored_features", "texts", "_codes")
+        graph = copy.copy(self)
+        graph.__dict__.clear()  # views and other cached values
+        graph._hold(**{name: self.__dict__[name] for name in names} | parts)
+        return graph
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        lock(*(matrix for matrix, _ in self.stored_features.values()))
 
     def __repr__(self) -> str:
         nodes = f"{self.n_nodes} nodes" + (f" of {len(self.types)} types" if len(self.types) > 1 else "")
-        kinds = [f"{len(self._matrices)} relations"] if len(self._matrices) > 1 else []
+        kinds = [f"{len(self.relations)} relations"] if len(self.relations) > 1 else []
         flags = [word for word in ("directed", "signed") if getattr(self, f"is_{word}")]
         widths = [matrix.shape[1] for matrix, _ in self.stored_features.values()]
         width = f"{widths[0] if widths else 'no'} features"
@@ -114,33 +165,37 @@ class Graph(Value):
         return f"Graph({', '.join([nodes, *kinds, f'{self.n_edges} edges', *flags, width])})"
 
     @cached_property
-    def relations(self) -> tuple[Relation, ...]:
-        """The kinds of edges, with direction and sign; a plain graph has one."""
-        from unseen.relations import plain_relation
+    def adjacency(self) -> sp.csr_array:
+        """The symmetric matrix of weights of the undirected, unsigned, single-type view."""
+        return self.plain.relations[0].matrix
 
-        return (plain_relation(self.adjacency),)
+    @property
+    def features(self) -> Features | None:
+        """The features of all nodes; where these are of several types, concatenated."""
+        return self._columns[0]
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns of `features`: ``author:word`` where there are several types."""
+        return self._columns[1]
 
     @cached_property
-    def _matrices(self) -> tuple[sp.csr_array, ...]:
-        return (self.adjacency,)  # of each relation; most jobs need no more of a plain graph's
+    def _columns(self) -> tuple[Features | None, tuple[str, ...] | None]:
+        if len(self.types) == 1:
+            return self.stored_features.get(self.types[0], (None, None))
+        from unseen.relations import concatenate_features
+
+        columns = concatenate_features(self)
+        lock(columns[0])
+        return columns
 
     @cached_property
-    def types(self) -> tuple[str | None, ...]:
-        """The types of nodes, in the order of first appearance; None stands for the only one."""
-        return (None,)
-
-    @cached_property
-    def codes(self) -> npt.NDArray[np.int64]:
+    def codes(self) -> Ints:
         """The number of each node's type."""
-        return np.zeros(self.n_nodes, dtype=np.int64)
+        return np.zeros(self.n_nodes, dtype=np.int64) if self._codes is None else self._codes
 
     @cached_property
-    def stored_features(self) -> Stored:
-        """The features of each type that has some, and the names of their columns."""
-        return {} if self.features is None else {None: (self.features, self.feature_names)}
-
-    @cached_property
-    def node_types(self) -> npt.NDArray[Any] | None:
+    def node_types(self) -> Array | None:
         """The type of each node, None where there is one."""
         if len(self.types) == 1:
             return None
@@ -155,53 +210,77 @@ class Graph(Value):
 
     @property
     def n_edges(self) -> int:
-        """Number of edges of all relations; an undirected one counts once, and so does a self-loop."""
-        return int(self.adjacency.nnz + self.n_self_loops) // 2
+        """Number of edges of all relations; an undirected one inside one type counts once, and so does a self-loop."""
+        return sum(relation.n_edges for relation in self.relations)
 
     @property
     def n_self_loops(self) -> int:
         """Number of nodes that have an edge to themselves."""
-        return int(np.any([csr.diagonal() != 0 for csr in self._matrices], axis=0).sum())
+        return int(np.any([each.matrix.diagonal() != 0 for each in self.relations], axis=0).sum())
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
         """Mask of the nodes that have no edge to another node."""
-        alone = np.ones(self.n_nodes, dtype=bool)
-        for csr in self._matrices:
+        is_isolated = np.ones(self.n_nodes, dtype=bool)
+        for csr in (relation.matrix for relation in self.relations):
             ends = np.diff(csr.indptr) + np.bincount(csr.indices, minlength=self.n_nodes)
-            alone &= ends == 2 * (csr.diagonal() != 0)
-        return alone
+            is_isolated &= ends == 2 * (csr.diagonal() != 0)
+        return is_isolated
 
-    @cached_property
+    @property
     def is_directed(self) -> bool:
-        """Whether the edges of a relation point."""
-        return False
+        """Whether the edges of a relation have a direction."""
+        return any(relation.directed for relation in self.relations)
 
     @cached_property
     def is_signed(self) -> bool:
         """Whether some weights are negative."""
-        return any(bool((csr.data < 0).any()) for csr in self._matrices)
+        return any(bool(relation.matrix.data.min(initial=0.0) < 0) for relation in self.relations)
 
     @property
     def is_heterogeneous(self) -> bool:
         """Whether there are several types of nodes, or several relations."""
-        return len(self.types) > 1 or len(self._matrices) > 1
+        return len(self.types) > 1 or len(self.relations) > 1
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are neither directions nor signs nor types."""
+        """Whether the graph is undirected, unsigned and of one type."""
         return not (self.is_directed or self.is_signed or self.is_heterogeneous)
 
     @property
     def plain(self) -> Graph:
-        """The plain view, about which nothing is said."""
-        return self
+        """The undirected, unsigned, single-type view, without the notice of :meth:`view`."""
+        return self._view(Need())[0]
 
-    def view(self, need: Need) -> Graph:  # noqa: ARG002
-        """Return the graph without what `need` does not ask for; see :class:`unseen.Need`."""
-        return self
+    def view(self, need: Need) -> Graph:
+        """Return the graph without what `need` does not ask for, and log once what was left out."""
+        if not isinstance(need, Need):
+            msg = f"`need` must be an unseen.Need, got {type(need).__name__}"
+            raise InputError(msg)
+        graph, notice = self._view(need)
+        if notice:
+            logger.info(notice)
+            self._views[need] = (graph, "")
+        return graph
 
-    def rows_of(self, node_type: str | None) -> npt.NDArray[np.int64]:
+    def _view(self, need: Need) -> tuple[Graph, str]:
+        """Return a view and the notice about it, which is empty once it was logged."""
+        if need not in self._views:
+            has = Need(self.is_directed, self.is_signed, self.is_heterogeneous)
+            kept = Need(has.directed and need.directed, has.signed and need.signed, has.typed and need.typed)
+            if kept == has:
+                return self, ""
+            from unseen.relations import fold_relations
+
+            relations, notice = fold_relations(self, kept)
+            parts: dict[str, Any] = {"relations": relations}
+            if not kept.typed:
+                stored = {} if self.features is None else {None: self._columns}
+                parts |= {"types": (None,), "_codes": None, "stored_features": stored}
+            self._views[need] = (self._derive(**parts), notice)
+        return self._views[need]
+
+    def rows_of(self, node_type: str | None) -> Ints:
         """Return the row numbers of the nodes of one type."""
         if node_type not in self.types:
             raise unknown_type(node_type, self.types)
@@ -209,11 +288,12 @@ class Graph(Value):
 
     def features_of(self, node_type: str) -> Features | None:
         """Return the features of the nodes of one type, in their order; None where it has none."""
-        self.rows_of(node_type)  # refuses one that is not there
+        if node_type not in self.types:
+            raise unknown_type(node_type, self.types)
         return self.stored_features.get(node_type, (None, None))[0]
 
-    def subgraph(self, rows: npt.NDArray[np.int64]) -> Graph:
-        """Return the graph of these rows, in their order, and the edges between them; itself where that is all of it.
+    def subgraph(self, rows: Any) -> Graph:
+        """Return the graph of these rows, in their order, and the edges between them; itself for all rows in order.
 
         Examples
         --------
@@ -221,19 +301,43 @@ class Graph(Value):
         >>> unseen.Graph.from_edges(["a", "b"], ["b", "c"]).subgraph([2, 1]).node_ids.tolist()
         ['c', 'b']
         """
+        rows = np.arange(self.n_nodes)[rows]
         if np.array_equal(rows, np.arange(self.n_nodes)):
             return self
-        features = None if self.features is None else self.features[rows]
-        texts = None if self.texts is None else self.texts[rows]
-        return Graph(self.adjacency[rows][:, rows], features, self.node_ids[rows], self.feature_names, texts)
+        node_ids = self.node_ids[rows]
+        require_unique(node_ids)
+        types, codes = self.types, self._codes
+        if codes is None:
+            stored = {key: (matrix[rows], names) for key, (matrix, names) in self.stored_features.items()}
+        else:
+            from unseen.relations import select_types
 
-    def with_features(self, features: Any, feature_names: Any = None) -> Graph:
+            types, codes, stored = select_types(self, rows)
+        inside = [r for r in self.relations if {r.source_type, r.target_type} <= set(types)]
+        relations = [relation.select_rows(rows) for relation in inside]
+        if not relations:  # no relation joins these types
+            empty = sp.csr_array((len(rows), len(rows)))
+            relations = [Relation("edge", types[0], types[0], empty, _checked=True)]
+        return self._derive(
+            relations=tuple(relations),
+            node_ids=node_ids,
+            types=types,
+            stored_features=stored,
+            texts=None if self.texts is None else self.texts[rows],
+            _codes=None if len(types) == 1 else codes,
+        )
+
+    def with_features(
+        self, features: Any, feature_names: Any = None, texts: Iterable[Any] | None = None
+    ) -> Graph:
         """Return the same nodes and edges with other features, or with none.
 
         Parameters
         ----------
         features, feature_names
             As for :class:`Graph`; where nodes are of several types, as for :meth:`from_relations`.
+        texts : sequence of str, optional
+            As for :class:`Graph`; those of this graph when not given.
 
         Examples
         --------
@@ -241,7 +345,9 @@ class Graph(Value):
         >>> unseen.Graph([[0, 1], [1, 0]], [[1.0], [2.0]]).with_features(None)
         Graph(2 nodes, 1 edges, no features)
         """
-        return replace(self, features=features, feature_names=feature_names)
+        stored = check_features_by_type(features, feature_names, self.types, self._codes, self.n_nodes)
+        own = self.texts if texts is None else check_texts(texts, self.n_nodes)
+        return self._derive(stored_features=stored, texts=own)
 
     @staticmethod
     def from_relations(
@@ -284,9 +390,9 @@ class Graph(Value):
         >>> graph.features.toarray().tolist(), graph.feature_names
         ([[0.0, 0.0], [0.0, 0.0], [1.0, 0.5]], ('paper:graph', 'paper:tree'))
         """
-        from unseen.relation_graph import RelationGraph
-
-        return RelationGraph(relations, node_ids, node_types, features, feature_names, texts)
+        return Graph(
+            None, features, node_ids, feature_names, texts, relations=relations, node_types=node_types
+        )
 
     @staticmethod
     def from_edges(
@@ -326,7 +432,7 @@ class Graph(Value):
         from unseen.data.build import edge_matrix
 
         adjacency, ids = edge_matrix(src, dst, weight, nodes, symmetrize, drop_negative=drop_negative)
-        return Graph(adjacency, features, ids, feature_names)  # type: ignore[arg-type]
+        return Graph(adjacency, features, ids, feature_names)
 
     @staticmethod
     def from_scipy(
@@ -359,7 +465,7 @@ class Graph(Value):
         1
         """
         matrix = make_symmetric(as_adjacency(adjacency, drop_negative=drop_negative), symmetrize)
-        return Graph(matrix, features, node_ids, feature_names)  # type: ignore[arg-type]
+        return Graph(matrix, features, node_ids, feature_names)
 
     @staticmethod
     def from_networkx(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.errors import InputError
+from unseen.errors import InputError, unknown_type
 
 IdArray = npt.NDArray[Any]
 """One-dimensional array of ids, dtype ``int64`` or ``object`` (holding ``str``)."""
@@ -181,7 +181,7 @@ def is_finite(matrix: Features) -> bool:
     return bool(np.isfinite(numbers_of(matrix)).all())
 
 
-def checked_features(features: Any, n: int, of_type: str = "") -> Features:
+def _check_features(features: Any, n: int, of_type: str = "") -> Features:
     """Return a copy of features of `n` nodes, or raise the error that says why they are none."""
     matrix = real_matrix(features, "features", _feature_dtype)
     if matrix.shape[0] != n:
@@ -204,11 +204,11 @@ def _feature_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
     return np.float32 if exact_in_float32 else np.float64
 
 
-def checked_columns(
+def _check_columns(
     features: Any, names: Iterable[Any] | None, n: int, of_type: str = ""
 ) -> tuple[Features | None, tuple[str, ...] | None]:
     """Return a copy of features of `n` nodes, and the names of their columns, one a column; None for none."""
-    matrix = None if features is None else checked_features(features, n, of_type)
+    matrix = None if features is None else _check_features(features, n, of_type)
     named = None if names is None else tuple(str(name) for name in names)
     columns = 0 if matrix is None else matrix.shape[1]
     if named is not None and len(named) != columns:
@@ -217,7 +217,31 @@ def checked_columns(
     return matrix, named
 
 
-def checked_texts(texts: Iterable[Any] | None, n: int) -> Array | None:
+def check_features_by_type(features: Any, names: Any, types: Types, codes: Ints | None, n: int) -> Stored:
+    """Return copies of the features of each type and the names of their columns; values for one type need no key."""
+    by_type = []
+    for values, what in ((features, "features"), (names, "feature_names")):
+        if isinstance(values, Mapping):
+            for key in values:
+                if key not in types:
+                    raise unknown_type(key, types)
+            by_type.append(dict(values))
+        elif values is not None and len(types) > 1:
+            msg = f"`{what}` must be a mapping from types to values, as there are {len(types)} types of nodes"
+            raise InputError(msg)
+        else:
+            by_type.append({} if values is None else {types[0]: values})
+    stored: Stored = {}
+    for k, key in enumerate(types):
+        count = n if codes is None else int(np.count_nonzero(codes == k))
+        of_type = "" if key is None else f" of type {key!r}"
+        matrix, own = _check_columns(by_type[0].get(key), by_type[1].get(key), count, of_type)
+        if matrix is not None:
+            stored[key] = (matrix, own)
+    return stored
+
+
+def check_texts(texts: Iterable[Any] | None, n: int) -> Array | None:
     """Return one text per node as a read-only array, empty where it is None; None where there are no texts."""
     if texts is None:
         return None

@@ -1,20 +1,119 @@
-"""Edge weights: finite numbers, one for each pair of nodes; how repeated and opposite entries are combined."""
+"""Edges: relations with their weights, and how repeated and opposite entries are combined."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import InitVar, dataclass
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger
-from unseen.ids import Floats, Ints, Mask
+from unseen.ids import Floats, Ints, Mask, Value, lock
 
 Negative = Literal["refuse", "drop", "absolute", "keep"]
 """How negative weights are handled."""
 Symmetrize = Literal["max", "sum", "error"]
 """How the weights of a pair that is listed more than once, in either direction, are combined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Relation(Value):
+    """One kind of edges, over the numbering of all nodes of a graph; frozen, its arrays are read-only.
+
+    Parameters
+    ----------
+    name : str
+        The name of the relation.
+    source_type, target_type : str or None
+        The types of nodes at its two ends; None where nodes have no types.
+    matrix : scipy sparse array or ndarray, shape (n, n)
+        Finite weights of either sign; entry (i, j) is an edge from node i to node j. Of repeated entries the one with
+        the largest absolute value counts; equal and opposite values are an error.
+    directed : bool
+        Whether the edges have a direction. If not, the matrix of a relation inside one type is made symmetric by the
+        same rule, and that of a relation between two types has an entry in the row of the source only.
+
+    Examples
+    --------
+    >>> import unseen
+    >>> unseen.Relation("likes", "user", "song", [[0, 2.5], [0, 0]])
+    Relation('likes', user - song, 1 edge)
+    """
+
+    name: str
+    source_type: str | None
+    target_type: str | None
+    matrix: sp.csr_array
+    directed: bool = False
+    _checked: InitVar[bool] = False  # for matrices that this package has made by the rules above
+
+    def __post_init__(self, _checked: bool) -> None:
+        matrix = self.matrix if _checked else self._check()
+        lock(matrix)
+        self.__dict__.update(matrix=matrix, directed=bool(self.directed))
+
+    def _check(self) -> sp.csr_array:
+        """Return the matrix with each entry once, or raise an `InputError` that names what is wrong."""
+        if not isinstance(self.name, str) or not self.name:
+            msg = f"the name of a relation must be a text, got {self.name!r}"
+            raise InputError(msg)
+        if (self.source_type is None) != (self.target_type is None):
+            msg = f"the relation {self.name!r} leads from {self.source_type!r} to {self.target_type!r}; give both types"
+            raise InputError(msg)
+        what = f"the matrix of relation {self.name!r}"
+        coo = as_square(self.matrix, what).tocoo()
+
+        def place(k: int) -> str:
+            return f"{what}, row {coo.row[k]}, column {coo.col[k]}"
+
+        weight = check_weights(
+            coo.data.astype(np.float64), lambda k: f"{place(k)}: the weight is", negative="keep"
+        )
+        if not weight.all():
+            msg = f"{place(int(np.argmin(weight != 0)))}: the weight is 0; leave such entries out (eliminate_zeros)"
+            raise InputError(msg)
+        csr, _, opposite = merge_entries(coo.row, coo.col, weight, coo.shape[0], mirror=self._has_mirror)
+        if len(opposite):
+            msg = f"{place(opposite[0])} has two weights, equal and opposite; leave out one"
+            raise InputError(msg)
+        return csr
+
+    def __repr__(self) -> str:
+        arrow = "->" if self.directed else "-"
+        types = "" if self.source_type is None else f" {self.source_type} {arrow} {self.target_type},"
+        return (
+            f"Relation({self.name!r},{types or ' directed,' * self.directed} {counted(self.n_edges, 'edge')})"
+        )
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges; in an undirected relation inside one type each counts once."""
+        loops = np.count_nonzero(self.matrix.diagonal())
+        return int((self.matrix.nnz + loops) // 2 if self._has_mirror else self.matrix.nnz)
+
+    @property
+    def n_negative(self) -> int:
+        """Number of edges of negative weight."""
+        return int(np.count_nonzero(self.entries.data < 0))
+
+    @property
+    def entries(self) -> Any:
+        """The matrix with one entry per edge."""
+        return sp.triu(self.matrix) if self._has_mirror else self.matrix
+
+    def select_rows(self, rows: Ints) -> Relation:
+        """Return the edges between these nodes, in their order, each of which occurs once."""
+        matrix = self.matrix[rows][:, rows]
+        matrix.sort_indices()
+        ends = self.source_type, self.target_type
+        return Relation(self.name, *ends, matrix, self.directed, _checked=True)
+
+    @property
+    def _has_mirror(self) -> bool:
+        """Whether an edge between two nodes has an entry in both of their rows."""
+        return not self.directed and self.source_type == self.target_type
 
 
 def as_square(matrix: Any, what: str) -> Any:

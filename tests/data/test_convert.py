@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -226,7 +225,7 @@ def test_standard_output_takes_one_table(
     with pytest.raises(
         UnsupportedError, match=r"^the standard output: text cannot have a feature called 'node'"
     ):
-        write_data(replace(graph, feature_names=("node",)), labels, "-", "features")
+        write_data(graph.with_features(graph.features, ["node"]), labels, "-", "features")
     expected = b"src,dst\na,b\nnode,feature_0\nalone,1\na,2\nb,3\nnode,label\nalone,x\n"
     assert capfdbinary.readouterr().out == expected
 

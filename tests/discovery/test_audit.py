@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -82,7 +81,7 @@ def test_the_expected_precision_foretells_the_true_one(share):
 
 def test_issues_are_a_table_and_show_as_one(flipped):
     data, labels = flipped
-    graph = replace(data.graph, texts=[f"<b>text {k}</b>" for k in range(400)])
+    graph = data.graph.with_features(data.graph.features, texts=[f"<b>text {k}</b>" for k in range(400)])
     issues = unseen.audit(graph, labels, random_state=0)
     first = issues.to_pylist()[0]
     assert pa.table(issues).num_rows == len(issues) == issues.num_rows

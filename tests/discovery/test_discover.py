@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from dataclasses import replace
 from typing import ClassVar
@@ -221,7 +220,7 @@ def test_print_shows_the_summary_and_repr_stays_short(case):
 def test_notebooks_show_classes_with_texts():
     data = planted(n_classes=4)
     texts = [f"<i>about {node}</i>" for node in data.graph.node_ids]
-    graph = dataclasses.replace(data.graph, texts=texts)
+    graph = data.graph.with_features(data.graph.features, texts=texts)
     found = unseen.discover(graph, hidden(data, ["c1"]), random_state=0)
     shown = found._repr_html_()
     first = found.classes[0].members[0]

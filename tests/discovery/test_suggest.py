@@ -123,12 +123,13 @@ def wrong():
     codes[::10] = (codes[::10] + 1) % 4
     values = [f"c{code}" if row % 10 != 3 else None for row, code in enumerate(codes)]
     labels = unseen.Labels.from_values(values, [f"n{row}" for row in range(400)])
-    graph = replace(data.graph, node_ids=labels.node_ids)
+    graph = unseen.Graph(data.graph.adjacency, data.graph.features, labels.node_ids)
     return graph, labels, [f"c{code}" for code in data.labels.codes]
 
 
 def test_notebooks_show_suggestions_with_texts(case):
-    graph = replace(case.data.graph, texts=[f"text of {node}" for node in case.data.graph.node_ids])
+    graph = case.data.graph
+    graph = graph.with_features(graph.features, texts=[f"text of {node}" for node in graph.node_ids])
     chosen = unseen.suggest(graph, case.labels, budget=4, discovery=case.found)
     assert isinstance(chosen, list)
     shown = chosen._repr_html_()

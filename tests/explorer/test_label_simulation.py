@@ -16,7 +16,8 @@ from unseen_paper.bench.loop_app import LabelApp
 @pytest.mark.processes
 def test_the_app_asks_what_the_library_asks(tmp_path: Path) -> None:
     planted = unseen.planted_partition(200, 4, degree_within=10, words_of_class=6, random_state=0)
-    graph = replace(planted.graph, node_ids=[f"n{k}" for k in range(200)])  # as text files have them
+    ids = [f"n{k}" for k in range(200)]  # as text files have them
+    graph = unseen.Graph(planted.graph.adjacency, planted.graph.features, ids)
     labels = replace(planted.labels, node_ids=graph.node_ids)
     data = replace(planted, graph=graph, labels=labels)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=2, random_state=1)

@@ -26,7 +26,7 @@ def subject_with_texts(subject: Subject) -> Subject:
     """The nodes of `subject`; the texts of some are hostile, long, or written from right to left."""
     texts = [TEXTS.get(i, f"text of the node in row {i}") for i in range(subject.graph.n_nodes)]
     texts[9] = "  "
-    return replace(subject, graph=replace(subject.graph, texts=texts))
+    return replace(subject, graph=subject.graph.with_features(subject.graph.features, texts=texts))
 
 
 def test_the_page_holds_the_text_of_each_node_drawn(subject_with_texts: Subject) -> None:

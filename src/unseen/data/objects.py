@@ -28,7 +28,6 @@ from unseen.errors import InputError, UnsupportedError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, IdArray, as_ids
 from unseen.labels import Labels
-from unseen.relations import edge_entries
 
 
 def graph_from_networkx(
@@ -151,7 +150,7 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
             by_type = {**theirs.graph.get("feature_names", {}), key: names}
             theirs.graph["feature_names"] = names if key is None else by_type
     for relation in graph.relations:
-        coo = edge_entries(relation).tocoo()
+        coo = relation.entries.tocoo()
         usual = relation.name == "edge" and len(graph.types) == 1
         more: dict[str, Any] = {} if usual else {"type": relation.name}
         more |= {"directed": relation.directed} if points else {}
@@ -178,7 +177,7 @@ def to_arrow(graph: Graph) -> pa.Table:
     ids = id_array(graph.node_ids)
     tables, unnamed = [], True
     for relation in graph.relations:
-        coo = edge_entries(relation).tocoo()
+        coo = relation.entries.tocoo()
         ends = [ids.take(pa.array(numbers.astype(np.int64))) for numbers in (coo.row, coo.col)]
         columns = {"src": ends[0], "dst": ends[1], "weight": pa.array(coo.data)}
         columns["type"] = pa.array([relation.name] * coo.nnz, pa.string())

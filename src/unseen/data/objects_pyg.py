@@ -18,9 +18,8 @@ from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, default_ids
 from unseen.labels import Labels
-from unseen.relation_graph import RelationGraph
-from unseen.relations import Relation, infer_directions
-from unseen.weights import check_weights, merge_entries
+from unseen.relations import infer_directions
+from unseen.weights import Relation, check_weights, merge_entries
 
 if TYPE_CHECKING:
     from unseen.data.read import Data as ReadData
@@ -78,7 +77,7 @@ def graph_from_pyg(data: Any, *, symmetrize: Symmetrize = "max") -> Graph:
         (others if directed is None else stated).append(relation)
     if untyped:
         features, names = ({None: part[ONE_TYPE]} if part else {} for part in (features, names))
-    return RelationGraph(
+    return Graph.from_relations(
         [*stated, *infer_directions(others)], ids, None if untyped else types, features, names
     )
 
@@ -202,7 +201,7 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
     except ImportError:
         msg = "to_pyg needs PyTorch Geometric; install it with: pip install torch torch-geometric"
         raise UnsupportedError(msg) from None
-    several = isinstance(graph, RelationGraph)
+    several = not graph.is_plain or graph.types != (None,) or graph.relations[0].name != "edge"
     data, place = HeteroData() if several else Data(), np.empty(graph.n_nodes, dtype=np.int64)
     own = None if labels is None else labels.aligned(graph)
     for key in graph.types:

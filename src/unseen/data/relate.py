@@ -15,8 +15,8 @@ from unseen.data.pieces import Edges, FeatureRows, NodeList
 from unseen.errors import InputError, counted, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Floats, IdArray, Ints, Place, Types
-from unseen.relation_graph import RelationGraph
-from unseen.relations import Relation, orient_entries
+from unseen.relations import orient_entries
+from unseen.weights import Relation
 
 
 def graph_of_relations(
@@ -50,7 +50,7 @@ def graph_of_relations(
         elif key in by_type:
             matrix = _rows_of_type(str(key), by_type[str(key)], rows_of.get(str(key)), own, numbering.ids)
             stored[key] = (matrix, by_type[str(key)].names)
-    return RelationGraph(
+    return Graph.from_relations(
         relations,
         numbering.ids,
         None if types == (None,) else np.array(types, dtype=object)[codes],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,9 +99,7 @@ def with_text(graph: Graph, piece: FeatureRows, encoder: Any) -> Graph:
         names = graph.feature_names or tuple(f"feature {k}" for k in range(graph.features.shape[1]))
         blocks.insert(0, (graph.features, names))
     matrix, names = stacked_blocks(blocks)
-    if type(graph) is Graph:
-        return replace(graph, features=matrix, feature_names=names, texts=texts)
-    return Graph.from_relations(graph.relations, graph.node_ids, None, {None: matrix}, {None: names}, texts)
+    return graph.with_features(matrix, names, texts)
 
 
 def _encoded(encoder: Any, texts: list[str]) -> Block:

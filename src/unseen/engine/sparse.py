@@ -10,7 +10,7 @@ thread in the order of its entries, so the number of threads changes no bit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -276,6 +276,10 @@ class GraphPart:
     features: Features | None
     node_ids: IdArray
     feature_names: None = None
+
+    def with_features(self, features: Features | None, feature_names: None = None) -> GraphPart:  # noqa: ARG002
+        """Return the same rows with other features, as :meth:`unseen.Graph.with_features`."""
+        return replace(self, features=features)
 
     @property
     def n_nodes(self) -> int:

@@ -253,7 +253,8 @@ class Method(Declared):
                     columns,
                 )
             features = standardized(features, getattr(self, "feature_scale_", None))
-        return replace(_in_range(graph, run), features=features)
+        graph = _in_range(graph, run)
+        return graph if features is graph.features else graph.with_features(features, graph.feature_names)
 
     def _new_features(self, graph: Graph) -> Features:
         """Return the features of a graph with new nodes; without any at fit time nothing carries over to them."""
@@ -391,5 +392,8 @@ def _in_range(graph: Graph, run: Run) -> Graph:
     exponent = scale_exponent(weights, run, *USUAL_WEIGHTS)
     if exponent:
         logger.info("edge weights are scaled by 2^%d for the computation", exponent)
-        graph = replace(graph, adjacency=scaled(graph.adjacency, exponent))
+        adjacency = scaled(graph.adjacency, exponent)
+        if isinstance(graph, GraphPart):
+            return replace(graph, adjacency=adjacency)
+        graph = Graph(adjacency, graph.features, graph.node_ids, graph.feature_names, graph.texts)
     return graph

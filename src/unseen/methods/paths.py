@@ -24,13 +24,13 @@ import scipy.sparse as sp
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.errors import InputError
+from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.linalg.normalize import l2_rows
 from unseen.linalg.svd import orthonormal, truncated_svd
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.views import LARGE, WALKS, Pool, Reduction, Vectors, column_weights, weighted, widths_of
 from unseen.randomness import keyed_uniform, node_keys
-from unseen.relation_graph import RelationGraph
 
 Array = npt.NDArray[Any]
 MOST_STEPS, MOST_PATHS = 4, 32
@@ -77,7 +77,7 @@ class Path:
         return V
 
 
-def paths_from(graph: RelationGraph, target: str | None, run: Run) -> list[Path]:
+def paths_from(graph: Graph, target: str | None, run: Run) -> list[Path]:
     """Return the paths from a type, the shortest first; the first has no step."""
     steps: dict[str | None, list[Path]] = {key: [] for key in graph.types}
     rows = {key: graph.rows_of(key) for key in graph.types}
@@ -126,7 +126,7 @@ class PathPool:
 
     Parameters
     ----------
-    graph : RelationGraph
+    graph : Graph
         With directions, signs or types.
     target : str or None
         The type that has labels.
@@ -140,7 +140,7 @@ class PathPool:
         What :meth:`keep` of another pool returned: then there are its views alone, for the nodes of this graph.
     """
 
-    graph: RelationGraph
+    graph: Graph
     target: str | None
     seed: int
     run: Run

@@ -21,6 +21,7 @@ from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery.discover import discover
 from unseen.discovery.result import Discovery, Node
 from unseen.discovery.suggest import suggest
+from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
 from unseen.labels import CONFIRMED, Labels
 from unseen.splits import completely_imbalanced_split
@@ -134,7 +135,7 @@ def _with_texts(name: str) -> Dataset:
     data = load_dataset(name)
     ids = as_ids([str(node) for node in data.graph.node_ids.tolist()])
     features = None if data.graph.features is None else compact(sp.csr_array(data.graph.features).toarray())
-    graph = replace(data.graph, node_ids=ids, features=features)
+    graph = Graph(data.graph.adjacency, features, ids, data.graph.feature_names)
     return replace(data, graph=graph, labels=replace(data.labels, node_ids=ids))
 
 

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +32,6 @@ from unseen import (
 )
 from unseen.engine.run import Run as Engine
 from unseen.engine.run import Shared
-from unseen.relation_graph import RelationGraph
 from unseen_paper.bench.report import Table
 
 RATES = (0.1, 0.3)
@@ -103,7 +102,7 @@ def _hide(kept: Kept, repeats: int, ways: dict[str, str]) -> Table:
     rows = []
     for name, size in (("hgb-dblp", 2), ("hgb-acm", 1)):
         data = load_dataset(name)
-        labels, graph = data.labels, cast(RelationGraph, data.graph)
+        labels, graph = data.labels, data.graph
         figures: dict[tuple[float, str], list[Figures]] = {}
         for seed in range(repeats):
             shared = {way: Shared(graph.plain if "folded" in way else graph) for way in ways}

@@ -22,7 +22,8 @@ from unseen.errors import InputError, counted, logger
 from unseen.graph import Features, Graph
 from unseen.ids import Array, Ints
 from unseen.labels import Labels
-from unseen.relations import Relation, infer_directions
+from unseen.relations import infer_directions
+from unseen.weights import Relation
 
 NODES, LINKS, LABELS, INFO = "node.dat", "link.dat", "label.dat", "info.dat"
 COLUMNS = {

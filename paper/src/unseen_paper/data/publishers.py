@@ -18,7 +18,7 @@ from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.labels import Labels
-from unseen.relations import Relation
+from unseen.weights import Relation
 from unseen_paper.data.hgb import read_folder
 from unseen_paper.data.published import Entry
 
