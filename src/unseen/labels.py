@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from unseen.errors import InputError, counted, logger, need_library, unknown_nam
 from unseen.graph import Graph
 from unseen.ids import IdArray, Value, as_ids, lock, match_ids, row_ids
 
+if TYPE_CHECKING:
+    from unseen.certificate import Certificate
+
 UNLABELLED = ("", "-1", "nan")
 """Texts that mean no label, in any case and with blanks around them."""
 MISSING_WORDS = ("NA", "N/A", "<NA>", "None", "null", "NULL")
@@ -24,10 +27,44 @@ SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 SKIPPED, UNKNOWN, CONFIRMED = "skipped", "unknown", "confirmed"
 STATUSES = (SKIPPED, UNKNOWN, CONFIRMED)
 """Answers that are not a class: the first two leave a node unlabelled, the last one confirms its label."""
+RANDOM, SCORE, GROUP = "random", "score", "group"
+DRAWN = (RANDOM, SCORE, GROUP)
+"""How a node came to be labelled: by a question drawn at random or chosen by its score, or with its whole group."""
 FEW_PAIRS = 20
 """With fewer edges between labelled nodes, whether alike nodes are linked cannot be measured."""
 HOMOPHILOUS = 0.2
 """Adjusted homophily (0: edges ignore classes, 1: all edges stay inside) from which neighbours are listened to."""
+
+
+class Status(str):
+    """The answer to a question about a node: a status or, where a class was named, an empty text or ``confirmed``.
+
+    Parameters
+    ----------
+    status : str
+        One of `STATUSES`, or empty.
+    drawn : str
+        ``random`` or ``score``.
+    pool : int
+        Number of nodes without a label or an answer when a random question was drawn.
+    is_new : bool
+        Whether the answer named a class that had no label before it.
+
+    Examples
+    --------
+    >>> Status("skipped", drawn="random", pool=90) == "skipped"
+    True
+    """
+
+    drawn: str
+    pool: int
+    is_new: bool
+
+    def __new__(cls, status: str = "", *, drawn: str = "", pool: int = 0, is_new: bool = False) -> Status:
+        """Make a text with attributes; it equals the text."""
+        self = super().__new__(cls, status)
+        self.__dict__.update(drawn=drawn, pool=pool, is_new=is_new)
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +81,10 @@ class Labels(Value):
         One id per row, in the order of the graph the labels belong to.
     answers : mapping of node id to str
         ``skipped`` or ``unknown`` for nodes that somebody looked at without naming a class, ``confirmed`` for nodes
-        whose label somebody checked. :func:`unseen.suggest` does not ask about them again. Read-only.
+        whose label somebody checked. :func:`unseen.suggest` does not ask about them again. Answers to its questions
+        are a `Status`, in the order in which they were given; it is empty where a class was named. Read-only.
+    guesses : collection of node ids
+        Nodes whose label comes from accepting a group: nobody has looked at them.
 
     Examples
     --------
@@ -60,6 +100,7 @@ class Labels(Value):
     classes: tuple[str, ...]
     node_ids: IdArray = None  # type: ignore[assignment]  # filled in by __post_init__
     answers: Mapping[Any, str] = field(default_factory=dict)
+    guesses: Collection[Any] = frozenset()
 
     def __post_init__(self) -> None:
         try:
@@ -89,15 +130,16 @@ class Labels(Value):
         n = indicator.shape[0]
         ids = row_ids(self.node_ids, n, f"the indicator has {n} rows")
         for node, answer in self.answers.items():
-            if answer not in STATUSES:
+            if answer not in STATUSES and not getattr(answer, "drawn", ""):
                 msg = f"the answer about node {node!r} is {answer!r}; it must be one of {', '.join(STATUSES)}"
                 raise InputError(msg)
         lock(indicator)
         answers = MappingProxyType(dict(self.answers))
         self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids, answers=answers)
+        self.__dict__["guesses"] = frozenset(self.guesses)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Labels, (self.indicator, self.classes, self.node_ids, dict(self.answers))
+        return Labels, (self.indicator, self.classes, self.node_ids, dict(self.answers), self.guesses)
 
     def __repr__(self) -> str:
         kind = "multi-label" if self.is_multilabel else "single-label"
@@ -230,7 +272,8 @@ class Labels(Value):
             for (node, answer), row in zip(self.answers.items(), places, strict=True)
             if row < 0 or not has_lost[row]
         }
-        return Labels(left, tuple(self.classes[k] for k in columns), self.node_ids, answers)
+        guesses = set(self.guesses).difference(self.node_ids[has_lost].tolist())
+        return Labels(left, tuple(self.classes[k] for k in columns), self.node_ids, answers, guesses)
 
     def aligned(self, graph: Graph) -> Labels:
         """Return these labels in the row order of `graph`; a label for a node it does not have is an error."""
@@ -254,7 +297,70 @@ class Labels(Value):
         places = match_ids(as_ids(list(self.answers)), node_ids).tolist()
         given = zip(places, self.answers.values(), strict=True)
         answers = {node_ids[row]: answer for row, answer in given if row >= 0}
-        return Labels(padded[rows], self.classes, node_ids, answers)
+        places = match_ids(as_ids(list(self.guesses)), node_ids)
+        return Labels(padded[rows], self.classes, node_ids, answers, node_ids[places[places >= 0]].tolist())
+
+    def with_answers(self, questions: Iterable[Any], values: Iterable[Any]) -> Labels:
+        """Return the labels with the answers to questions of :func:`unseen.suggest`, in the order in which they came.
+
+        Parameters
+        ----------
+        questions : iterable of Suggestion
+            The questions.
+        values : iterable
+            For each a class, a list of classes, or None where it was skipped.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> data = unseen.planted_partition(200, 4, random_state=0)
+        >>> labels = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c3"], random_state=0)
+        >>> labels = labels.seen_labels
+        >>> questions = unseen.suggest(data.graph, labels, budget=1, random=1, random_state=0)
+        >>> answers = labels.with_answers(questions, ["c3", None]).answers
+        >>> [(answers[question.node], question.drawn, question.pool) for question in questions]
+        [('', 'random', 158), ('skipped', 'score', None)]
+        """
+        from unseen.certificate import date_answers
+
+        classes, asked = self.to_lists(), dict[Any, Status]()
+        for question, value in zip(questions, values, strict=True):
+            names = [_name(item) for item in _flat(value) if not is_unlabelled(item)]
+            status = CONFIRMED if names and question.replaces else "" if names else SKIPPED
+            asked[question.node] = Status(status, drawn=question.drawn, pool=question.pool or 0)
+            classes |= {question.node: names} if names else {}
+        new = {name for names in classes.values() for name in names}.difference(self.classes)
+        labels = Labels.from_values(classes, self.node_ids, classes=[*self.classes, *sorted(new)])
+        before = {
+            name for node, names in self.to_lists().items() if node not in self.guesses for name in names
+        }
+        answers = {**self.answers, **date_answers(asked, labels.to_lists(), before)}
+        return Labels(
+            labels.indicator, labels.classes, self.node_ids, answers, set(self.guesses).difference(asked)
+        )
+
+    def certificate(self, alpha: float = 0.05) -> Certificate:
+        """Return how many nodes at most belong to classes without a label, proven by answers to random questions.
+
+        Only answers to questions that :func:`unseen.suggest` drew at random count; nothing is assumed about how other
+        labels came about, but answers have to be true. With probability 1 - `alpha` all certificates of a labelling
+        project are right, however often one looks. A random question that was skipped counts as a class without a label
+        until it is answered.
+
+        Parameters
+        ----------
+        alpha : float
+            Probability of a mistake.
+
+        Examples
+        --------
+        >>> import unseen
+        >>> unseen.Labels.from_values(["red", None]).certificate().at_most
+        1
+        """
+        from unseen.certificate import certify
+
+        return certify(self, alpha)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``node, label``, a row for each label, in the format the suffix names: .csv, .tsv, .parquet, ...

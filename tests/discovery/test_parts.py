@@ -382,7 +382,7 @@ def test_suggestions_are_written(case, tmp_path):
     chosen = unseen.suggest(case.data.graph, case.labels, budget=4, discovery=case.found)
     save_suggestions(chosen, tmp_path / "next.csv")
     header, first = (tmp_path / "next.csv").read_text().splitlines()[:2]
-    assert header == "node,label,replaces,status,reason,likely_class,unseen_probability,group"
+    assert header == "node,label,replaces,status,drawn,pool,reason,likely_class,unseen_probability,group"
     assert first.startswith(f"{chosen[0].node},")
     save_suggestions(chosen, tmp_path / "next.json")
     assert json.loads((tmp_path / "next.json").read_text())[0]["node"] == chosen[0].node

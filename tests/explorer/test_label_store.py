@@ -467,3 +467,36 @@ def test_an_answer_names_the_label_that_it_replaces_in_another_file(tmp_path):
     graph = unseen.Graph.from_edges(["n1"], ["n2"], nodes=NODES)
     both = unseen.read_labels([other, store.path], graph)
     assert both.to_lists() == {"n1": ["green"], "n2": ["green"], "n3": ["blue"]}
+
+
+def test_how_a_question_was_drawn_is_kept_with_its_answer(path):
+    store, asked = Store(path, NODES), {"n4": ("random", 6), "n5": ("random", 6), "n6": ("score", 0)}
+    store.answer(["n4"], "green", questions=asked)
+    store.answer(["n6"], "green", questions=asked)
+    store.answer(["n5"], action="skip", questions=asked)
+    store.fold()
+    assert path.read_text().splitlines()[-3:] == [
+        "n4,green,random,6,",
+        "n6,green,score,,",
+        "n5,,random,6,skipped",
+    ]
+    drawn = [(node, status.drawn, status.is_new) for node, status in store.labels().answers.items()]
+    assert drawn == [("n4", "random", True), ("n6", "score", False), ("n5", "random", False)]
+    store.answer(["n5"], action="clear", questions=asked)  # it was asked, and has no answer
+    store.fold()
+    assert path.read_text().splitlines()[-1] == "n5,,random,6,"
+    again = Store(path, NODES)
+    assert again.value("n5") == Answer((), "", "random", 6)
+    again.undo()
+    again.undo()
+    again.undo()
+    assert (again.value("n4").drawn, again.value("n6")) == ("random", Answer())
+
+
+def test_a_group_is_marked_once_the_file_has_questions(path):
+    store = Store(path, NODES)
+    store.answer(["n4"], "green", questions={"n4": ("random", 6)})
+    store.answer(["n5", "n6"], "green")
+    store.fold()
+    assert path.read_text().splitlines()[-2:] == ["n5,green,group,", "n6,green,group,"]
+    assert store.labels().guesses == {"n5", "n6"}

@@ -15,6 +15,7 @@ from unseen.cli import options
 from unseen.cli.explore import BUDGET, Attributes, MaxNodes
 from unseen.cli.inputs import NewClasses, Search
 from unseen.cli.output import progress, say
+from unseen.cli.suggest import RandomQuestions
 from unseen.errors import UsageError, logger, need_library
 from unseen.ids import as_ids
 from unseen.params import Limits
@@ -36,6 +37,7 @@ def label(
     host: Annotated[str, "Address to listen on; others than this machine's can be reached."] = "127.0.0.1",
     no_browser: Annotated[bool, "Do not open a browser."] = False,
     budget: Annotated[int, Limits(1), "Number of nodes to suggest at once."] = BUDGET,
+    random: RandomQuestions = 0,
     max_nodes: MaxNodes = 1_000_000,
     attributes: Attributes = None,
     new: NewClasses,
@@ -55,7 +57,7 @@ def label(
             logger.warning(
                 "%s can be reached from other machines: anyone with the address can change the labels", host
             )
-        store, page, job = _prepare(source, path, search, new, (budget, max_nodes), attributes)
+        store, page, job = _prepare(source, path, search, new, (budget, random, max_nodes), attributes)
         app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         with tempfile.TemporaryDirectory(prefix="unseen-") as folder:
@@ -84,7 +86,12 @@ def _choose_file(source: str, save: Path | None, search: Search) -> Path:
 
 
 def _prepare(
-    source: str, path: Path, search: Search, new: NewClasses, sizes: tuple[int, int], attributes: Path | None
+    source: str,
+    path: Path,
+    search: Search,
+    new: NewClasses,
+    sizes: tuple[int, int, int],
+    attributes: Path | None,
 ) -> tuple[Store, Content, Job]:
     """Return the labels so far, the page that shows them, and what an update needs."""
     from unseen.discovery.audit import doubts_of
@@ -103,7 +110,7 @@ def _prepare(
     store = Store(path, data.graph.node_ids.tolist(), None if is_source else start, search.reading())
     labels = store.labels().aligned(data.graph)
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
-    options = search.explore_arguments(data, start, sizes[0], new)
+    options = {**search.explore_arguments(data, start, sizes[0], new), "random": sizes[1]}
     with progress("looking for missing classes") as move:
         subject = explore(data.graph, labels, on_step=move, **given, **options)
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
@@ -111,7 +118,7 @@ def _prepare(
         page = build_page(
             replace(subject, doubts=doubts, attributes=attributes and read_attributes(attributes)),
             title=f"{data.name}: what do the labels miss?",
-            max_nodes=sizes[1],
+            max_nodes=sizes[2],
             random_state=search.seed,
             on_progress=move,
         )

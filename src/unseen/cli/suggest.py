@@ -10,12 +10,17 @@ from unseen.cli.output import print_rows, progress, tell_output
 from unseen.errors import counted
 from unseen.params import Limits
 
+RandomQuestions = Annotated[
+    int, Limits(0), "Number of random questions to add; their answers prove how few nodes are missing."
+]
+
 
 @options.command
 def suggest(
     source: options.Source,
     *,
     budget: Annotated[int, Limits(1), "Number of nodes to suggest."] = 20,
+    random: RandomQuestions = 0,
     output: options.TableFile = None,
     search: Search,
 ) -> None:
@@ -27,7 +32,13 @@ def suggest(
 
     with progress("leaving out each class in turn") as move:
         suggestions = choose(
-            data.graph, labels, budget=budget, method=method, random_state=search.seed, on_step=move
+            data.graph,
+            labels,
+            budget=budget,
+            random=random,
+            method=method,
+            random_state=search.seed,
+            on_step=move,
         )
     if output is not None:
         save_suggestions(suggestions, output)

@@ -19,7 +19,7 @@ from unseen.data.ids import Numbering, coded, id_column, number_ids
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, Floats, IdArray, Ints, Place
-from unseen.labels import CONFIRMED, Labels
+from unseen.labels import CONFIRMED, Labels, Status
 from unseen.weights import check_symmetrize, check_weights, merge_entries
 
 if TYPE_CHECKING:
@@ -173,6 +173,16 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
             if own[[first]].nnz:
                 labels[piece.source] = [classes[k] for k in sorted(own[[first]].indices)]
         tell_contradiction(node_ids[first], labels, len(odd))
+    if any(isinstance(status, Status) for piece in rows for status in piece.answers.values()):
+        from unseen.certificate import order_answers  # labels are mostly read without questions
+
+        labels_alone, every = Labels(together, classes, node_ids), node_ids.tolist()
+        statuses = (
+            (every[node], piece.answers.get(row, ""))
+            for piece, row_of in zip(rows, numbers, strict=True)
+            for row, node in enumerate(row_of.tolist())
+        )
+        return Labels(together, classes, node_ids, *order_answers(statuses, labels_alone.to_lists()))
     answers = {
         node_ids[row_of[row]]: answer
         for piece, row_of in zip(rows, numbers, strict=True)

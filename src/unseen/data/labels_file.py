@@ -1,5 +1,8 @@
 """The codec of label files and answers: `node, label`, and where somebody was asked `replaces` and `status`.
 
+`drawn` says how the question was chosen, ``random`` or by its ``score``; ``group`` marks a node that was labelled with
+its whole group. `pool` is the number of nodes without a label or an answer when a random question was drawn.
+
 A file that people edit stays theirs. Text is cut into lines and cells, and an answer about a node changes the cells of
 its rows: names and order of columns, order of rows, other columns, comments, quotes, line ends and encoding stay byte
 for byte, and new rows come last. Other formats are tables whose other columns stay.
@@ -8,25 +11,26 @@ for byte, and new rows come last. Other formats are tables whose other columns s
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from unseen.certificate import order_answers
 from unseen.data.columns import filled_cells, label_values
 from unseen.data.files import STANDARD, atomic_path
 from unseen.data.ids import id_array, is_list, is_string
 from unseen.data.labels_text import Answer, LabelText
-from unseen.data.names import REPLACES, find_status, lower
+from unseen.data.names import find_answer_columns, lower
 from unseen.data.opened import File, data_suffix, delimiter_of
 from unseen.data.options import Options
 from unseen.data.sources import Source, format_of, resolve, written_format
 from unseen.data.tables import Table
 from unseen.errors import InputError
 from unseen.ids import Ints, as_ids, match_ids
-from unseen.labels import CONFIRMED, STATUSES, Labels
+from unseen.labels import CONFIRMED, DRAWN, GROUP, RANDOM, SCORE, STATUSES, Labels, Status
 
 if TYPE_CHECKING:
     from unseen.data.layouts import FileLayout
@@ -36,6 +40,8 @@ QUESTION_COLUMNS = (
     "label",
     "replaces",
     "status",
+    "drawn",
+    "pool",
     "reason",
     "likely_class",
     "unseen_probability",
@@ -52,19 +58,33 @@ def answers_of(labels: Labels) -> dict[str, Answer]:
     Examples
     --------
     >>> answers_of(Labels.from_values(["red", None], [7, 8]))
-    {'7': Answer(labels=('red',), status='')}
+    {'7': Answer(labels=('red',), status='', drawn='', pool=0)}
     """
-    known = {str(node): Answer(tuple(names)) for node, names in labels.to_lists().items()}
-    for node, status in labels.answers.items():
-        known[str(node)] = Answer(known.get(str(node), Answer()).labels, status)
+    return {str(node): answer for node, answer in _known_answers(labels).items()}
+
+
+def _known_answers(labels: Labels) -> dict[Any, Answer]:
+    """Return what is known about the nodes by their ids; answers to questions come last, in their order."""
+    lists, answers = labels.to_lists(), labels.answers
+    known = dict[Any, Answer]()
+    for node in [*(node for node in lists if not isinstance(answers.get(node), Status)), *answers]:
+        names, status = tuple(lists.get(node, ())), answers.get(node, "")
+        if isinstance(status, Status):
+            known[node] = Answer(names, str(status), status.drawn, status.pool)
+        else:
+            known[node] = Answer(names, status, GROUP if node in labels.guesses else "")
     return known
 
 
 def labels_of_answers(answers: Mapping[str, Answer], node_ids: Iterable[str]) -> Labels:
     """Return the labels of these nodes; what :func:`answers_of` returned comes back."""
     labels = Labels.from_values({node: answer.labels for node, answer in answers.items()}, node_ids)
-    statuses = {node: answer.status for node, answer in answers.items() if answer.status}
-    return replace(labels, answers=statuses)
+    rows = (
+        (node, Status(answer.status, drawn=answer.drawn, pool=answer.pool) if answer.drawn else answer.status)
+        for node, answer in answers.items()
+    )
+    statuses, guesses = order_answers(rows, labels.to_lists())
+    return replace(labels, answers=statuses, guesses=guesses)
 
 
 def answer_table(labels: Labels) -> pa.Table:
@@ -77,27 +97,27 @@ def answer_table(labels: Labels) -> pa.Table:
     [{'node': 'a', 'label': 'x', 'status': ''}, {'node': 'c', 'label': '', 'status': 'skipped'}]
     """
     nodes, text = id_array(labels.node_ids), pa.large_string()
-    rows, columns = labels.indicator.nonzero()
-    names = pa.array(list(labels.classes), text).take(pa.array(columns))
-    table = pa.table({"node": nodes.take(pa.array(rows)), "label": names})
     if not labels.answers:
-        return table
-    statuses, others = [""] * table.num_rows, dict[int, str]()
-    places = match_ids(as_ids(list(labels.answers)), labels.node_ids).tolist()
-    first, end = labels.indicator.indptr[:-1], labels.indicator.indptr[1:]
-    for row, status in zip(places, labels.answers.values(), strict=True):
-        if row < 0:
-            continue
-        if first[row] < end[row]:
-            statuses[first[row]] = status
-        else:
-            others[row] = status
-    labelled = table.append_column("status", pa.array(statuses, text))
-    unlabelled = pa.table(
-        [nodes.take(pa.array(list(others), pa.int64())), [""] * len(others), list(others.values())],
-        schema=labelled.schema,
+        rows, columns = labels.indicator.nonzero()
+        names = pa.array(list(labels.classes), text).take(pa.array(columns))
+        return pa.table({"node": nodes.take(pa.array(rows)), "label": names})
+    known = _known_answers(labels)
+    places = match_ids(as_ids(list(known)), labels.node_ids).tolist()
+    cells = [
+        (place, name, *(answer[1:] if k == 0 else Answer()[1:]))
+        for place, answer in zip(places, known.values(), strict=True)
+        for k, name in enumerate(answer.labels or ("",))
+        if place >= 0
+    ]
+    rows, label, status, drawn, pool = (
+        map(list, zip(*cells, strict=True)) if cells else ([] for _ in range(5))
     )
-    return pa.concat_tables([labelled, unlabelled])
+    table = {"node": nodes.take(pa.array(rows, pa.int64())), "label": pa.array(label, text)}
+    table["status"] = pa.array(status, text)
+    if RANDOM in drawn or SCORE in drawn:
+        table["drawn"] = pa.array(drawn, text)
+        table["pool"] = pa.array([str(size or "") for size in pool], text)
+    return pa.table(table)
 
 
 def read_answers(table: Table, labelled: Ints) -> tuple[dict[int, str], dict[int, str]]:
@@ -111,18 +131,30 @@ def read_answers(table: Table, labelled: Ints) -> tuple[dict[int, str], dict[int
         Its rows with a label. One that replaces another label is confirmed. Where such a row has no label but a
         status, the label in question stays, and is confirmed too.
     """
-    column = table.find(REPLACES)
-    replaces = {} if column is None else filled_cells(table.columns[column])
+    columns = find_answer_columns(table.names or (), lambda k: _texts(table.columns[k]))
+    cells = {name: filled_cells(table.columns[k]) for name, k in columns.items()}
+    replaces, drawn, pools = (cells.get(name, {}) for name in ("replaces", "drawn", "pool"))
     has_label, answers = set(labelled.tolist()), dict[int, str]()
-    column = find_status(table.names or (), lambda k: _texts(table.columns[k]))
-    for row, cell in ({} if column is None else filled_cells(table.columns[column])).items():
-        status = cell.lower()
-        if status not in STATUSES:
-            msg = f"{table.place(row)}: the status is {cell!r}; it must be empty or one of {', '.join(STATUSES)}"
-            raise InputError(msg)
+    for row, cell in cells.get("status", {}).items():
+        status = _known_word(table, row, "status", cell, STATUSES)
         if row not in has_label or status == CONFIRMED:
             answers[row] = CONFIRMED if row in replaces else status
-    return answers | dict.fromkeys(replaces.keys() & has_label, CONFIRMED), replaces
+    answers |= dict.fromkeys(replaces.keys() & has_label, CONFIRMED)
+    for row, cell in drawn.items():
+        word, pool = _known_word(table, row, "drawn", cell, DRAWN), pools.get(row, "")
+        size = int(pool) if pool.isascii() and pool.isdecimal() else 0
+        if word == RANDOM and not size:
+            msg = f"{table.place(row)}: a random question needs the size of its pool, a whole number, got {pool!r}"
+            raise InputError(msg)
+        answers[row] = Status(answers.get(row, ""), drawn=word, pool=size)
+    return answers, replaces
+
+
+def _known_word(table: Table, row: int, column: str, cell: str, known: Sequence[str]) -> str:
+    if cell.lower() not in known:
+        msg = f"{table.place(row)}: the {column} is {cell!r}; it must be empty or one of {', '.join(known)}"
+        raise InputError(msg)
+    return cell.lower()
 
 
 def _texts(column: pa.ChunkedArray) -> list[str | None]:
@@ -210,10 +242,7 @@ def edit_table(table: pa.Table, node: int, label: int, answers: Mapping[str, Ans
     {'id': [1, 2, 3], 'team': ['red', 'blue', 'red'], 'age': [7, 8, None]}
     """
     own, bar = lower(table.column_names), "\0" if is_list(table.column(label).type) else "|"
-    status = find_status(own, lambda k: _texts(table.column(k)))
-    replaces = own.index(REPLACES[0]) if REPLACES[0] in own else None
-    places = {"node": node, "label": label, "replaces": replaces, "status": status}
-    ours = {name: k for name, k in places.items() if k is not None}
+    ours = {"node": node, "label": label, **find_answer_columns(own, lambda k: _texts(table.column(k)))}
     others = [""] if table.num_columns > len(ours) else []
     before = [_cell_texts(table.column(k), bar) for k in ours.values()]
     text = LabelText(",".join([*ours, *others]).encode() + b"\n", ",", header=True, bar=bar)

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from unseen.data.cells import BLANK, SURE_COMMENT, split_line
-from unseen.data.names import REPLACES, find_status, lower
+from unseen.data.names import find_answer_columns, lower
 from unseen.errors import OutputError
-from unseen.labels import is_unlabelled
+from unseen.labels import GROUP, is_unlabelled
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _PLAIN = re.compile(r"[\w.+/@:|-]+( [\w.+/@:|-]+)*|")
@@ -19,16 +19,24 @@ _QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
 
 
 class Answer(NamedTuple):
-    """What is known about a node: its classes, and the status ``skipped``, ``unknown``, ``confirmed`` or none.
+    """What is known about a node: its classes, the status ``skipped``, ``unknown``, ``confirmed`` or none.
+
+    `drawn` is ``random`` or ``score`` where a question was asked about it, `pool` the size of the pool of a random one.
 
     Examples
     --------
-    >>> Answer(("red",)), Answer(status="skipped")
-    (Answer(labels=('red',), status=''), Answer(labels=(), status='skipped'))
+    >>> Answer(("red",), drawn="random", pool=90)
+    Answer(labels=('red',), status='', drawn='random', pool=90)
     """
 
     labels: tuple[str, ...] = ()
     status: str = ""
+    drawn: str = ""
+    pool: int = 0
+
+    def to_list(self) -> list[object]:
+        """Return it for JSON: labels and status, then `drawn` and `pool` where a question was asked."""
+        return list(self if self.drawn else self[:2])
 
 
 class LabelText:
@@ -52,7 +60,7 @@ class LabelText:
     rows : dict
         The numbers of the rows of each node.
     columns : dict
-        The positions of `node` and `label`, and of `replaces` and `status` where there are such columns.
+        The positions of `node` and `label`, and of those of `replaces`, `status`, `drawn` and `pool` that there are.
     width : int
         Number of columns.
     has_header : bool
@@ -97,12 +105,10 @@ class LabelText:
             self._lines.append(record)
         self._first = len(self._lines) if self._first < 0 else self._first
         self._names = self._cells(self._header) if header else []
-        if lower(self._names).count(REPLACES[0]):
-            self.columns["replaces"] = lower(self._names).index(REPLACES[0])
         every = [row for rows in self.rows.values() for row in rows]
-        status = find_status(self._names, lambda k: (self._cells(self._lines[row])[k] for row in every))
-        if status is not None:
-            self.columns["status"] = status
+        self.columns |= find_answer_columns(
+            self._names, lambda k: (self._cells(self._lines[row])[k] for row in every)
+        )
 
     def data(self) -> bytes:
         """Return the file."""
@@ -120,14 +126,17 @@ class LabelText:
         for row, cell, text in zip(rows, cells, changed, strict=True):
             if text != cell:
                 self._write(row, "label", text)
-        if not rows and not labels and answer.status:
+        if not rows and not labels and (answer.status or answer.drawn):
             labels = [""]
         labels += [answer.labels[0]] * (len(replaces) - len(rows) - len(labels)) if answer.labels else []
         for label in labels:
             cells = [""] * self.width
             cells[self.columns["node"]], cells[self.columns["label"]] = node, label
             self._new_rows.add(self.append_row(cells))
+        is_marked = answer.drawn != GROUP or "drawn" in self.columns  # a group alone adds no column
         self._fill("status", rows, [answer.status])
+        self._fill("drawn", rows, [answer.drawn if is_marked else ""])
+        self._fill("pool", rows, [str(answer.pool or "")])
         if replaces:
             self._fill("replaces", rows, replaces)
         for row in self._new_rows.intersection(rows):  # what was added here leaves no trace when it is undone
@@ -254,7 +263,7 @@ class LabelText:
         return len(self._lines) - 1
 
     def cells(self) -> dict[str, list[str]]:
-        """Return the cells of `node`, `label`, and of `replaces` and `status` where there are such columns."""
+        """Return the cells of the `columns`, by name."""
         every = sorted(row for rows in self.rows.values() for row in rows)
         cells = [self._cells(self._lines[row]) for row in every]
         return {name: [row[k] for row in cells] for name, k in self.columns.items()}

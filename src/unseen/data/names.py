@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import permutations
 
 from unseen.data.sources import Role
-from unseen.labels import STATUSES
+from unseen.labels import DRAWN, STATUSES
 
 SRC, DST, WEIGHT = ("src", "source"), ("dst", "target"), ("weight",)
 EDGE_TYPE = (
@@ -19,7 +19,8 @@ EDGE_TYPE = (
 )
 SIGN = ("sign",)
 NODE, LABEL = ("node", "node_id", "id"), ("label", "labels", "class", "cell_type")
-REPLACES, STATUS = ("replaces",), ("unseen_status", "status")
+ANSWERS = ("replaces", "unseen_status", "status", "unseen_drawn", "drawn", "unseen_pool", "pool")
+"""Columns of answers in a label file; those with a prefix are written where a file has a column of that name."""
 NODE_TYPE = ("type", "node_type", "ntype")
 PANDAS_INDEX = "__index_level_0__"
 FIRST_ONLY = ("nodeid", "ids", "vertex", "name", "key", "word", "index", "", "unnamed: 0")
@@ -194,15 +195,21 @@ def id_position(names: Sequence[str]) -> int | None:
     return next((own.index(name) for name in (*NODE, PANDAS_INDEX) if name in own), first)
 
 
-def find_status(names: Sequence[str], cells: Callable[[int], Iterable[str | None]]) -> int | None:
-    """Return the column of statuses; a column of that name without any of our words is the user's own."""
-    own = lower(names)
-    for name in STATUS:
-        if name in own:
-            words = {cell.strip().lower() for cell in cells(own.index(name)) if cell} - {""}
-            if not words or words.intersection(STATUSES):
-                return own.index(name)
-    return None
+def find_answer_columns(names: Sequence[str], cells: Callable[[int], Iterable[str | None]]) -> dict[str, int]:
+    """Return the positions of ``replaces``, ``status``, ``drawn`` and ``pool``, of those that a label file has.
+
+    A column ``status`` or ``drawn`` with other words than ours is the user's own; ``pool`` belongs to ``drawn``.
+    """
+    own, found = lower(names), dict[str, int]()
+    for name in ANSWERS:
+        meaning = name.removeprefix("unseen_")
+        if name not in own or meaning in found or (meaning == "pool" and "drawn" not in found):
+            continue
+        known = {"status": STATUSES, "drawn": DRAWN}.get(meaning)
+        words = {cell.strip().lower() for cell in cells(own.index(name)) if cell} - {""} if known else set()
+        if known is None or not words or words.intersection(known):
+            found[meaning] = own.index(name)
+    return found
 
 
 def find_name(names: Sequence[str], known: Sequence[str]) -> int | None:

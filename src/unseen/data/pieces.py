@@ -86,8 +86,8 @@ class FeatureRows(NodeRows):
 class LabelRows(NodeRows):
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
-    `answers` has the status of rows: ``skipped``, ``unknown`` or ``confirmed``. `replaces` has the label that the label
-    of a row corrects.
+    `answers` has the status of rows: ``skipped``, ``unknown`` or ``confirmed``, or a `Status` where a question was
+    asked. `replaces` has the label that the label of a row corrects.
     `hint` goes with messages on the first row where that may be a header nobody announced.
     """
 

@@ -26,10 +26,9 @@ from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column
 from unseen.data.labels_file import QUESTION_COLUMNS, read_answers
 from unseen.data.names import (
+    ANSWERS,
     LABEL,
     NODE_TYPE,
-    REPLACES,
-    STATUS,
     edge_columns,
     find_name,
     id_position,
@@ -201,7 +200,7 @@ class LabelReader(Reader[LabelRows]):
         rows, names = label_values(table.columns[self._positions_in(table)["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
         piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
-        if table.find((*REPLACES, *STATUS)) is None:
+        if table.find(ANSWERS) is None:
             return piece
         answers, replaces = read_answers(table, piece.rows)
         return replace(piece, answers=answers, replaces=replaces)
@@ -222,7 +221,7 @@ class LabelReader(Reader[LabelRows]):
             )
         positions = {"node": 0, "label": 1} if names is None else label_columns(names, table.is_numeric)
         own = lower(names or ())
-        known = QUESTION_COLUMNS[2:] if "unseen_probability" in own else (*REPLACES, *STATUS)
+        known = QUESTION_COLUMNS[2:] if "unseen_probability" in own else ANSWERS
         return positions | {
             name: k for k, name in enumerate(own) if name in known and k not in positions.values()
         }

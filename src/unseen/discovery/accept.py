@@ -14,7 +14,7 @@ from unseen.data.tables import Table
 from unseen.discovery.guarantees import check_fdr
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids
-from unseen.labels import CONFIRMED, Labels, class_name_problem
+from unseen.labels import RANDOM, Labels, class_name_problem
 
 NEEDED = ("node", "group", "unseen_probability")
 RATE = "q_value"
@@ -28,7 +28,7 @@ def accept(
     at_least: float = 0.0,
     fdr: float | None = None,
 ) -> Labels:
-    """Return the labels with those of named groups added; a notice says how many were added.
+    """Return the labels with those of named groups added, as `Labels.guesses`; a notice says how many were added.
 
     Parameters
     ----------
@@ -73,17 +73,26 @@ def accept(
     texts = labels.node_ids.dtype != np.int64 or nodes.column("node").type != pa.int64()
     form = str if texts else int  # ids meet as texts where one side has texts
     classes = {form(node): own for node, own in labels.to_lists().items()}
-    added: dict[tuple[str, str], int] = {}
+    asked = {form(node): status for node, status in labels.answers.items()}
+    unanswered = {
+        node
+        for node, status in asked.items()
+        if getattr(status, "drawn", "") == RANDOM and node not in classes
+    }
+    added, guesses = dict[tuple[str, str], int](), {form(node) for node in labels.guesses}
     others: list[str] = []
     for node, group, probability, rate in zip(*columns, rates, strict=True):
         name = (names.get(group) or "").strip()
         if not name or probability < at_least or (rate is not None and rate > limit_rate):
+            continue
+        if form(node) in unanswered:  # its class is asked for
             continue
         own = classes.setdefault(form(node), [])
         if own and name not in own:
             has = f"node {form(node)!r} of {group} has the label {own[0]!r} already"
             others.append(f"{has}, so it cannot be labelled {name!r}")
         added[name, group] = added.get((name, group), 0) + (not own)
+        guesses.update([] if own else [form(node)])
         own.extend([] if own else [name])
     if others:
         more = f" ({len(others)} nodes in all have another label)" if len(others) > 1 else ""
@@ -100,12 +109,8 @@ def accept(
     all_labels = Labels.from_values(
         classes, as_ids(dict.fromkeys([*map(form, labels.node_ids.tolist()), *classes]))
     )
-    answers = {
-        form(node): status
-        for node, status in labels.answers.items()
-        if status == CONFIRMED or form(node) not in classes
-    }
-    return Labels(all_labels.indicator, all_labels.classes, all_labels.node_ids, answers)
+    answers = {node: status for node, status in asked.items() if node not in guesses}
+    return Labels(all_labels.indicator, all_labels.classes, all_labels.node_ids, answers, guesses)
 
 
 def read_nodes(path: Path) -> pa.Table:

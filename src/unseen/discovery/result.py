@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unseen.certificate import Certificate
 from unseen.discovery.guarantees import (
     FDR,
     NO_GUARANTEE,
@@ -413,6 +414,12 @@ class Discovery:
 
         return summary(self)
 
+    @property
+    def certificate(self) -> Certificate | None:
+        """What answers to random questions prove about the classes without a label; None without such answers."""
+        certificate = None if self.labels is None else self.labels.certificate()
+        return certificate if certificate is not None and certificate.n_answers else None
+
     def to_json(self, *, every_member: bool = False) -> dict[str, Any]:
         """Return everything but the table of nodes, for JSON; estimates are None where there is no basis for them.
 
@@ -436,6 +443,7 @@ class Discovery:
                 "at_least": self.new_nodes.at_least,
                 "sentence": self.select().sentence,
             },
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "count": self.count.to_dict() if known else None,
             "classes": [each.to_dict(every_member=every_member) for each in self.shown_classes],
             "absent": list(self.absent),

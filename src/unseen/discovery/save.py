@@ -47,6 +47,7 @@ def save_suggestions(suggestions: Sequence[Suggestion], path: AnyPath) -> None:
     nodes = [row["node"] for row in rows]
     kinds = dict.fromkeys(QUESTION_COLUMNS, pa.string()) | {
         "node": pa.int64() if nodes and isinstance(nodes[0], int) else pa.string(),
+        "pool": pa.int64(),
         "unseen_probability": pa.float64(),
     }
     columns = {name: pa.array([row.get(name, "") for row in rows], kinds[name]) for name in QUESTION_COLUMNS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,13 @@ from unseen.discovery.space import make_space, unit_vectors
 from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
-from unseen.errors import InputError, counted
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import as_ids, id_order, match_ids
-from unseen.labels import Labels
+from unseen.labels import RANDOM, SCORE, Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
-from unseen.randomness import RandomState, as_generator, child_seed
+from unseen.randomness import RandomState, as_generator, child_seed, keyed_bits, node_keys, seed_of
 from unseen.shown import as_html, html_table
 
 DOUBT = 0.5
@@ -33,6 +34,8 @@ ANY_NODE = 0.3
 """What any node counts for: some missing classes look like labelled ones."""
 DOUBTS = 5
 """At most one in so many questions is about a label that is probably wrong."""
+DRAW_STREAM = 35
+"""Stream of random numbers that orders random questions; nothing else draws from it."""
 WORDS = 3
 """Words of a class's caption that a reason quotes."""
 
@@ -54,7 +57,11 @@ class Suggestion:
     group : str or None
         The found class it is in.
     replaces : str or None
-        Its present label, where that is probably wrong: the answer replaces it.
+        Its present label, where that is probably wrong or a guess: the answer replaces it.
+    drawn : str
+        How it was chosen: ``random`` or by its ``score``.
+    pool : int or None
+        Number of nodes without a label or an answer when a random one was drawn.
 
     Examples
     --------
@@ -68,6 +75,8 @@ class Suggestion:
     likely_class: str | None
     group: str | None
     replaces: str | None = None
+    drawn: str = SCORE
+    pool: int | None = None
 
     _repr_html_ = as_html
 
@@ -98,6 +107,7 @@ def suggest(
     labels: Labels | Any,
     *,
     budget: int = 20,
+    random: int = 0,
     discovery: Discovery | None = None,
     method: str | Method | Embedding | None = None,
     target: str | None = None,
@@ -113,12 +123,19 @@ def suggest(
     are probably wrong (:func:`unseen.audit`), where there are any. Without any labels, the nodes typical of the parts
     of the graph are suggested. What somebody has looked at (`Labels.answers`) is not suggested again.
 
+    Random questions prove how many nodes of missing classes are left at most (:meth:`unseen.Labels.certificate`). They
+    come first, since they are drawn before the others are chosen. Where no missing class is found any more, all
+    questions are random ones.
+
     Parameters
     ----------
     graph, labels
         As for :func:`unseen.discover`; `labels` may be None, or nothing but unlabelled nodes.
     budget : int
         How many nodes.
+    random : int
+        How many more are drawn at random from all nodes without a label or an answer. With the same `random_state` a
+        random question comes again until it is answered.
     discovery : Discovery, optional
         What :func:`unseen.discover` found for these labels; found out when not given.
     method, target, random_state, on_step
@@ -133,25 +150,75 @@ def suggest(
     >>> first.reason[:26], data.labels.classes[data.labels.codes[first.node]]
     ('a typical member of new-1 ', 'c4')
     """
-    if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 1:
-        msg = f"`budget` must be an integer of at least 1, got {budget!r}"
-        raise InputError(msg)
+    for name, value, least in (("budget", budget, 1), ("random", random, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            msg = f"`{name}` must be an integer of at least {least}, got {value!r}"
+            raise InputError(msg)
+    graph, draw_seed = as_graph(graph), seed_of(random_state)
+    if draw_seed is None:
+        draw_seed = child_seed(as_generator(random_state)) if random else 0
     if discovery is None:
-        graph = as_graph(graph)
         labels = None if labels is None else as_labels(labels, graph)
         if labels is None or not len(labels.aligned(graph).labelled):
-            asked, rng = {} if labels is None else labels.aligned(graph).answers, as_generator(random_state)
+            rng = as_generator(random_state)
             if target is not None:
-                graph, _, method = searched(graph, None, method, target, child_seed(rng))
-            suggestions = _from_nothing(graph, int(budget), method, rng, asked)
+                graph, labels, method = searched(graph, labels, method, target, child_seed(rng))
+            nothing = Labels.from_values([None] * graph.n_nodes, graph.node_ids)
+            labels = nothing if labels is None else labels.aligned(graph)
+            drawn = draw_questions(labels, random, draw_seed)
+            asked = {*labels.answers, *(each.node for each in drawn)}
+            suggestions = [*drawn, *_from_nothing(graph, int(budget), method, rng, asked)]
             return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]))
         seed = random_state
         discovery = discover(graph, labels, method=method, target=target, random_state=seed, on_step=on_step)
-    after_the_first = max(int(budget) - FINE_GROUPS, 0)
-    graph = as_graph(graph)
+    is_done = random and not discovery.classes
+    after_the_first = 0 if is_done else max(int(budget) - FINE_GROUPS, 0)
     doubts = _in_doubt(graph, discovery, min(int(budget) // DOUBTS, after_the_first))
-    suggestions = [*suggest_from(discovery, int(budget) - len(doubts)), *doubts]
+    suggestions = [*suggest_from(discovery, int(budget) - len(doubts), int(random), draw_seed), *doubts]
     return Suggestions(suggestions, texts_of(graph, [each.node for each in suggestions]))
+
+
+def draw_questions(
+    labels: Labels, count: int, seed: int, found: Mapping[Node, Mapping[str, Any]] = MappingProxyType({})
+) -> list[Suggestion]:
+    """Return questions drawn uniformly at random from the nodes without a label or an answer.
+
+    A label that came with a group is a guess, so its node can be drawn, too. Every node has a place of its own in a
+    random order, so that the same seed asks the same question until it is answered.
+
+    Parameters
+    ----------
+    labels : Labels
+        The labels and answers so far.
+    count : int
+        How many questions.
+    seed : int
+        Seed of the order.
+    found : mapping
+        What :func:`unseen.discover` says about the nodes.
+
+    Examples
+    --------
+    >>> [(each.node, each.pool) for each in draw_questions(Labels.from_values(["x", None, None]), 5, 0)]
+    [(2, 2), (1, 2)]
+    """
+    ids = labels.node_ids.tolist()
+    classes = {node: names for node, names in labels.to_lists().items() if node in labels.guesses}
+    known = {ids[row] for row in labels.labelled} - classes.keys()
+    known |= {node for node, status in labels.answers.items() if status}
+    pool = np.array([row for row, node in enumerate(ids) if node not in known], dtype=np.int64)
+    order = keyed_bits(node_keys(labels.node_ids[pool], seed), 1, stream=DRAW_STREAM)[:, 0]
+    reason = f"drawn at random from {counted(len(pool), 'node')}, to prove how few nodes of missing classes are left"
+    questions = []
+    for row in pool[np.argsort(order, kind="stable")[:count]].tolist():
+        node, (guess,) = ids[row], classes.get(ids[row], [None])[:1]
+        here = found.get(node, {})
+        likely = here.get("likely_class", guess)
+        p = float(here.get("unseen_probability", 0.0 if guess else 1.0))
+        questions.append(
+            Suggestion(node, reason, p, likely, here.get("group"), guess, drawn=RANDOM, pool=len(pool))
+        )
+    return questions
 
 
 def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]:
@@ -171,8 +238,10 @@ def _in_doubt(graph: Graph, discovery: Discovery, most: int) -> list[Suggestion]
     return list(questions.values())
 
 
-def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
+def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int = 0) -> list[Suggestion]:
     """Return the unlabelled nodes to label next by what was found; nothing is computed again.
+
+    The first `random` ones are drawn at random; all, where there are such and no missing class is found any more.
 
     Examples
     --------
@@ -184,6 +253,15 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
     """
     asked = set(discovery.labels.answers if discovery.labels is not None else ())
     everything = discovery.nodes.column("node").to_pylist()
+    drawn: list[Suggestion] = []
+    if random and discovery.labels is not None:
+        found = dict(zip(everything, discovery.nodes.to_pylist(), strict=True))
+        is_done = not discovery.classes
+        drawn = draw_questions(discovery.labels, random + budget * is_done, seed, found)
+        if is_done:
+            logger.info("no missing class is found any more, so all questions are drawn at random")
+            return drawn
+        asked.update(each.node for each in drawn)
     # ties end alike in whatever order nodes came
     open_rows = [row for row in id_order(as_ids(everything)).tolist() if everything[row] not in asked]
     order = np.array(open_rows, dtype=np.int64)
@@ -209,7 +287,7 @@ def suggest_from(discovery: Discovery, budget: int) -> list[Suggestion]:
         rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
     else:
         rows_to_label = most_telling(vectors, p + (1 - p) * doubt, labelled, first, budget)
-    suggestions = []
+    suggestions = drawn
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
         if place < len(questions):

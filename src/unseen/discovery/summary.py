@@ -40,7 +40,7 @@ def summary(discovery: Discovery) -> str:
         )
         for part in (headline(discovery), count_sentence(discovery.count) + groups):
             lines += textwrap.wrap(part, WIDTH)
-    for part in error_sentences(discovery):
+    for part in (*error_sentences(discovery), *certificate_sentences(discovery)):
         lines += textwrap.wrap(part, WIDTH)
     for each in discovery.shown_classes:
         lines += ["", *_class_lines(each)]
@@ -55,6 +55,22 @@ def summary(discovery: Discovery) -> str:
         if warning != discovery.self_test.verdict:
             lines += textwrap.wrap(f"Note: {warning}", WIDTH, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
+
+
+def certificate_sentences(discovery: Discovery) -> list[str]:
+    """Return what random answers prove and estimate; nothing without any."""
+    certificate = discovery.certificate
+    if certificate is None:
+        return []
+    answers = counted(certificate.n_answers, "random answer")
+    parts = [f"{certificate.sentence} ({answers}, {certificate.n_new} with a new class)."]
+    if certificate.n_new and certificate.expected_share is not None:
+        more = counted(certificate.missing_classes, "more class")
+        parts.append(
+            f"They suggest that {100 * certificate.expected_share:.1f} % of the nodes without a label belong to "
+            f"classes without one (Good-Turing), and at least {more} (Chao's lower bound)."
+        )
+    return parts
 
 
 def headline(discovery: Discovery) -> str:

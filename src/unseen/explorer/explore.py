@@ -17,7 +17,7 @@ from unseen.ids import match_ids
 from unseen.labels import Labels
 from unseen.methods.base import Method
 from unseen.methods.registry import make_method
-from unseen.randomness import RandomState, as_generator, child_seed
+from unseen.randomness import RandomState, as_generator, child_seed, seed_of
 
 METHOD = "smoothfeats"
 """Where vectors come from when there is nothing to discover and no method was named."""
@@ -32,6 +32,7 @@ def explore(
     truth: Labels | None = None,
     target: str | None = None,
     budget: int = 20,
+    random: int = 0,
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
     fdr: float = 0.1,
@@ -57,8 +58,8 @@ def explore(
         Labels that were hidden on purpose: shown to the reader, kept from everything else.
     target : str, optional
         Type of nodes to look at, as for :func:`unseen.discover`; the others can be shown on the page too.
-    budget : int
-        Number of nodes to suggest.
+    budget, random : int
+        Number of nodes to suggest, and of random ones to add, as for :func:`unseen.suggest`.
     n_classes, names : optional
         Number and names of missing classes, as for :func:`unseen.discover`.
     fdr, rates
@@ -110,7 +111,11 @@ def explore(
             )
             return Subject(vectors, shown, labels, truth)
         seed = child_seed(rng)
-        first = suggest(common, None, budget=budget, method=vectors, random_state=seed) if budget else None
+        first = None
+        if budget:
+            first = suggest(
+                common, common_labels, budget=budget, random=random, method=vectors, random_state=seed
+            )
         return Subject(vectors, shown, labels, truth, None, first)
     discovery = discover(
         common,
@@ -123,5 +128,5 @@ def explore(
         random_state=rng,
         on_step=on_step,
     )
-    suggestions = suggest_from(discovery, budget) if budget else None
+    suggestions = suggest_from(discovery, budget, random, seed_of(random_state) or 0) if budget else None
     return Subject(embedding or discovery.embedding, shown, labels, truth, discovery, suggestions)

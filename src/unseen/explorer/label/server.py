@@ -60,6 +60,7 @@ class App:
         }
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}/{self.secret}/"
         content = {**page, "server": {"file": store.path.name}}
+        self._first = page.get("suggestions")
         self._page, self._policy = render_page(content, connect=True), policy_of(connect=True)
 
     def asgi(self) -> Any:
@@ -150,7 +151,8 @@ class App:
             raise InputError(msg)
         before = len(self.store.changes)
         if name == "answers":
-            self.store.answer(_nodes(asked.get("node")), asked.get("label"), asked.get("action"))
+            nodes = _nodes(asked.get("node"))
+            self.store.answer(nodes, asked.get("label"), asked.get("action"), self._questions())
         elif name == "undo":
             self.store.undo()
         elif name == "outside":
@@ -159,6 +161,11 @@ class App:
             msg = "an update is running; wait until it has finished"
             raise InputError(msg)
         return self.state(before)
+
+    def _questions(self) -> dict[str, tuple[str, int]]:
+        """Return how the questions that the page shows were drawn, by their nodes."""
+        shown = self._first if self.updater.content is None else self.updater.content["suggestions"]
+        return {each["node"]: (each["drawn"], each["pool"] or 0) for each in shown or ()}
 
     def state(self, revision: int | None = None, findings: int | None = None) -> Content:
         """Return what the page shows beside the map."""
@@ -171,11 +178,12 @@ class App:
         return {
             "session": store.session,
             "revision": len(store.changes),
-            "changes": [list(change) for entry in changed for change in entry],
+            "changes": [[node, value.to_list()] for entry in changed for node, value in entry],
             "labelled": sum(bool(value.labels) for value in values),
             "nodes": len(store.nodes),
             "classes": dict(sorted(counts.items())),
             **{status: statuses[status] for status in STATUSES},
+            "certificate": store.labels().certificate().to_dict(),
             "undo": store.undoable,
             "folded": store.saved,
             "outside": store.look_outside(),

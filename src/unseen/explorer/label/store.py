@@ -19,6 +19,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from unseen.data.files import atomic_path, explained, keep_backup
@@ -28,7 +29,7 @@ from unseen.data.opened import data_suffix
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
 from unseen.errors import InputError, OutputError, UnseenError, counted, logger
-from unseen.labels import CONFIRMED, SKIPPED, UNKNOWN, Labels, class_name_problem
+from unseen.labels import CONFIRMED, GROUP, RANDOM, SCORE, SKIPPED, UNKNOWN, Labels, class_name_problem
 
 Change = tuple[str, Answer, Answer]
 """A node, what was known about it, and what is known now."""
@@ -141,8 +142,17 @@ class Store:
             logger.info("%s of the last session recovered", counted(len(pending), "answer"))
             self.fold()
 
-    def answer(self, nodes: list[str], label: object = None, action: str | None = None) -> int:
-        """Save one answer about some nodes and return the revision; an error where it could not be saved."""
+    def answer(
+        self,
+        nodes: list[str],
+        label: object = None,
+        action: str | None = None,
+        questions: Mapping[str, tuple[str, int]] = MappingProxyType({}),
+    ) -> int:
+        """Save one answer about some nodes and return the revision; an error where it could not be saved.
+
+        `questions` has how the node of each open question was drawn, and the size of the pool.
+        """
         names = [label] if isinstance(label, str) else label
         needs_label, takes_label = action in (None, "add"), action in (None, "add", "confirm")
         is_known = takes_label or action in list(ACTIONS)
@@ -162,7 +172,11 @@ class Store:
             msg = "a node whose id is empty or has a line break cannot stand in a text file; rename it in the graph"
             raise InputError(msg)
         with self._mutex:
-            entry = [(node, self.value(node), self._value_after(node, names, action)) for node in nodes]
+            drawn = questions if len(nodes) == 1 else dict.fromkeys(nodes, (GROUP if names else "", 0))
+            entry = [
+                (node, self.value(node), self._value_after(node, names, action, drawn.get(node, ("", 0))))
+                for node in nodes
+            ]
             return self._save([change for change in entry if change[1] != change[2]])
 
     def undo(self) -> int:
@@ -274,7 +288,7 @@ class Store:
         lines: list[dict[str, Any]] = [{"file": self._last}, *([record] if entry else [])]
         with atomic_path(self.journal) as temporary:
             self._copy_mode(temporary)
-            temporary.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="ascii")
+            temporary.write_text("".join(_as_line(line) for line in lines), encoding="ascii")
         self._copy_mode(self.journal)
         if entry:
             self._remember(lines[1])
@@ -310,7 +324,7 @@ class Store:
         with explained(self.path), self.journal.open("ab", buffering=0) as file:
             start = file.tell()
             try:
-                line = memoryview((json.dumps(record) + "\n").encode("ascii"))
+                line = memoryview(_as_line(record).encode("ascii"))
                 while line:
                     line = line[file.write(line) :]
                 os.fsync(file.fileno())
@@ -334,7 +348,21 @@ class Store:
         self.changes.append([(node, after) for node, _, after in entry])
         self.saved = False
 
-    def _value_after(self, node: str, names: list[str] | None, action: str | None) -> Answer:
+    def _value_after(
+        self, node: str, names: list[str] | None, action: str | None, drawn: tuple[str, int]
+    ) -> Answer:
+        """Return what is known about a node after an answer; a random question stays one, even if it is cleared."""
+        before = self.value(node)
+        if before.drawn in (RANDOM, SCORE):
+            drawn = before.drawn, before.pool
+        after = self._labels_after(node, names, action)
+        return (
+            after
+            if after == Answer() and drawn[0] != RANDOM
+            else after._replace(drawn=drawn[0], pool=drawn[1])
+        )
+
+    def _labels_after(self, node: str, names: list[str] | None, action: str | None) -> Answer:
         if action in ACTIONS:
             return ACTIONS[action]
         before = self.value(node).labels
@@ -366,9 +394,19 @@ class Store:
         return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
+def _as_line(record: Mapping[str, Any]) -> str:
+    """Return a record as a line of the journal."""
+    if "set" in record:
+        changes = [[node, *(value.to_list() for value in values)] for node, *values in record["set"]]
+        record = {**record, "set": changes}
+    return json.dumps(record) + "\n"
+
+
 def _as_changes(entry: Iterable[Any]) -> list[Change]:
     """Return the changes that a line of the journal holds."""
-    return [(node, *(Answer(tuple(labels), status) for labels, status in values)) for node, *values in entry]
+    return [
+        (node, *(Answer(tuple(labels), *others) for labels, *others in values)) for node, *values in entry
+    ]
 
 
 def _checked_names(names: object) -> list[str]:

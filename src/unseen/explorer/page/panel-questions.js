@@ -132,6 +132,8 @@ function exportSuggestions() {
     "label",
     "replaces",
     "status",
+    "drawn",
+    "pool",
     "reason",
     "likely_class",
     "unseen_probability",
@@ -142,13 +144,15 @@ function exportSuggestions() {
     "",
     row.replaces,
     "",
+    row.drawn,
+    row.pool,
     row.reason,
     row.likely_class,
     (row.unseen_probability ?? 0).toFixed(4),
     row.group,
   ]);
   // The mark at the start tells spreadsheets that the text is UTF-8.
-  download("suggested-nodes.csv", `\ufeff${csv([header, ...rows], [4, 5, 7])}`);
+  download("suggested-nodes.csv", `\ufeff${csv([header, ...rows], [6, 7, 9])}`);
   say(`${rows.length} nodes saved as suggested-nodes.csv`);
 }
 
