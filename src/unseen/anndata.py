@@ -12,7 +12,7 @@ from unseen.data.columns import listed
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import Matrix, Table, as_column, foreign
+from unseen.data.tables import MatrixBatch, Table, as_column, foreign
 from unseen.errors import InputError, logger, need_library
 from unseen.ids import as_ids, match_ids
 
@@ -76,20 +76,20 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     yield part_of(cells, role, file.name)
 
 
-def part_of(cells: Any, role: Role, source: str) -> Table | Matrix:
+def part_of(cells: Any, role: Role, source: str) -> Table | MatrixBatch:
     """Return the part of an AnnData object that a role is read from."""
     ids: Any = [str(name) for name in cells.obs_names]
     if role == "edges":
         key = _only(cells.obsp, "connectivities", f"{source} has", "graph", "obsp")
-        return Matrix(source, cells.obsp[key], ids)
+        return MatrixBatch(source, cells.obsp[key], ids)
     if role != "features":
         columns = {str(key): as_column(cells.obs[key].astype(object).tolist()) for key in cells.obs}
         return Table.of(source, {**columns, "node": ids})
     if cells.X is not None:
-        return Matrix(source, cells.X, ids, tuple(map(str, cells.var_names)))
+        return MatrixBatch(source, cells.X, ids, tuple(map(str, cells.var_names)))
     key = _only(cells.obsm, "X_pca", f"{source} has no `X`, and", "matrix of features", "obsm")
     logger.info("%s: there is no `X`, so features are read from obsm[%r]", source, key)
-    return Matrix(source, cells.obsm[key], ids)
+    return MatrixBatch(source, cells.obsm[key], ids)
 
 
 def _only(matrices: Mapping[str, Any], usual: str, start: str, what: str, where: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from unseen.data.datasets import Counts
 from unseen_paper.data import published
-from unseen_paper.data.published import ENTRIES, Entry, Source
+from unseen_paper.data.published import ENTRIES, Entry, PublishedFile
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -120,9 +120,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def source(file: str, content: bytes) -> Source:
+def source(file: str, content: bytes) -> PublishedFile:
     digest = hashlib.sha256(content).hexdigest()
-    return Source("somebody/graphs", "0" * 40, f"data/{file}", len(content), digest)
+    return PublishedFile("somebody/graphs", "0" * 40, f"data/{file}", len(content), digest)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.run import Run
-from unseen_paper.methods.lshm import LSHM, Objective
+from unseen_paper.methods.lshm import LSHM, LSHMObjective
 
 
 def small_problem() -> tuple[unseen.Graph, unseen.Labels]:
@@ -21,7 +21,7 @@ def small_problem() -> tuple[unseen.Graph, unseen.Labels]:
 def test_the_gradient_is_that_of_the_objective() -> None:
     graph, labels = small_problem()
     rng = np.random.default_rng(0)
-    objective = Objective.of(graph, labels, 0.7, Run())
+    objective = LSHMObjective.of(graph, labels, 0.7, Run())
     parameters = [rng.normal(size=(5, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)]
 
     def cost() -> float:

@@ -8,17 +8,17 @@ import pytest
 import unseen
 from unseen.engine.run import Run
 from unseen.linalg.walk import WalkMatrix
-from unseen_paper.methods.tadw import TADW, Problem
+from unseen_paper.methods.tadw import TADW, TADWProblem
 
 
 @pytest.fixture
-def problem() -> tuple[np.ndarray, np.ndarray, Problem]:
+def problem() -> tuple[np.ndarray, np.ndarray, TADWProblem]:
     """Return a dense M, features and the problem of a random graph of 30 nodes."""
     rng = np.random.default_rng(0)
     adjacency = unseen.random_graph(30, random_state=0).adjacency
     features = rng.normal(size=(30, 6)) * [3, 2, 1, 1, 0.5, 0.0]
     walk = WalkMatrix(Run().matrix(adjacency))
-    return walk.matmat(np.eye(30)), features, Problem.of(walk, features, 0.2)
+    return walk.matmat(np.eye(30)), features, TADWProblem.of(walk, features, 0.2)
 
 
 def dense_cost(M: np.ndarray, features: np.ndarray, W: np.ndarray, H: np.ndarray) -> float:
@@ -26,7 +26,7 @@ def dense_cost(M: np.ndarray, features: np.ndarray, W: np.ndarray, H: np.ndarray
 
 
 def test_the_cost_is_the_definition_without_its_constant(
-    problem: tuple[np.ndarray, np.ndarray, Problem],
+    problem: tuple[np.ndarray, np.ndarray, TADWProblem],
 ) -> None:
     M, features, made = problem
     rng = np.random.default_rng(1)
@@ -35,7 +35,7 @@ def test_the_cost_is_the_definition_without_its_constant(
     assert np.allclose(made.features @ made.features.T, features @ features.T)
 
 
-def test_both_steps_are_minima(problem: tuple[np.ndarray, np.ndarray, Problem]) -> None:
+def test_both_steps_are_minima(problem: tuple[np.ndarray, np.ndarray, TADWProblem]) -> None:
     M, _, made = problem
     rng = np.random.default_rng(1)
     H = rng.normal(size=(4, 6))
@@ -53,7 +53,7 @@ def test_both_steps_are_minima(problem: tuple[np.ndarray, np.ndarray, Problem]) 
         assert ahead == pytest.approx(behind, abs=1e-9)
 
 
-def test_the_start_beats_random_ones(problem: tuple[np.ndarray, np.ndarray, Problem]) -> None:
+def test_the_start_beats_random_ones(problem: tuple[np.ndarray, np.ndarray, TADWProblem]) -> None:
     _, _, made = problem
     H = made.start(4)
     rng = np.random.default_rng(2)

@@ -11,7 +11,7 @@ import typer
 
 import unseen
 from unseen.cli import options
-from unseen.cli.inputs import GraphFiles, Hiding, Input
+from unseen.cli.inputs import GraphFiles, Hiding, LoadedGraph
 from unseen.cli.output import print_json, progress
 from unseen.errors import UsageError, logger, tell_written
 
@@ -119,7 +119,7 @@ def _make_estimator(learning: options.Learning, seed: int) -> Method:
     return make_method(method, **params, random_state=seed)
 
 
-def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -> None:
+def _check_fits(estimator: Method, data: LoadedGraph, *, scratch: bool, force: bool) -> None:
     from unseen.engine.estimate import check_fits, sizes_of
 
     given = data.graph.features
@@ -128,7 +128,9 @@ def _check_fits(estimator: Method, data: Input, *, scratch: bool, force: bool) -
     check_fits(estimator, sizes, scratch=scratch, force=force)
 
 
-def _train(estimator: Method, data: Input, hiding: Hiding, seed: int, scratch: Path | None) -> Embedding:
+def _train(
+    estimator: Method, data: LoadedGraph, hiding: Hiding, seed: int, scratch: Path | None
+) -> Embedding:
     from unseen.embedding import Embedding
     from unseen.engine.run import Run
 

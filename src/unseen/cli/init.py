@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
-from unseen.cli.inputs import Input, NewClasses, Settings, is_dataset
+from unseen.cli.inputs import LoadedGraph, NewClasses, Settings, is_dataset
 from unseen.cli.output import aligned, print_json, with_flags
 from unseen.cli.project import project_options
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
@@ -81,7 +81,7 @@ class _WarningLog(logging.Handler):
         self.lines.append(self.format(record))
 
 
-def _inspect_files(source: str, settings: Settings, data: Input) -> dict[tuple[str, str], FileLayout]:
+def _inspect_files(source: str, settings: Settings, data: LoadedGraph) -> dict[tuple[str, str], FileLayout]:
     """Return how each file was read, by its role and name."""
     from unseen.data.layouts import inspect_file
     from unseen.data.sources import attribute_source
@@ -136,7 +136,7 @@ def _relative(value: Any, folder: Path) -> Any:
     return relative_path(value, folder) if isinstance(value, Path) else value
 
 
-def _describe(data: Input, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:
+def _describe(data: LoadedGraph, layouts: dict[tuple[str, str], FileLayout]) -> dict[str, Any]:
     graph, labels = data.graph, data.labels
     classes = {} if labels is None else dict(zip(labels.classes, labels.counts.tolist(), strict=True))
     return {

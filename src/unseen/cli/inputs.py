@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Input:
+class LoadedGraph:
     """What a command works on: the graph, its labels if any, and the name to report."""
 
     name: str
@@ -113,7 +113,7 @@ class GraphFiles:
         values = {each.name: getattr(self, each.name) for each in fields(Options)}
         return Options(**{**values, "delimiter": options.as_delimiter(self.delimiter)})
 
-    def load(self, source: str) -> Input:
+    def load(self, source: str) -> LoadedGraph:
         """Return the data set of that name, or the graph read from the named files."""
         skip_pandas()
         if is_dataset(source):
@@ -123,14 +123,14 @@ class GraphFiles:
             self.refuse("nodes", "features", "text", "labels", why=why)
             data = load_dataset(source)
             logger.info("%s: %s, %s", source, data.graph, data.labels)
-            return Input(data.name, data.graph, data.labels)
+            return LoadedGraph(data.name, data.graph, data.labels)
         from unseen.data.read import read
 
         with progress("reading"):
             files = read(Path(source), **self.sources(), text=self.text, **asdict(self.reading()))
-        return Input(Path(source).name, files.graph, files.labels)
+        return LoadedGraph(Path(source).name, files.graph, files.labels)
 
-    def load_without_graph(self, path: Path, embedding: Embedding) -> Input:
+    def load_without_graph(self, path: Path, embedding: Embedding) -> LoadedGraph:
         """Return the nodes of an embedding as a graph without edges, and their labels if there are any."""
         import scipy.sparse as sp
 
@@ -141,10 +141,10 @@ class GraphFiles:
         n = len(embedding.node_ids)
         nodes = Graph(sp.csr_array((n, n)), node_ids=embedding.node_ids)
         if not self.labels:
-            return Input(path.name, nodes, None)
+            return LoadedGraph(path.name, nodes, None)
         header, delimiter = self.header, options.as_delimiter(self.delimiter)
         labels = read_labels(self.labels, nodes, header=header, delimiter=delimiter, where="the embedding")
-        return Input(path.name, nodes, labels)
+        return LoadedGraph(path.name, nodes, labels)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Hiding:
         """Whether anything is hidden."""
         return self.unseen is not None or self.label_rate is not None
 
-    def hide_labels(self, data: Input, seed: int) -> tuple[Labels | None, dict[str, Any] | None]:
+    def hide_labels(self, data: LoadedGraph, seed: int) -> tuple[Labels | None, dict[str, Any] | None]:
         """Return the labels that an embedding may see, and the record of the split they came from where there is one.
 
         A label rate draws a split, whose other labels are kept for the test. Without one, all labels of the
@@ -271,7 +271,7 @@ class Search(Settings):
 
     def load_search(
         self, source: str, *outputs: Path | None
-    ) -> tuple[Input, Labels | None, Method | Embedding | None]:
+    ) -> tuple[LoadedGraph, Labels | None, Method | Embedding | None]:
         """Return the data, the labels that may be seen, and the method, restricted to the node types of the search.
 
         Outputs are checked first.
@@ -291,9 +291,11 @@ class Search(Settings):
         graph, part, embedding = searched(data.graph, labels, method, self.target, self.seed)
         is_whole = data.labels is None or labels is data.labels
         truth = part if is_whole else data.labels.of_nodes(graph.node_ids)  # type: ignore[union-attr]
-        return Input(data.name, graph, truth), part, embedding
+        return LoadedGraph(data.name, graph, truth), part, embedding
 
-    def find_classes(self, data: Input, labels: Labels | None, method: Any, new: NewClasses) -> Discovery:
+    def find_classes(
+        self, data: LoadedGraph, labels: Labels | None, method: Any, new: NewClasses
+    ) -> Discovery:
         """Look for missing classes, with a progress bar."""
         if labels is None:
             msg = "there are no labels; give those of at least one class with --labels"
@@ -305,14 +307,14 @@ class Search(Settings):
             return discover(data.graph, labels, on_step=move, **arguments)
 
     def explore_arguments(
-        self, data: Input, labels: Labels | None, budget: int, new: NewClasses
+        self, data: LoadedGraph, labels: Labels | None, budget: int, new: NewClasses
     ) -> dict[str, Any]:
         """Return the arguments of :func:`unseen.explorer.explore`, without the graph, its labels and the method."""
         truth = None if labels is data.labels else data.labels
         own = {"truth": truth, "target": self.target, "budget": budget, "random_state": self.seed}
         return {**own, **new.arguments()}
 
-    def print_report(self, data: Input, content: Mapping[str, Any]) -> None:
+    def print_report(self, data: LoadedGraph, content: Mapping[str, Any]) -> None:
         """Print the JSON report of a search."""
         print_json({"source": data.name, "seed": self.seed, **content})
 

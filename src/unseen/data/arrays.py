@@ -25,7 +25,7 @@ from unseen.data.matlab import parse_mat
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import Matrix, first_line, foreign
+from unseen.data.tables import MatrixBatch, first_line, foreign
 from unseen.errors import InputError, need_library
 from unseen.ids import Array, IdArray, as_ids, require_unique
 
@@ -52,7 +52,7 @@ def read_numpy(file: File, role: Role, options: Options, n_bytes: int | None) ->
     """
     arrays = load_arrays(file)
     if isinstance(arrays, np.ndarray):
-        yield Matrix(file.name, arrays)
+        yield MatrixBatch(file.name, arrays)
         return
     stored = arrays.pop("metadata", None)
     values = _values(arrays, file)
@@ -64,7 +64,7 @@ def read_numpy(file: File, role: Role, options: Options, n_bytes: int | None) ->
         msg = f"{file.name} has {len(names)} feature names for {values.shape[-1]} columns"
         raise InputError(msg)
     metadata = {} if stored is None else _metadata(stored)
-    yield Matrix(file.name, values, ids, None if names is None else tuple(names), metadata)
+    yield MatrixBatch(file.name, values, ids, None if names is None else tuple(names), metadata)
 
 
 def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -79,7 +79,7 @@ def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     if value is None:
         msg = f"{file.name}: the variable {key!r} is no matrix of real numbers"
         raise InputError(msg)
-    yield Matrix(file.name, value if isinstance(value, np.ndarray) else _checked(value, file))
+    yield MatrixBatch(file.name, value if isinstance(value, np.ndarray) else _checked(value, file))
 
 
 def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -90,7 +90,7 @@ def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     with foreign(file, "Matrix Market"):
         _require_sound_mtx(file, data)
         matrix = mmread(io.BytesIO(data), spmatrix=False)
-    yield Matrix(file.name, matrix if isinstance(matrix, np.ndarray) else sp.csr_array(matrix))
+    yield MatrixBatch(file.name, matrix if isinstance(matrix, np.ndarray) else sp.csr_array(matrix))
 
 
 def _require_sound_mtx(file: File, data: bytes) -> None:
@@ -131,7 +131,7 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
         matrix, _ = load_svmlight_file(io.BytesIO(data))
     except (ValueError, TypeError, OverflowError, IndexError, MemoryError) as error:
         raise _svmlight_error(file, data, error) from None
-    yield Matrix(file.name, _checked(matrix, file))
+    yield MatrixBatch(file.name, _checked(matrix, file))
 
 
 def load_arrays(file: File) -> Arrays | Array:

@@ -20,7 +20,7 @@ import pyarrow.csv
 
 from unseen.data.names import id_position
 from unseen.data.sources import Role
-from unseen.data.tables import Layout, first_line
+from unseen.data.tables import TextLayout, first_line
 from unseen.errors import InputError, counted
 
 BLANK = " "
@@ -149,7 +149,7 @@ def _tokens(delimiter: str | None) -> re.Pattern[bytes]:
     return re.compile(rb"(?P<hash>^[ \t]*+#[^\n]*)|" + field + rb"(?P<quoted>" + quoted + rb")", re.MULTILINE)
 
 
-def scan(data: bytes, layout: Layout) -> tuple[list[tuple[int, int]], int | None, int | None]:
+def scan(data: bytes, layout: TextLayout) -> tuple[list[tuple[int, int]], int | None, int | None]:
     """Return the spans of comments, and where the record begins and the quote opens that is open at the end."""
     comments, at, boundary, done = list[tuple[int, int]](), 0, 0, 0
     pattern = _tokens(layout.delimiter)
@@ -166,14 +166,14 @@ def scan(data: bytes, layout: Layout) -> tuple[list[tuple[int, int]], int | None
     return comments, None, None
 
 
-def _is_comment(line: bytes, layout: Layout) -> bool:
+def _is_comment(line: bytes, layout: TextLayout) -> bool:
     """Return whether a line that begins with ``#`` is none of the data: a blank follows, or its columns differ."""
     if SURE_COMMENT.match(line):
         return True
     return len(split_line(line.decode("utf-8"), layout.delimiter)) != layout.width
 
 
-def _without_comments(data: bytes, layout: Layout) -> tuple[bytes, int]:
+def _without_comments(data: bytes, layout: TextLayout) -> tuple[bytes, int]:
     """Return the data with comment lines emptied, and their number; what is quoted is no comment."""
     if b"#" not in data:
         return data, 0
@@ -250,12 +250,12 @@ class Text:
 
     source: str
     data: bytes
-    layout: Layout
+    layout: TextLayout
     before: int
     comments: int
 
     @classmethod
-    def of(cls, data: bytes, source: str, layout: Layout, before: int, *, started: bool) -> Text:
+    def of(cls, data: bytes, source: str, layout: TextLayout, before: int, *, started: bool) -> Text:
         """Return a block ready for the parser, without the header and the comments above it."""
         if not started:
             start = layout.start

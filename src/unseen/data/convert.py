@@ -31,7 +31,7 @@ from unseen.data.sources import (
     is_pattern,
     metadata_path,
 )
-from unseen.data.tables import Matrix
+from unseen.data.tables import MatrixBatch
 from unseen.data.write import STDOUT, check_graph_target, write_graph, write_part
 from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
@@ -174,7 +174,7 @@ def _named_kind(path: Path, options: Options) -> What | None:
         return "embedding"
     role: Role = "features" if data_suffix(path) in (".npz", ".npy") else "labels"
     table = next(Source(path, role, options).batches(1 << 16), None)
-    if isinstance(table, Matrix):
+    if isinstance(table, MatrixBatch):
         return "embedding" if table.metadata else "features" if table.names is not None else None
     if table is None:
         return None

@@ -21,7 +21,7 @@ from unseen.data.options import Missing, Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
-from unseen.data.tables import Matrix, Table
+from unseen.data.tables import MatrixBatch, Table
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger, show_path
 from unseen.ids import Array, Features, Ints, numbers_of
@@ -64,8 +64,8 @@ class FeatureReader(Reader[FeatureRows]):
         super().__init__(source, options, report)
         self.label_names, self.labels_too, self._quiet = self.options.label_names, False, False
 
-    def _ids(self, batch: Table | Matrix) -> list[pa.Array]:
-        if isinstance(batch, Matrix):
+    def _ids(self, batch: Table | MatrixBatch) -> list[pa.Array]:
+        if isinstance(batch, MatrixBatch):
             return [] if batch.ids is None else [id_column(batch.ids, f"ids of {batch.source}")]
         node, _ = self._columns(batch)
         if node is None:
@@ -74,9 +74,9 @@ class FeatureReader(Reader[FeatureRows]):
         require_single_rows(ids, batch, self.role)
         return [ids]
 
-    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
+    def _piece(self, batch: Table | MatrixBatch, ids: list[pa.Array]) -> FeatureRows:
         own_ids = ids[0] if ids else None
-        if isinstance(batch, Matrix):
+        if isinstance(batch, MatrixBatch):
             values, names = self._fill(self._real_matrix(batch), batch.names, batch)
             return FeatureRows(own_ids, values, names, batch.source)
         _, columns = self._columns(batch)
@@ -128,7 +128,7 @@ class FeatureReader(Reader[FeatureRows]):
             matrix, own = stacked_blocks([(matrix, own or ()), *words] if matrix.shape[1] else words)
         return matrix, own, texts[0] if len(texts) == 1 else None
 
-    def _fill(self, values: Any, names: Any, batch: Table | Matrix) -> tuple[Any, Any]:
+    def _fill(self, values: Any, names: Any, batch: Table | MatrixBatch) -> tuple[Any, Any]:
         """Return numbers without missing ones, and the names of the columns that have numbers."""
 
         def name(k: int) -> str:
@@ -136,7 +136,7 @@ class FeatureReader(Reader[FeatureRows]):
 
         def error(row: int, column: int) -> InputError:
             place = batch.place(row) if isinstance(batch, Table) else f"{batch.source}: row {row}"
-            if isinstance(batch, Matrix) and batch.ids is not None:
+            if isinstance(batch, MatrixBatch) and batch.ids is not None:
                 place += f" (node {batch.ids[row]!r})"
             return InputError(f"{place}: the {self.noun} {name(column)} is missing; {self.rule}{way}")
 
@@ -177,7 +177,7 @@ class FeatureReader(Reader[FeatureRows]):
             raise InputError(msg)
         return node or 0, values
 
-    def _real_matrix(self, matrix: Matrix) -> Features:
+    def _real_matrix(self, matrix: MatrixBatch) -> Features:
         """Return a matrix of numbers, none of them infinite."""
         source, values = matrix.source, matrix.values
         if values.ndim != 2:

@@ -21,7 +21,7 @@ from unseen.data.sources import (
     is_pattern,
     is_same_source,
 )
-from unseen.data.tables import Matrix, Table
+from unseen.data.tables import MatrixBatch, Table
 from unseen.errors import InputError
 from unseen.plugins import load_plugin
 
@@ -131,7 +131,7 @@ def with_one_header(files: Sequence[Batches]) -> Batches:
         yield from (replace(batch, names=header) for batch in batches if isinstance(batch, Table))
 
 
-def _first_row(start: Table | Matrix) -> tuple[str, ...] | None:
+def _first_row(start: Table | MatrixBatch) -> tuple[str, ...] | None:
     """Return the first row of a file, or its header, if it may be one."""
     layout = start.layout if isinstance(start, Table) else None
     return None if layout is None else layout.names or layout.first

@@ -23,7 +23,7 @@ from unseen.data.leaks import INDEX
 from unseen.data.names import NODE
 from unseen.data.options import Options
 from unseen.data.sources import Role
-from unseen.data.tables import Matrix, Table, as_column
+from unseen.data.tables import MatrixBatch, Table, as_column
 from unseen.errors import InputError, UnsupportedError, logger, need_library
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, IdArray, as_ids
@@ -281,19 +281,19 @@ def _features(graph: Any, features: Any, node_type: str | None) -> Any:
         return features
     ids = names_as_ids(list(graph.nodes))
     if not isinstance(features, str):
-        return Matrix("`features`", features if sp.issparse(features) else np.asarray(features), ids)
+        return MatrixBatch("`features`", features if sp.issparse(features) else np.asarray(features), ids)
     of_type: dict[str | None, list[Any]] = {}
     for name, data in graph.nodes(data=True):
         kind = data.get(node_type)
         of_type.setdefault(None if kind is None else str(kind), []).append(name)
     id_of, listed = dict(zip(graph.nodes, ids.tolist(), strict=True)), graph.graph.get("feature_names", ())
-    parts: dict[str | None, Matrix] = {}
+    parts: dict[str | None, MatrixBatch] = {}
     for key, own in of_type.items():
         if len(of_type) == 1 or any(features in graph.nodes[name] for name in own):
             values = _vectors(graph, own, features)
             names = tuple(map(str, listed.get(key, ()) if isinstance(listed, Mapping) else listed))
             fitting = names if names and len(names) == values.shape[1] else None
-            parts[key] = Matrix("`features`", values, [id_of[name] for name in own], fitting)  # type: ignore[arg-type]
+            parts[key] = MatrixBatch("`features`", values, [id_of[name] for name in own], fitting)  # type: ignore[arg-type]
     return parts.get(None) or parts or None
 
 

@@ -21,7 +21,7 @@ from unseen.data.names import DST, NODE, SRC
 from unseen.data.objects import is_networkx, network_table
 from unseen.data.options import Options
 from unseen.data.sources import Role, is_pyg
-from unseen.data.tables import Matrix, Table, as_column
+from unseen.data.tables import MatrixBatch, Table, as_column
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
@@ -90,7 +90,7 @@ def as_labels(source: Any, graph: Graph) -> Labels:
     return Labels.from_values(list_per_node(list(source), graph.node_ids, what="labels"), graph.node_ids)
 
 
-def read_plain(source: Any, role: Role, options: Options) -> Table | Matrix | None:
+def read_plain(source: Any, role: Role, options: Options) -> Table | MatrixBatch | None:
     """Return the batch of such an object, or None where it is something else."""
     if is_networkx(source):
         return network_table(source, role, f"`{role}`", weight=options.weight)

@@ -13,7 +13,7 @@ from unseen.data.build import Report
 from unseen.data.columns import listed
 from unseen.data.options import Options
 from unseen.data.sources import Role
-from unseen.data.tables import Matrix, Table, as_column
+from unseen.data.tables import MatrixBatch, Table, as_column
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, default_ids
@@ -120,7 +120,7 @@ def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
 def usual_parts(data: Any, features: Any, labels: Any, options: Options) -> tuple[Any, Any]:
     """Return the features and labels to read with a ``Data``: its ``x`` and ``y`` where nothing else was given."""
     if features is None and data.get("x") is not None:
-        features = Matrix("`x`", _matrix(data.x, "x"), _own_ids(data), data.get("feature_names"))
+        features = MatrixBatch("`x`", _matrix(data.x, "x"), _own_ids(data), data.get("feature_names"))
     if labels is None and (options.label_column or data.get("y") is not None):
         labels = data
     return features, labels
@@ -140,7 +140,7 @@ def read_hetero(data: Any, nodes: Any, features: Any, labels: Any, text: Any, op
     return Data(graph, None if name is None else labels_from_pyg(data, name), Report())
 
 
-def read_pyg(data: Any, role: Role, options: Options) -> Table | Matrix:
+def read_pyg(data: Any, role: Role, options: Options) -> Table | MatrixBatch:
     """Return the edges of a ``Data``, or its nodes with a column for each attribute of nodes."""
     ids, source = _own_ids(data), f"`{role}`"
     if role == "edges":
@@ -148,14 +148,14 @@ def read_pyg(data: Any, role: Role, options: Options) -> Table | Matrix:
         for column in ends:
             _require_nodes(column, len(ids), "", "the data")
         adjacency = _adjacency(*ends, _weights(data, len(ends[0])), len(ids), options.symmetrize)
-        return Matrix(source, adjacency, ids)
+        return MatrixBatch(source, adjacency, ids)
     columns: dict[str, Any] = {"node": ids}
     if role == "features" and data.get("x") is not None:
         x = _matrix(data.x, "x")
         others = [name for name in _attributes(data) if name != options.label_column]
         if not others or sp.issparse(x):
             logger.info("features are only `x`%s", f", not {listed(others)}: it is sparse" if others else "")
-            return Matrix(source, x, ids, data.get("feature_names"))
+            return MatrixBatch(source, x, ids, data.get("feature_names"))
         names = data.get("feature_names") or tuple(f"x {k}" for k in range(x.shape[1]))
         columns |= {name: x[:, k] for k, name in enumerate(names)}
     attribute = options.label_column or "y"

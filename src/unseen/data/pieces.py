@@ -23,7 +23,7 @@ from unseen.data.headers import HEADER_HINT, are_all_in, occurs_in
 from unseen.data.names import PANDAS_INDEX
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
-from unseen.data.tables import Layout, Matrix, Table
+from unseen.data.tables import MatrixBatch, Table, TextLayout
 from unseen.errors import InputError, logger, show_path
 from unseen.ids import Features, Floats, Ints, Mask, as_ids
 
@@ -115,7 +115,7 @@ class Reader(Generic[Piece]):
         Which column was taken for what (``src``, ``dst``, ``weight``; ``node``, ``label``), by its position.
     ignored : tuple of str, or None
         Columns that are not used; None: the role takes all of them.
-    layout : Layout or None
+    layout : TextLayout or None
         That of a text file.
     notice : str
         Which columns were taken, where they are not called as the documentation calls them.
@@ -133,7 +133,7 @@ class Reader(Generic[Piece]):
         self.names: tuple[str, ...] = ()
         self.positions: dict[str, int] = {}
         self.ignored: tuple[str, ...] | None = None
-        self.layout: Layout | None = None
+        self.layout: TextLayout | None = None
         self.notice = ""
         self._file, self._started = self.name, False
         self._order: tuple[str, ...] | None = None
@@ -157,7 +157,7 @@ class Reader(Generic[Piece]):
     def load(self, n_bytes: int | None = None) -> None:
         """Read everything; `whole` makes one piece of it."""
         tables: list[Any] = list(self._batches(n_bytes))
-        self._loaded: Any = tables[0] if isinstance(tables[0], Matrix) else Table.joined(tables)
+        self._loaded: Any = tables[0] if isinstance(tables[0], MatrixBatch) else Table.joined(tables)
         if self.layout is not None and self.names and not self._loaded.n_rows:
             logger.warning("%s has a header but no rows", show_path(self.name))
 
@@ -201,10 +201,10 @@ class Reader(Generic[Piece]):
             logger.warning("%s, though its id occurs nowhere else%s", line, HEADER_HINT)
         return False
 
-    def _batches(self, n_bytes: int | None) -> Iterator[Table | Matrix]:
+    def _batches(self, n_bytes: int | None) -> Iterator[Table | MatrixBatch]:
         names: set[str] | None = None
         for batch in self.source.batches(n_bytes):
-            if isinstance(batch, Matrix):
+            if isinstance(batch, MatrixBatch):
                 yield self._as_table(batch)
                 continue
             if names is None:
@@ -268,7 +268,7 @@ class Reader(Generic[Piece]):
             notice += f" (line {self.layout.line} was taken as a header: {reason})"
         return f"{show_path(self.name)}: {notice}"
 
-    def _as_table(self, matrix: Matrix) -> Table | Matrix:
+    def _as_table(self, matrix: MatrixBatch) -> Table | MatrixBatch:
         return matrix
 
     def _ids(self, batch: Any) -> list[pa.Array]:

@@ -39,7 +39,7 @@ from unseen.data.names import (
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
 from unseen.data.sources import Role
-from unseen.data.tables import Matrix, Table
+from unseen.data.tables import MatrixBatch, Table
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.ids import Floats, default_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED
@@ -56,7 +56,7 @@ def lack_of_columns(table: Table, need: str) -> InputError:
     return InputError(f"{where} has {have}; {need}")
 
 
-def require_numbers(matrix: Matrix) -> None:
+def require_numbers(matrix: MatrixBatch) -> None:
     """Raise an `InputError` unless a matrix holds real numbers."""
     if matrix.values.dtype.kind not in "fiub":
         msg = f"{matrix.source} holds values of type {matrix.values.dtype}; real numbers are needed"
@@ -133,7 +133,7 @@ class EdgeReader(Reader[Edges]):
             return positions
         return {name: k for name, k in positions.items() if k != directed} | {"directed": directed}
 
-    def _as_table(self, matrix: Matrix) -> Table:
+    def _as_table(self, matrix: MatrixBatch) -> Table:
         name, values = matrix.source, matrix.values
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
             msg = f"{name} has shape {values.shape}; an adjacency matrix must be square"
@@ -160,7 +160,7 @@ class NodeReader(Reader[NodeList]):
 
     role: Role = "nodes"
 
-    def _as_table(self, matrix: Matrix) -> Table:
+    def _as_table(self, matrix: MatrixBatch) -> Table:
         msg = f"{matrix.source} holds a matrix; a node list has one column"
         raise InputError(msg)
 
@@ -226,7 +226,7 @@ class LabelReader(Reader[LabelRows]):
             name: k for k, name in enumerate(own) if name in known and k not in positions.values()
         }
 
-    def _as_table(self, matrix: Matrix) -> Table:
+    def _as_table(self, matrix: MatrixBatch) -> Table:
         values: Any = matrix.values
         if isinstance(values, np.ndarray) and 1 in values.shape:  # one class number, or -1 or NaN, per node
             labels = pa.array(values.ravel())

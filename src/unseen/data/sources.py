@@ -1,7 +1,7 @@
 """Where data comes from: the table of formats, and sources that are read once.
 
 A format is one entry of `FORMATS`. Its reader turns an opened `File` into batches: a `Table` of columns with
-places, or a `Matrix`. What the columns mean is the business of :mod:`unseen.data.roles`.
+places, or a `MatrixBatch`. What the columns mean is the business of :mod:`unseen.data.roles`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from unseen.data.options import Options
 from unseen.errors import InputError, logger
 
 if TYPE_CHECKING:
-    from unseen.data.tables import Matrix, Table
+    from unseen.data.tables import MatrixBatch, Table
 
 Role = Literal["edges", "nodes", "features", "labels", "vectors"]
 """What a source is read as."""
-Batches = Iterator["Table | Matrix"]
+Batches = Iterator["Table | MatrixBatch"]
 Reader = Callable[["File", Role, "Options", "int | None"], Batches]
 """From a file, its role, the options and the bytes of a batch (None: all at once) to batches in their order."""
 

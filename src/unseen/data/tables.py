@@ -27,7 +27,7 @@ _MIXED = re.compile(r"Conversion failed for column (.*) with type object")
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """What the first lines of a text file say about the whole file.
 
     Attributes
@@ -77,7 +77,7 @@ class Table:
         From a row number, 0 being the first, to its place: ``'edges.csv', line 3``.
     text : bool
         Whether the columns come from a text file.
-    layout : Layout or None
+    layout : TextLayout or None
         That of the text file, in its first batch.
     comments : int
         Comment lines that stood below the first line of data.
@@ -92,7 +92,7 @@ class Table:
     names: tuple[str, ...] | None
     place: Callable[[int], str]
     text: bool = False
-    layout: Layout | None = None
+    layout: TextLayout | None = None
     comments: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     nodes: pa.Array | None = None
@@ -153,7 +153,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class MatrixBatch:
     """A matrix from one source; what its rows and columns are called, where that is known.
 
     Attributes
@@ -267,9 +267,9 @@ def _batch_rows(parquet: Any, n_bytes: int) -> int:
     return int(max(1, min(2**20, n_bytes // wide)))
 
 
-def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | Matrix]:
+def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | MatrixBatch]:
     """Yield the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
-    if isinstance(source, (Table, Matrix)):
+    if isinstance(source, (Table, MatrixBatch)):
         yield source
         return
     from unseen.data.objects_plain import collected, read_plain, with_index
@@ -284,9 +284,9 @@ def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | M
     elif tabular:
         yield _from_object(source, role)
     elif role == "features" and isinstance(source, np.ndarray):
-        yield Matrix("`features`", source)
+        yield MatrixBatch("`features`", source)
     elif role in ("edges", "features") and sp.issparse(source):
-        yield Matrix(f"`{role}`", source)
+        yield MatrixBatch(f"`{role}`", source)
     else:
         raise InputError(_NO_SOURCE[role].format(type(source).__name__))
 

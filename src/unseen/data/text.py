@@ -44,7 +44,7 @@ from unseen.data.ids import joined
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import Layout, Table
+from unseen.data.tables import Table, TextLayout
 from unseen.errors import InputError, logger
 
 _ATTRIBUTES = re.compile(rb"\{(\}|'[^\n]*\})[ \t]*$", re.MULTILINE)
@@ -72,7 +72,7 @@ def read(
     file: File, role: Role, options: Options, n_bytes: int | None, delimiter: str | None = None
 ) -> Iterator[Table]:
     """Yield the columns of a text file, whose `delimiter` may be known; the first batch has the layout."""
-    layout: Layout | None = None
+    layout: TextLayout | None = None
     started, before = False, 0
     parts, size, enough = list[bytes](), 0, 0
     for block, last in _blocks(file, n_bytes):
@@ -169,7 +169,7 @@ def plain(data: bytes, source: str, before: int = 0, *, start: bool = True, zero
 
 def _layout(
     data: bytes, last: bool, file: File, role: Role, options: Options, delimiter: str | None
-) -> Layout | None:
+) -> TextLayout | None:
     """Return the layout of a file by its first lines; None where there are not enough of them yet."""
     size, lines = HEAD, list[tuple[int, int, str]]()
     while not lines:
@@ -198,7 +198,7 @@ def _layout(
         at for at, _, text in lines if not text.startswith("#") or len(split_line(text, delimiter)) == width
     )
     line = data.count(b"\n", 0, start) + 1
-    layout = Layout(delimiter, width, start=start, line=line)
+    layout = TextLayout(delimiter, width, start=start, line=line)
     record = data[start : record_end(data, start, field_start(delimiter))].strip(b" \t")
     quote = scan(record, layout)[2]
     if quote is not None:
@@ -212,8 +212,8 @@ def _layout(
 
 
 def _with_header(
-    layout: Layout, rows: list[tuple[str, ...]], place: str, role: Role, options: Options
-) -> Layout:
+    layout: TextLayout, rows: list[tuple[str, ...]], place: str, role: Role, options: Options
+) -> TextLayout:
     """Return the layout with the first of the `rows` as header, or as a row that may be one."""
     first, below = rows[0], rows[1:]
     is_numeric = tuple(holds_only(is_number, below or rows, k) for k in range(len(first)))

@@ -29,7 +29,7 @@ from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.pieces import FeatureRows, load_alone
 from unseen.data.sources import Batches, Role, metadata_path
-from unseen.data.tables import Layout, Matrix, Table
+from unseen.data.tables import MatrixBatch, Table, TextLayout
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, logger
 from unseen.ids import default_ids
@@ -99,7 +99,7 @@ class VectorReader(FeatureReader):
         self.metadata: Mapping[str, Any] = {}
         self.headless = False
 
-    def _piece(self, batch: Table | Matrix, ids: list[pa.Array]) -> FeatureRows:
+    def _piece(self, batch: Table | MatrixBatch, ids: list[pa.Array]) -> FeatureRows:
         self.metadata = _decoded(batch.metadata)
         if isinstance(batch, Table):
             self.headless = batch.text and batch.names is None
@@ -191,7 +191,7 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
     if sized:
         end = data.index(b"\n", data.index(lines[0][0])) + 1
         before, data = data.count(b"\n", 0, end), data[end:]
-    block = Text(file.name, data, Layout(BLANK, width, quotes=False), before, 0)
+    block = Text(file.name, data, TextLayout(BLANK, width, quotes=False), before, 0)
     columns = block.columns(role) or ()
     if sized and len(columns[0]) != int(lines[0][0]):
         announced = counted(int(lines[0][0]), "vector")

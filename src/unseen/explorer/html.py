@@ -17,7 +17,6 @@ from unseen.explorer.content import Content, as_json
 from unseen.explorer.layout import Progress
 from unseen.randomness import RandomState
 
-
 SCRIPTS = (
     *("data", "elements", "draw", "map", "moves", "pictures", "selection", "panels"),
     *("panel-classes", "panel-questions", "panel-selection", "panel-labels", "panel-node"),

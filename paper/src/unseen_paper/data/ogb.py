@@ -19,7 +19,7 @@ from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.read import Data, read
 from unseen.data.sources import Role, Source
-from unseen.data.tables import Matrix, Table
+from unseen.data.tables import MatrixBatch, Table
 from unseen.errors import InputError, counted
 
 _FILES: dict[Role, str] = {
@@ -63,7 +63,7 @@ def _batches(path: Path, role: Role, options: Options) -> list[Any]:
     return list(Source(path, role, replace(options, header=False, delimiter=",")).batches())
 
 
-def _matrix(path: Path, role: Role, n: int, sizes: str, options: Options) -> Matrix:
+def _matrix(path: Path, role: Role, n: int, sizes: str, options: Options) -> MatrixBatch:
     """Return the numbers of a file that has a row for each node."""
     table = Table.joined(_batches(path, role, options))
     if table.n_rows != n:
@@ -71,7 +71,7 @@ def _matrix(path: Path, role: Role, n: int, sizes: str, options: Options) -> Mat
         msg = f"{str(path)!r} has {rows} and {sizes!r} says {nodes}; they must agree"
         raise InputError(msg)
     try:
-        return Matrix(
+        return MatrixBatch(
             table.source, np.column_stack([each.cast(pa.float64()).to_numpy() for each in table.columns])
         )
     except pa.ArrowInvalid as error:

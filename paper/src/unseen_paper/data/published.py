@@ -45,7 +45,7 @@ LARGEST = 200_000_000
 
 
 @dataclass(frozen=True)
-class Source:
+class PublishedFile:
     """One published file: where it is, and how to know that it is the right one.
 
     Of an archive, `member` is the file that counts, and `sha256` is that file's: archives are packed in several ways.
@@ -81,7 +81,7 @@ class Entry:
 
     name: str
     counts: Counts
-    sources: tuple[Source, ...]
+    sources: tuple[PublishedFile, ...]
     class_names: tuple[str, ...] | None = None
 
 
@@ -89,7 +89,7 @@ def _entries() -> dict[str, Entry]:
     listed = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     entries = {}
     for name, each in listed.items():
-        sources = tuple(Source(**file) for file in each["files"])
+        sources = tuple(PublishedFile(**file) for file in each["files"])
         classes = tuple(each["classes"]) if "classes" in each else None
         entries[name] = Entry(name, Counts(**each["counts"]), sources, classes)
     return entries
@@ -147,7 +147,7 @@ def find_contents(entry: Entry, folders: Sequence[Path] = ()) -> dict[str, bytes
     return files
 
 
-def _read_member(source: Source, path: Path) -> bytes:
+def _read_member(source: PublishedFile, path: Path) -> bytes:
     """Return the file that counts, of an archive whatever folder it is in there."""
     content = path.read_bytes()
     if not source.member or path.suffix != ".zip":
@@ -164,7 +164,7 @@ def _read_member(source: Source, path: Path) -> bytes:
     raise DatasetError(msg)
 
 
-def _download(entry: Entry, source: Source) -> Path:
+def _download(entry: Entry, source: PublishedFile) -> Path:
     """Return the file in the cache, downloaded where it is not there or not the published one."""
     import pooch  # the web costs time to import
     import requests

@@ -67,7 +67,7 @@ class LSHM(Method):
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         columns = self._traits.default_components if self.n_components is None else self.n_components
-        objective, rng = Objective.of(graph, labels, self.lam, run), run.rng
+        objective, rng = LSHMObjective.of(graph, labels, self.lam, run), run.rng
         keys = node_keys(graph.node_ids, child_seed(rng))
         vectors = l2_rows(keyed_uniform(keys, columns) - 0.5).astype(np.float32)
         weights = (rng.normal(size=(columns, objective.signs.shape[1])) / np.sqrt(columns)).astype(np.float32)
@@ -84,7 +84,7 @@ class LSHM(Method):
 
 
 @dataclass(frozen=True)
-class Objective:
+class LSHMObjective:
     """J and its gradient.
 
     Parameters
@@ -102,7 +102,7 @@ class Objective:
     signs: Singles
 
     @classmethod
-    def of(cls, graph: Graph, labels: Labels, lam: float, run: Run) -> Objective:
+    def of(cls, graph: Graph, labels: Labels, lam: float, run: Run) -> LSHMObjective:
         """Take the classes that have labelled nodes; the others have nothing to teach."""
         degree = np.asarray(graph.adjacency.sum(axis=1))
         laplacian = sp.csr_array(sp.diags_array(degree, format="csr") - graph.adjacency) * (2 * lam)

@@ -65,7 +65,7 @@ class TADW(Method):
         reduced: Array = truncated_svd(features, width, run.rng, run)[0].astype(np.float64)
         if self.normalize_features:
             reduced = l2_rows(reduced)
-        problem = Problem.of(WalkMatrix(run.matrix(graph.adjacency, symmetric=True)), reduced, self.lam)
+        problem = TADWProblem.of(WalkMatrix(run.matrix(graph.adjacency, symmetric=True)), reduced, self.lam)
         H = problem.start(columns - columns // 2)
         self.loss_history_ = []
         for _ in range(self.max_iter):
@@ -81,7 +81,7 @@ class TADW(Method):
 
 
 @dataclass(frozen=True)
-class Problem:
+class TADWProblem:
     """J for given features; W and T are kept transposed, with one row per node.
 
     Parameters
@@ -102,7 +102,7 @@ class Problem:
     lam: float
 
     @classmethod
-    def of(cls, walk: WalkMatrix, features: Array, lam: float) -> Problem:
+    def of(cls, walk: WalkMatrix, features: Array, lam: float) -> TADWProblem:
         """Turn the features and multiply them with M, the only time that M is used."""
         lengths, axes = eigh(features.T @ features)
         turned = features @ axes
