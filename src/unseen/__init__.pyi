@@ -5,7 +5,7 @@ from unseen.data.datasets import dataset_names as dataset_names
 from unseen.data.datasets import load_dataset as load_dataset
 from unseen.data.generators import planted_partition as planted_partition
 from unseen.data.generators import random_graph as random_graph
-from unseen.data.read import Data as Data
+from unseen.data.intake import Data as Data
 from unseen.data.read import read as read
 from unseen.data.read import read_graph as read_graph
 from unseen.data.read import read_labels as read_labels

@@ -229,6 +229,11 @@ def test_labels_of_several_files_add_up(tmp_path: Path, caplog: pytest.LogCaptur
     assert "the node 'a' is labelled red in" in told[0]
     assert found is not None
     assert found.indicator.toarray().tolist() == [[True, True], [True, False], [False, False], [False, True]]
+    labels[1].write_text("node,label,replaces\na,blue,red\n")
+    partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, labels=labels)
+    _, found, _ = load_parts(tmp_path / "parts", SOLO)
+    assert found is not None
+    assert found.to_lists() == {"a": ["blue"], "b": ["blue"]}
 
 
 @pytest.mark.parametrize(
@@ -281,7 +286,7 @@ def test_an_interrupted_partition_leaves_nothing(tmp_path: Path, monkeypatch: py
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("unseen.engine.parts.RowFiles.write", interrupt)
+    monkeypatch.setattr("unseen.engine.partition.write_rows", interrupt)
     with pytest.raises(KeyboardInterrupt):
         partition(tmp_path / "edges.csv", tmp_path / "new" / "parts", parts=1)
     assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]
@@ -344,9 +349,6 @@ def test_a_partition_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> N
         InputError, match=r"bad\.csv', line 3: there are negative weights \(-1; --drop-negative"
     ):
         partition(tmp_path / "bad.csv", tmp_path / "parts", parts=1)
-    (tmp_path / "ask.csv").write_text("node,label,replaces\na,x,x\nb,x,y\n")
-    with pytest.raises(InputError, match=r"ask\.csv', line 3: x replaces the label y, but for parts"):
-        partition(tmp_path / "edges.csv", tmp_path / "parts", labels=tmp_path / "ask.csv", parts=1)
     assert read_meta(tmp_path / "parts").n_nodes == 3
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".unseen")]
 

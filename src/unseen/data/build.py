@@ -1,7 +1,6 @@
-"""From edges to a graph, and from rows of labels to the labels of its nodes.
+"""From numbered edges to a matrix, from rows of labels and features to those of the nodes; what was found is counted.
 
-Ids are numbered once, repeats combined, everything counted; classes are sorted, several sources of labels added up.
-Here are the sentences, too, about nodes that stand in one source and not in another.
+All of it works on the numbers of nodes, so that a graph in memory and one in parts on disk are the same.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import Numbering, coded, id_column, number_ids
-from unseen.errors import InputError, counted, logger, show_path
+from unseen.data.ids import Numbering, encode_names, id_column
+from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph, Symmetrize
 from unseen.ids import Features, Floats, IdArray, Ints, Place
 from unseen.labels import CONFIRMED, Labels, Status
@@ -72,24 +71,24 @@ def edge_matrix(
     if len(ends[0]) != len(ends[1]):
         msg = f"`src` has {len(ends[0])} entries and `dst` has {len(ends[1])}; an edge needs both"
         raise InputError(msg)
-    before = [] if nodes is None else [id_column(nodes, "nodes")]
-    numbering = number_ids(ends, before=before)
-    node_ids, (first, second) = numbering.ids, numbering.columns
+    numbering = Numbering()
+    if nodes is not None:
+        numbering.number(id_column(nodes, "nodes"))
+    first, second = numbering.number(*ends)
     weights = _weights(weight, len(first))
-    report = Report()
 
     def where(row: int) -> str:
-        return f"edge {row + 1} ({node_ids[first[row]]} - {node_ids[second[row]]}): the weight is"
+        return f"edge {row + 1} ({numbering.name(first[row])} - {numbering.name(second[row])}): the weight is"
 
     weights = check_weights(weights, where, negative="drop" if drop_negative else "refuse")
-    return combined(first, second, weights, node_ids, symmetrize, report), node_ids
+    return combine_edges(first, second, weights, numbering, symmetrize, Report()), numbering.ids
 
 
-def combined(
+def combine_edges(
     first: Ints,
     second: Ints,
     weights: Floats | None,
-    node_ids: IdArray,
+    numbering: Numbering,
     symmetrize: Symmetrize,
     report: Report,
     *,
@@ -98,31 +97,33 @@ def combined(
 ) -> sp.csr_array:
     """Return the adjacency of numbered edges; a weight of 0 is no edge. Repeats and self-loops are counted.
 
-    Without `mirror`, edges are entries of the first end's row only; `place` says where one stands.
+    Without `mirror`, edges are entries of the first end's row only; `place` says where one is.
     """
-    kept = np.arange(len(first)) if weights is None else np.flatnonzero(weights)
-    if weights is not None and len(kept) < len(weights):
-        first, second, weights = first[kept], second[kept], weights[kept]
-    add = symmetrize == "sum"
-    csr, repeats, opposite = merge_entries(first, second, weights, len(node_ids), mirror=mirror, add=add)
+    rows = None if weights is None or weights.all() else np.flatnonzero(weights)
+    if rows is not None and weights is not None:
+        first, second, weights = first[rows], second[rows], weights[rows]
+    n, add = len(numbering), symmetrize == "sum"
+    csr, repeats, opposite = merge_entries(first, second, weights, n, mirror=mirror, add=add)
     if len(repeats) and symmetrize == "error":
-        ends = sorted(divmod(int(repeats[0]), len(node_ids)))
-        msg = (
-            f"the pair {node_ids[ends[0]]} - {node_ids[ends[1]]} is listed more than once; "
-            "say what to do with it: symmetrize='max' or 'sum'"
-        )
-        raise InputError(msg)
+        raise repeated_pair(*map(numbering.name, sorted(divmod(int(repeats[0]), n))))
     if len(opposite) and weights is not None:
-        k = opposite[0]
-        where = "" if place is None else f"{place(int(kept[k]))}: "
+        k = int(opposite[0])
+        where = "" if place is None else f"{place(k if rows is None else int(rows[k]))}: "
         msg = (
-            f"{where}the pair {node_ids[first[k]]} - {node_ids[second[k]]} has the weight {weights[k]:g} here and "
-            f"{-weights[k]:g} elsewhere, equal and opposite; leave out one"
+            f"{where}the pair {numbering.name(first[k])} - {numbering.name(second[k])} has the weight "
+            f"{weights[k]:g} here and {-weights[k]:g} elsewhere, equal and opposite; leave out one"
         )
         raise InputError(msg)
     report.repeats += len(repeats)
     report.self_loops += int(np.count_nonzero(csr.diagonal()))
     return csr
+
+
+def repeated_pair(one: object, other: object) -> InputError:
+    """Return the error for a pair that must not be listed twice."""
+    return InputError(
+        f"the pair {one} - {other} is listed more than once; say what to do with it: symmetrize='max' or 'sum'"
+    )
 
 
 def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
@@ -140,16 +141,20 @@ def _weights(weight: npt.ArrayLike | None, n: int) -> Floats:
     return weights
 
 
-def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdArray) -> Labels:
-    """Return the labels of rows of one or several sources, given the number of each row's node; classes are sorted.
+def combine_labels(
+    rows: Sequence[LabelRows], numbers: Sequence[Ints], numbering: Numbering
+) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the indicator of labels from one or several sources, and the sorted classes.
 
-    A node that two sources label differently is named; within one source several labels are meant. A label that an
-    answer replaces (`LabelRows.replaces`) is gone from all of them.
+    `numbers` has the number of each row's node. A node that two sources label differently is named; within one source
+    several labels are meant. A label that an answer replaces (`LabelRows.replaces`) is removed from all of them.
     """
-    names, codes = coded(pa.concat_arrays([piece.names for piece in rows]))
+    if not rows:
+        return sp.csr_array((len(numbering), 0), dtype=bool), ()
+    names, codes = encode_names(pa.concat_arrays([piece.names for piece in rows]))
     order = sorted(range(len(names)), key=names.__getitem__)
     parts = np.split(np.argsort(order)[codes], np.cumsum([len(piece.names) for piece in rows])[:-1])
-    classes, shape = tuple(names[k] for k in order), (len(node_ids), len(names))
+    classes, shape = tuple(names[k] for k in order), (len(numbering), len(names))
     indicators = [
         sp.csr_array((np.ones(len(part), dtype=bool), (row_of[piece.rows], part)), shape=shape)
         for piece, row_of, part in zip(rows, numbers, parts, strict=True)
@@ -162,71 +167,79 @@ def labels_of(rows: Sequence[LabelRows], numbers: Sequence[Ints], node_ids: IdAr
         for row, name in zip(piece.rows.tolist(), piece.names.to_pylist(), strict=True)
         if row in piece.replaces
     ]
-    indicators = _corrected(indicators, answered, classes, node_ids)
-    together = sum(indicators[1:], start=indicators[0])
+    if answered:
+        indicators = _replace_labels(indicators, answered, classes, numbering)
+    total = sum(indicators[1:], start=indicators[0])
     counts = [np.diff(own.indptr) for own in indicators]
-    odd = np.flatnonzero(np.any([(n > 0) & (n < np.diff(together.indptr)) for n in counts], axis=0))
+    odd = np.flatnonzero(np.any([(n > 0) & (n < np.diff(total.indptr)) for n in counts], axis=0))
     odd = np.setdiff1d(odd, [node for node, _, _ in answered])
     if len(odd):
-        first, labels = int(odd[0]), dict[str, list[str]]()
-        for piece, own in zip(rows, indicators, strict=True):
-            if own[[first]].nnz:
-                labels[piece.source] = [classes[k] for k in sorted(own[[first]].indices)]
-        tell_contradiction(node_ids[first], labels, len(odd))
+        first = int(odd[0])
+        own = [(piece.source, part[[first]].indices) for piece, part in zip(rows, indicators, strict=True)]
+        shown = " and ".join(
+            f"{' | '.join(classes[k] for k in sorted(found))} in {source}"
+            for source, found in own
+            if len(found)
+        )
+        more = f" ({len(odd)} nodes in all have different labels in different files)" if len(odd) > 1 else ""
+        name = numbering.name(first)
+        logger.warning("the node %r is labelled %s; it keeps all of these%s", name, shown, more)
+    return total, classes
+
+
+def build_labels(
+    rows: Sequence[LabelRows], numbers: Sequence[Ints], numbering: Numbering, ids: IdArray
+) -> Labels:
+    """Return the labels of the nodes with these ids, and what was answered about them; see :func:`combine_labels`."""
+    indicator, classes = combine_labels(rows, numbers, numbering)
     if any(isinstance(status, Status) for piece in rows for status in piece.answers.values()):
         from unseen.certificate import order_answers  # labels are mostly read without questions
 
-        labels_alone, every = Labels(together, classes, node_ids), node_ids.tolist()
+        names = ids.tolist()
         statuses = (
-            (every[node], piece.answers.get(row, ""))
+            (names[node], piece.answers.get(row, ""))
             for piece, row_of in zip(rows, numbers, strict=True)
             for row, node in enumerate(row_of.tolist())
         )
-        return Labels(together, classes, node_ids, *order_answers(statuses, labels_alone.to_lists()))
+        by_node = Labels(indicator, classes, ids).to_lists()
+        return Labels(indicator, classes, ids, *order_answers(statuses, by_node))
+    has_label = np.diff(indicator.indptr) > 0
     answers = {
-        node_ids[row_of[row]]: answer
+        ids[row_of[row]]: answer
         for piece, row_of in zip(rows, numbers, strict=True)
         for row, answer in piece.answers.items()
-        if (answer == CONFIRMED) == bool(together.indptr[row_of[row]] < together.indptr[row_of[row] + 1])
+        if (answer == CONFIRMED) == has_label[row_of[row]]
     }  # a label outweighs skipped and unknown, and only a label can be confirmed
-    return Labels(together, classes, node_ids, answers)
+    return Labels(indicator, classes, ids, answers)
 
 
-def _corrected(
+def _replace_labels(
     indicators: list[sp.csr_array],
     answered: list[tuple[int, int, int]],
     classes: tuple[str, ...],
-    node_ids: IdArray,
+    numbering: Numbering,
 ) -> list[sp.csr_array]:
-    """Return the labels of each source without those that an answer replaces; how many these are is said.
+    """Return the labels of each source without those that an answer replaces; a notice counts them.
 
-    `answered` are rows of nodes, with the columns of what they are and of what they are not, -1 for one nobody has.
+    `answered` are nodes with the columns of their new and their old class, -1 for a class that no source has.
     """
-    given = {(node, new) for node, new, _ in answered}
-    gone = sorted({(node, old): new for node, new, old in answered if (node, old) not in given}.items())
+    new_labels = {(node, new) for node, new, _ in answered}
+    gone = sorted({(node, old): new for node, new, old in answered if (node, old) not in new_labels}.items())
     gone = [(place, new) for place, new in gone if any(own[place] for own in indicators if place[1] >= 0)]
     if not gone:
         return indicators
     (node, old), new = gone[0]
-    more = ", and so on" if len(gone) > 1 else ""
     logger.info(
         "%s replaced by answers: node %r is %s instead of %s%s",
         counted(len(gone), "label"),
-        node_ids[node],
+        numbering.name(node),
         classes[new],
         classes[old],
-        more,
+        ", and so on" if len(gone) > 1 else "",
     )
     places = tuple(np.array([place for place, _ in gone]).T)
-    kept = sp.csr_array((np.ones(len(gone), dtype=bool), places), shape=indicators[0].shape)
-    return [sp.csr_array(own > own.multiply(kept)) for own in indicators]
-
-
-def tell_contradiction(node: object, labels: Mapping[str, Sequence[str]], count: int) -> None:
-    """Say how sources label the first of `count` nodes on which they differ."""
-    shown = " and ".join(f"{' | '.join(classes)} in {source}" for source, classes in labels.items())
-    more = f" ({count} nodes in all have different labels in different files)" if count > 1 else ""
-    logger.warning("the node %r is labelled %s; it keeps all of these%s", node, shown, more)
+    removed = sp.csr_array((np.ones(len(gone), dtype=bool), places), shape=indicators[0].shape)
+    return [sp.csr_array(own > own.multiply(removed)) for own in indicators]
 
 
 def refuse_unknown(piece: LabelRows, row_of: Ints, where: str, node_ids: IdArray | None = None) -> None:
@@ -260,52 +273,37 @@ def no_common_id(one: str, ids: Sequence[Any], other: str, others: Sequence[Any]
     )
 
 
-def refuse_apart(edges: str, table: FeatureRows | None, numbering: Numbering) -> None:
-    """Raise an `InputError` if no node that the edges, or the nodes before them, name has a row of features."""
-    named, own = np.concatenate([*numbering.before, *numbering.columns]), numbering.after[0]
-    if table is None or table.ids is None or not len(named) or not len(own) or np.isin(named, own).any():
-        return
-    shown = [numbering.ids[np.unique(part)[:3]].tolist() for part in (named, own)]
-    raise no_common_id(edges, shown[0], table.source, shown[1])
+def order_features(
+    source: str, numbers: Ints, nodes: Ints, numbering: Numbering, *, has_ids: bool, of_type: str = ""
+) -> Ints:
+    """Return the row of features of each of the `nodes`, given the nodes of the rows; one without a row is an error."""
+    rows = np.full(len(numbering), -1, dtype=np.int64)
+    rows[numbers] = np.arange(len(numbers))
+    again = np.flatnonzero(rows[numbers] != np.arange(len(numbers)))
+    if len(again):
+        node = numbering.name(numbers[again[0]])
+        msg = f"{source}: the node {node!r} has several rows; one row per node is allowed"
+        raise InputError(msg)
+    missing = nodes[rows[nodes] < 0]
+    if not len(missing):
+        return rows[nodes]
+    remedy = "add rows for them (zeros, if nothing is known) or remove these nodes"
+    if not has_ids:
+        remedy = (
+            f"it names no nodes, so that its {counted(len(numbers), 'row')} are the nodes 0 to {len(numbers) - 1}: "
+            "give the ids with the features, or `nodes` in the order of the rows"
+        )
+    total, first = f"{counted(len(nodes), 'node')}{of_type}", numbering.name(missing[0])
+    msg = f"{source} has no row for {len(missing)} of the {total}, the first is {first!r}; {remedy}"
+    raise InputError(msg)
 
 
-def tell_text_only(edges: str, texts: FeatureRows, numbering: Numbering, place: int) -> None:
-    """Say how many nodes only the texts name; texts of other nodes alone are an error."""
-    own, named = numbering.after[place], numbering.find_named(place)
-    count = int(np.count_nonzero(~named[own]))
-    if count == len(own) > 1 and named.any():
-        ids = [] if texts.ids is None else texts.ids[:3].to_pylist()
-        shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
-        raise no_common_id(edges, shown, texts.source, ids)
-    if count:
-        logger.info("%s: %s with a text and without edges", show_path(texts.source), counted(count, "node"))
-
-
-def find_label_only(
-    edges: str, rows: Sequence[LabelRows], numbers: Sequence[Ints], numbering: Numbering
-) -> tuple[str, object, int, str] | None:
-    """Return the place, the id and the number of nodes that only labels name, and a hint about the first row."""
-    named = numbering.find_named(len(numbering.after) - len(rows))
-    count = int(np.count_nonzero(~named))
-    if not count:
-        return None
-    piece, row_of = next((p, r) for p, r in zip(rows, numbers, strict=True) if not named[r].all())
-    row = int(np.flatnonzero(~named[row_of])[0])
-    if not named[row_of].any() and named.any() and len(row_of) > 1:
-        shown = numbering.ids[np.flatnonzero(named)[:3]].tolist()
-        raise no_common_id(edges, shown, piece.source, piece.ids[:3].to_pylist())
-    return piece.place(row), piece.ids[row].as_py(), count, piece.hint if row == 0 else ""
-
-
-def missing_features(source: str, missing: int, nodes: str, first: object, numbered: int) -> InputError:
-    """Return the error for nodes without features; `numbered` is the number of rows where they name no nodes."""
-    remedy = (
-        f"it names no nodes, so that its {counted(numbered, 'row')} are the nodes 0 to {numbered - 1}: "
-        "give the ids with the features, or `nodes` in the order of the rows"
-        if numbered
-        else "add rows for them (zeros, if nothing is known) or remove these nodes"
-    )
-    return InputError(f"{source} has no row for {missing} of the {nodes}, the first is {first!r}; {remedy}")
+def refuse_foreign_ids(edges: str, source: str, numbers: Ints, n_before: int, numbering: Numbering) -> None:
+    """Raise an `InputError` if none of several ids of a source is among the `n_before` that sources before it named."""
+    if len(numbers) > 1 and n_before and numbers.min() >= n_before:
+        own, known = list(dict.fromkeys(numbers.tolist()))[:3], range(min(3, n_before))
+        names = [[numbering.name(k) for k in some] for some in (known, own)]
+        raise no_common_id(edges, names[0], source, names[1])
 
 
 def compact(matrix: Features) -> Features:
@@ -320,28 +318,14 @@ def compact(matrix: Features) -> Features:
     return sp.csr_array(matrix) if wide and np.count_nonzero(matrix) <= FILLED * matrix.size else matrix
 
 
-def feature_rows(
-    table: FeatureRows, numbers: Ints, nodes: Ints, node_ids: IdArray, of_type: str = ""
-) -> Features:
-    """Return the rows of these nodes in their order; `numbers` are the nodes of the rows as they came."""
-    rows = np.full(len(node_ids), -1, dtype=np.int64)
-    rows[numbers] = np.arange(table.values.shape[0])
-    missing = nodes[rows[nodes] < 0]
-    if len(missing):
-        numbered = table.values.shape[0] if table.ids is None else 0
-        total = f"{counted(len(nodes), 'node')}{of_type}"
-        raise missing_features(table.source, len(missing), total, node_ids[missing[0]], numbered)
-    return compact(table.values)[rows[nodes]]
-
-
-def node_texts(pieces: Sequence[FeatureRows], numbers: Sequence[Ints], n: int) -> Any:
-    """Return the text of each of `n` nodes, given the nodes of the rows of each piece; None without texts."""
-    if all(piece.texts is None for piece in pieces):
+def node_texts(tables: Mapping[Any, FeatureRows], numbers: Mapping[Any, Ints], n: int) -> Any:
+    """Return the text of each of `n` nodes, given tables and the nodes of their rows; None without texts."""
+    if all(table.texts is None for table in tables.values()):
         return None
     texts = np.full(n, "", dtype=object)
-    for piece, rows in zip(pieces, numbers, strict=True):
-        if piece.texts is not None:
-            texts[rows] = piece.texts
+    for key, table in tables.items():
+        if table.texts is not None:
+            texts[numbers[key]] = table.texts
     return texts
 
 

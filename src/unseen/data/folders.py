@@ -26,7 +26,7 @@ from unseen.errors import InputError
 from unseen.plugins import load_plugin
 
 if TYPE_CHECKING:
-    from unseen.data.read import Data
+    from unseen.data.intake import Data
 
 _LAYOUTS = {
     "link.dat": "hgb",

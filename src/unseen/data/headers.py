@@ -11,10 +11,6 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from unseen.data.ids import stacked
 from unseen.data.names import (
     DST,
     FIRST_ONLY,
@@ -178,22 +174,3 @@ def _shape(cell: str) -> str:
     for pattern, sign in _SHAPES:
         cell = pattern.sub(sign, cell)
     return cell
-
-
-def occurs_in(value: str, columns: Sequence[pa.Array]) -> bool:
-    """Return whether an id is in one of these columns, by string form."""
-    for column in columns:
-        if pa.types.is_integer(column.type):
-            number = int(value) if value.lstrip("-").isdecimal() and str(int(value)) == value else None
-            scalar = None if number is None or abs(number) >= 2**63 else pa.scalar(number, pa.int64())
-        else:
-            scalar = pa.scalar(value, pa.large_string())
-        if scalar is not None and pc.index(column, scalar).as_py() >= 0:
-            return True
-    return False
-
-
-def are_all_in(ids: pa.Array, columns: Sequence[pa.Array]) -> bool:
-    """Return whether all of these ids are in one of the columns."""
-    known = stacked(columns).cast(pa.large_string())
-    return bool(pc.all(pc.is_in(ids.cast(pa.large_string()), known), min_count=0).as_py())

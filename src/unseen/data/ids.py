@@ -1,10 +1,9 @@
-"""Columns of ids: one Arrow type for all, joined and numbered in the order of first appearance; ids in .npz files."""
+"""Columns of ids: one Arrow type for all, numbered in the order of first appearance; ids in .npz files."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import InputError
-from unseen.ids import Array, IdArray, Ints, Mask, as_ids, default_ids, match_ids
+from unseen.ids import Array, IdArray, Ints, as_ids, default_ids, match_ids
 
 
 def id_array(ids: IdArray, what: str = "node_ids") -> pa.Array:
@@ -51,52 +50,101 @@ def id_column(
     return ids
 
 
-@dataclass(frozen=True)
 class Numbering:
-    """All ids in the order of first appearance, and the numbers of each column in it."""
+    """Ids in the order of first appearance: each has the number of its place.
 
-    ids: IdArray
-    before: list[Ints]
-    columns: list[Ints]
-    after: list[Ints]
+    `number` takes the columns of all sources one after the other. `_find` and `_append` alone know where the ids are
+    kept; :class:`unseen.data.spill.SpilledNumbering` keeps them on disk.
 
-    def find_named(self, n_after: int) -> Mask:
-        """Return which ids occur before the `n_after`-th of the columns that come after the others."""
-        mask = np.zeros(len(self.ids), dtype=bool)
-        for part in (*self.before, *self.columns, *self.after[:n_after]):
-            mask[part] = True
-        return mask
-
-
-def number_ids(
-    columns: Sequence[pa.Array], *, before: Sequence[pa.Array] = (), after: Sequence[pa.Array] = ()
-) -> Numbering:
-    """Return the numbers of the ids of all columns; integer and string ids meet by string form.
-
-    The `columns` are read row by row side by side, as the lines of a file are.
+    Examples
+    --------
+    >>> numbering = Numbering()
+    >>> [numbers.tolist() for numbers in numbering.number(pa.array(["b", "a"]), pa.array(["c", "b"]))]
+    [[0, 2], [1, 0]]
+    >>> numbering.find(pa.array(["c", "x"])).tolist(), len(numbering), numbering.ids.tolist()
+    ([1, -1], 3, ['b', 'c', 'a'])
     """
-    encoded = stacked([*before, *columns, *after]).dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    start, width, rows = sum(map(len, before)), len(columns), len(columns[0])
-    middle = codes[start : start + width * rows].reshape(width, rows)
-    in_order = np.concatenate([codes[:start], middle.T.ravel(), codes[start + width * rows :]])
-    first = np.empty(len(encoded.dictionary), dtype=np.int64)
-    first[in_order[::-1]] = np.arange(len(in_order) - 1, -1, -1)  # the last write, the first place, stays
-    order = np.argsort(first)
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    ids = as_ids(encoded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False))
-    parts = [*before, *columns, *after]
-    pieces = np.split(number[codes], np.cumsum([len(part) for part in parts])[:-1])
-    cut = len(before)
-    return Numbering(ids, pieces[:cut], pieces[cut : cut + width], pieces[cut + width :])
+
+    def __init__(self) -> None:
+        self._n, self._kind = 0, pa.int64()
+        self._ids: Any = None
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def has_integers(self) -> bool:
+        """Whether the ids are integers."""
+        return bool(pa.types.is_integer(self._kind))
+
+    @property
+    def ids(self) -> IdArray:
+        """All ids by their numbers."""
+        return as_ids(self._ids.to_numpy(zero_copy_only=False)) if self._n else default_ids(0)
+
+    def name(self, number: int) -> Any:
+        """Return the id that has a number."""
+        return self._ids[int(number)].as_py()
+
+    def number(self, *columns: pa.Array) -> tuple[Ints, ...]:
+        """Return the numbers of the ids of columns, which are read side by side, as the lines of a file are."""
+        ids, codes = _distinct_ids(columns)
+        numbers = self.find(ids)
+        is_new = numbers < 0
+        n_new = int(np.count_nonzero(is_new))
+        if n_new:
+            numbers[is_new] = np.arange(self._n, self._n + n_new)
+            self._append(self._in_common_type(ids).filter(pa.array(is_new)))
+            self._n += n_new
+        small: Any = numbers.astype(np.int32) if self._n < 2**31 else numbers
+        return tuple(small[each] for each in codes)
+
+    def find(self, ids: pa.Array) -> Ints:
+        """Return the numbers of ids, -1 for those that have none; integers and strings meet by string form."""
+        if not self._n or not len(ids):
+            return np.full(len(ids), -1, dtype=np.int64)
+        return self._find(self._in_common_type(ids))
+
+    def _in_common_type(self, ids: pa.Array) -> pa.Array:
+        """Return ids in the type of those that have numbers; where integers and strings meet, all become strings."""
+        text = pa.large_string()
+        if self._n and ids.type != self._kind and self._kind != text:
+            self._make_text()
+        self._kind = text if self._n and ids.type != self._kind else ids.type
+        return ids.cast(self._kind)
+
+    def _make_text(self) -> None:
+        self._ids = self._ids.cast(pa.large_string())
+
+    def _find(self, ids: pa.Array) -> Ints:
+        found = pc.fill_null(pc.index_in(ids, value_set=self._ids), -1)
+        return np.array(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+    def _append(self, ids: pa.Array) -> None:
+        self._ids = pa.concat_arrays([self._ids, ids]) if self._n else ids
 
 
-def stacked(columns: Sequence[pa.Array]) -> pa.Array:
-    """Return columns of ids one after the other: integers if all are, else strings; empty ones do not count."""
+def _distinct_ids(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Ints]]:
+    """Return the distinct ids of columns in the order of first appearance, and the place of each entry's among them."""
     kinds = {column.type for column in columns if len(column)}
     kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
-    return pa.concat_arrays([column.cast(kind) for column in columns] or [pa.array([], kind)])
+    encoded = pa.concat_arrays([column.cast(kind) for column in columns]).dictionary_encode()
+    codes = np.split(
+        encoded.indices.to_numpy(zero_copy_only=False), np.cumsum([len(c) for c in columns])[:-1]
+    )
+    if len(columns) == 1:
+        return encoded.dictionary, codes
+    first = np.full(len(encoded.dictionary), np.iinfo(np.int64).max)
+    for k, own in enumerate(codes):
+        places = np.full(len(first), np.iinfo(np.int64).max)
+        places[own[::-1]] = (
+            np.arange(len(own) - 1, -1, -1) * len(codes) + k
+        )  # the last write, the first place, stays
+        np.minimum(first, places, out=first)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return encoded.dictionary.take(pa.array(order)), [rank[own] for own in codes]
 
 
 def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:
@@ -109,7 +157,7 @@ def numbered_ids(n: int, listed: Sequence[pa.Array]) -> IdArray:
     return numbers
 
 
-def coded(names: pa.Array) -> tuple[list[str], Ints]:
+def encode_names(names: pa.Array) -> tuple[list[str], Ints]:
     """Return the names that there are, in the order of first appearance, and the number of each entry's."""
     encoded = names.dictionary_encode()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 
 from unseen.data.features import FeatureReader
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import id_column
+from unseen.data.ids import Numbering, id_column
 from unseen.data.options import Options
 from unseen.data.pieces import Reader, ignored_notice, load_alone
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
@@ -81,7 +81,9 @@ def inspect_file(
     if known_ids is None:
         reader.inspect()
     else:
-        load_alone(reader, [id_column(known_ids, "known_ids")])
+        known = Numbering()
+        known.number(id_column(known_ids, "known_ids"))
+        load_alone(reader, known)
     names, layout = reader.names, reader.layout
     columns = {meaning: names[k] if names else k for meaning, k in reader.positions.items()}
     notices = [reader.notice, ignored_notice(reader.name, reader.ignored or ())]

@@ -55,7 +55,7 @@ def graph_from_networkx(
     if not is_networkx(graph):
         msg = f"expected a networkx graph, got {type(graph).__name__}"
         raise InputError(msg)
-    from unseen.data.read import Intake
+    from unseen.data.intake import Intake
 
     if not len(graph):
         return Graph(sp.csr_array((0, 0)))

@@ -22,7 +22,7 @@ from unseen.relations import infer_directions
 from unseen.weights import Relation, check_weights, merge_entries
 
 if TYPE_CHECKING:
-    from unseen.data.read import Data as ReadData
+    from unseen.data.intake import Data as ReadData
 
 ONE_TYPE = "node"
 """What a ``HeteroData`` calls the nodes of a graph without types."""
@@ -128,7 +128,8 @@ def usual_parts(data: Any, features: Any, labels: Any, options: Options) -> tupl
 
 def read_hetero(data: Any, nodes: Any, features: Any, labels: Any, text: Any, options: Options) -> ReadData:
     """Return what :func:`unseen.read` returns of a ``HeteroData``, which has its own nodes and features."""
-    from unseen.data.read import Data, read_labels
+    from unseen.data.intake import Data
+    from unseen.data.read import read_labels
 
     if nodes is not None or text is not None or (features is not None and features is not data):
         msg = "a HeteroData has its own nodes and features; leave out `nodes`, `features` and `text`"

@@ -1,53 +1,73 @@
 """Reading one source in one role: edges, nodes, features or labels, at once or in pieces.
 
-A reader turns the batches of its source into pieces of its role; :mod:`unseen.data.roles` has one for each. In memory a
-source is one piece, `Reader.whole`; a graph that does not fit in memory comes in many, by the same code::
+A reader turns the batches of its source into pieces of its role; :mod:`unseen.data.roles` has one for each. Edges come
+in pieces, by the same code whether the graph is built in memory or on disk::
 
     reader = EdgeReader("edges.csv", Options(), report)
-    for piece in reader.pieces(1 << 26):  # piece.src, piece.dst, piece.weight
+    reader.open()
+    for piece in reader.pieces():  # piece.src, piece.dst, piece.weight
         ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from unseen.data.build import Report
 from unseen.data.columns import USUAL, given_names, id_values, listed, renamed
-from unseen.data.headers import HEADER_HINT, are_all_in, occurs_in
+from unseen.data.headers import HEADER_HINT
+from unseen.data.ids import Numbering
 from unseen.data.names import PANDAS_INDEX
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
-from unseen.data.tables import MatrixBatch, Table, TextLayout
+from unseen.data.tables import MatrixBatch, Table, TextLayout, join_places
 from unseen.errors import InputError, logger, show_path
-from unseen.ids import Features, Floats, Ints, Mask, as_ids
+from unseen.ids import Features, Floats, Ints, Mask, Place, as_ids
+
+PIECE_ROWS = 1 << 21
+"""Rows whose ids are numbered together: memory for more, or time to look at all known ids for fewer."""
 
 
 @dataclass(frozen=True)
 class Edges:
-    """The ends, weights and types of edges as listed, ids as Arrow strings or int64.
+    """The ends, weights and types of edges as listed; ids are Arrow strings or int64 until they are numbered.
 
     `nodes` are those that the source itself names, in its order (a matrix does); None: no such list. `points` says
     which edges are directed, where the source has a column ``directed``.
     """
 
-    src: pa.Array
-    dst: pa.Array
+    src: Any
+    dst: Any
     weight: Floats | None
     nodes: pa.Array | None = None
     types: pa.Array | None = None
-    place: Callable[[int], str] = "row {}".format
+    place: Place = "row {}".format
     points: Mask | None = None
 
     @property
-    def negative(self) -> Ints:
-        """The rows of negative weight."""
-        return np.flatnonzero(np.zeros(0) if self.weight is None else self.weight < 0)
+    def has_negative(self) -> bool:
+        """Whether an edge has a negative weight."""
+        return self.weight is not None and bool((self.weight < 0).any())
+
+    @staticmethod
+    def join(pieces: Sequence[Edges]) -> Edges:
+        """Return the numbered edges of all pieces of one source."""
+        if len(pieces) == 1:
+            return pieces[0]
+        columns: dict[str, Any] = {}
+        for name in ("src", "dst", "weight", "types", "points"):
+            parts = [getattr(piece, name) for piece in pieces]
+            columns[name] = None
+            if all(part is not None for part in parts):
+                columns[name] = pa.concat_arrays(parts) if name == "types" else np.concatenate(parts)
+        return Edges(**columns, place=join_places([(len(piece.src), piece.place) for piece in pieces]))
 
 
 @dataclass(frozen=True)
@@ -68,7 +88,7 @@ class NodeList(NodeRows):
 
     ids: pa.Array
     types: pa.Array | None = None
-    place: Callable[[int], str] = "row {}".format
+    place: Place = "row {}".format
 
 
 @dataclass(frozen=True)
@@ -78,7 +98,7 @@ class FeatureRows(NodeRows):
     values: Features
     names: tuple[str, ...] | None
     source: str
-    place: Callable[[int], str] = "row {}".format
+    place: Place = "row {}".format
     texts: Sequence[str] | None = None
 
 
@@ -95,7 +115,7 @@ class LabelRows(NodeRows):
     rows: Ints
     names: pa.Array
     source: str
-    place: Callable[[int], str]
+    place: Place
     hint: str = ""
     answers: Mapping[int, str] = field(default_factory=dict)
     replaces: Mapping[int, str] = field(default_factory=dict)
@@ -148,30 +168,44 @@ class Reader(Generic[Piece]):
         """Where the first row, or the header, is."""
         return f"{self._file}, line {self.layout.line if self.layout is not None else 1}"
 
-    def pieces(self, n_bytes: int) -> Iterator[Piece]:
-        """Yield the pieces in their order, about `n_bytes` each."""
-        self.in_pieces = True
-        for batch in self._batches(n_bytes):
-            yield self._read(batch)
-
-    def load(self, n_bytes: int | None = None) -> None:
-        """Read everything; `whole` makes one piece of it."""
-        tables: list[Any] = list(self._batches(n_bytes))
-        self._loaded: Any = tables[0] if isinstance(tables[0], MatrixBatch) else Table.joined(tables)
-        if self.layout is not None and self.names and not self._loaded.n_rows:
+    def open(self, n_bytes: int | None = None) -> None:
+        """Read the first batch, which has the names of the columns; `n_bytes`: the size of batches of a huge source."""
+        self.in_pieces = n_bytes is not None
+        self._batches = self._read_batches(n_bytes)
+        self._batch: Any = next(self._batches)
+        if self.layout is not None and self.names and not self._batch.n_rows:
             logger.warning("%s has a header but no rows", show_path(self.name))
 
-    def whole(self, known: Sequence[pa.Array] = ()) -> Piece:
-        """Return what was loaded; a first row that may be a header is judged by the `known` ids of other sources."""
-        # the ids are copied: memory is free before they are numbered
-        loaded, self._loaded = self._loaded, None
+    def pieces(self, known: Numbering | None = None) -> Iterator[Piece]:
+        """Yield the source in pieces of some million rows, or at once where its first row may be a header."""
+        if isinstance(self._batch, MatrixBatch) or (self.first is not None and self.role != "edges"):
+            yield self.whole(known)
+            return
+        group, rows = list[Table](), 0
+        for batch in chain([self._batch], self._batches):
+            self._batch = None  # memory is free once a piece is numbered
+            group.append(batch)
+            rows += batch.n_rows
+            if rows >= PIECE_ROWS or self.in_pieces:
+                yield self._read(Table.joined(group))
+                group, rows = [], 0
+        if group:
+            yield self._read(Table.joined(group))
+
+    def whole(self, known: Numbering | None = None) -> Piece:
+        """Return all of the source; a first row that may be a header is judged by the ids that are `known`."""
+        batches: list[Any] = [self._batch, *self._batches]
+        self._batch = None
+        batch: Any = batches[0] if isinstance(batches[0], MatrixBatch) else Table.joined(batches)
         if self.first is not None and self.role != "edges":
-            ids, known = id_values(loaded, 0, "node"), [column for column in known if len(column)]
-            elsewhere = occurs_in(ids[0].as_py(), [ids[1:], *known])
-            only = not elsewhere and len(ids) > 1 and bool(known) and are_all_in(ids[1:], known)
-            if self.has_header(elsewhere=elsewhere, only_stranger=only, alone=not known):
-                loaded = renamed(loaded.with_header(self.names, ""), self.role, self.options)
-        return self._read(loaded)
+            ids = id_values(batch, 0, "node")
+            numbers = np.full(len(ids), -1) if known is None else known.find(ids)
+            elsewhere = numbers[0] >= 0 or pc.index(ids[1:], ids[0]).as_py() >= 0
+            alone = not known
+            only = not elsewhere and not alone and len(ids) > 1 and bool((numbers[1:] >= 0).all())
+            if self.has_header(elsewhere=elsewhere, only_stranger=only, alone=alone):
+                batch = renamed(batch.with_header(self.names, ""), self.role, self.options)
+        return self._read(batch)
 
     def has_header(self, *, elsewhere: bool, only_stranger: bool, alone: bool) -> bool:
         """Return whether the first row, which may be a header, is one; a warning names a row that is kept.
@@ -186,22 +220,27 @@ class Reader(Generic[Piece]):
             Whether there is no other source.
         """
         cells = self.first or ()
-        line = f"{self.first_place} ({', '.join(cells)}) is read as data"
         reason = "header=True" if self.options.header else ""
         if self.options.header and elsewhere:
+            line = f"{self.first_place} ({', '.join(cells)}) is read as data"
             logger.warning("%s in spite of header=True (--header), because its id occurs elsewhere", line)
             return False
-        if only_stranger and self.role != "nodes":
+        if only_stranger:
             reason = f"{cells[0]!r} is the only id that no other file has"
         if reason and self.layout is not None:
             self.names, self.layout = cells, replace(self.layout, names=cells, first=None)
             logger.info("%s (%s) was taken as a header: %s", self.first_place, ", ".join(cells), reason)
             return True
-        if not elsewhere and not alone and (only_stranger or self.role == "features"):
-            logger.warning("%s, though its id occurs nowhere else%s", line, HEADER_HINT)
+        if not elsewhere and not alone and self.role == "features":
+            self.warn_of_first_row()
         return False
 
-    def _batches(self, n_bytes: int | None) -> Iterator[Table | MatrixBatch]:
+    def warn_of_first_row(self) -> None:
+        """Log a warning about a first row that is kept as data, and may be a header."""
+        line = f"{self.first_place} ({', '.join(self.first or ())})"
+        logger.warning("%s is read as data, though its id occurs nowhere else%s", line, HEADER_HINT)
+
+    def _read_batches(self, n_bytes: int | None) -> Iterator[Table | MatrixBatch]:
         names: set[str] | None = None
         for batch in self.source.batches(n_bytes):
             if isinstance(batch, MatrixBatch):
@@ -231,7 +270,7 @@ class Reader(Generic[Piece]):
 
     def inspect(self) -> None:
         """Choose the columns by the first lines of the source, without reading all of it."""
-        batch = next(iter(self._batches(1 << 16)))
+        batch = next(self._read_batches(1 << 16))
         if isinstance(batch, Table):
             self._choose_columns(batch)
 
@@ -278,15 +317,15 @@ class Reader(Generic[Piece]):
         raise NotImplementedError
 
 
-def load_alone(reader: Reader[Piece], known: Sequence[pa.Array] = (), *, n_bytes: int | None = None) -> Piece:
+def load_alone(reader: Reader[Piece], known: Numbering | None = None, *, n_bytes: int | None = None) -> Piece:
     """Return all of one source; `known` are the ids of others, by which its header is judged."""
     before = reader.report.comments
-    reader.load(n_bytes)
+    reader.open(n_bytes)
+    require_columns([reader], reader.options)
+    piece = reader.whole(known)
     comments = Report(comments=reader.report.comments - before)
     if comments.losses():
         logger.info("%s: %s", show_path(reader.name), *comments.losses())
-    require_columns([reader], reader.options)
-    piece = reader.whole(known)
     tell_ignored([reader])
     return piece
 

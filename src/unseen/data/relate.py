@@ -2,54 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.data.build import Report, combined, feature_rows
-from unseen.data.ids import Numbering, coded
+from unseen.data.build import Report, combine_edges, compact, order_features
+from unseen.data.ids import Numbering, encode_names
 from unseen.data.options import Options
-from unseen.data.pieces import Edges, FeatureRows, NodeList
+from unseen.data.pieces import Edges, FeatureRows
 from unseen.errors import InputError, counted, unknown_type
 from unseen.graph import Features, Graph, Symmetrize
-from unseen.ids import Floats, IdArray, Ints, Place, Types
+from unseen.ids import Ints, Place, Types
 from unseen.relations import orient_entries
 from unseen.weights import Relation
+
+if TYPE_CHECKING:
+    from unseen.data.intake import Content
 
 
 def graph_of_relations(
     edges: Edges,
-    nodes: NodeList | None,
-    features: Mapping[str, FeatureRows] | tuple[Features, tuple[str, ...] | None],
-    numbering: Numbering,
+    content: Content,
+    features: Mapping[Any, FeatureRows] | tuple[Features, tuple[str, ...] | None],
     options: Options,
     report: Report,
     texts: Any = None,
 ) -> Graph:
     """Return the graph; `features` are rows by type, or those of all nodes with the names of their columns."""
-    by_type = features if isinstance(features, Mapping) else {}
-    named = [key for key in by_type if by_type[key].ids is not None]
-    rows_of = dict(zip(named, numbering.after, strict=False))
-    types, codes = _node_types(nodes, by_type, rows_of, numbering)
+    numbering, by_type = content.numbering, features if isinstance(features, Mapping) else {}
+    types, codes = _node_types(content, by_type)
     _require_types(codes, edges, numbering)
-    names = None if edges.types is None else coded(edges.types)
-    points = np.full(len(numbering.columns[0]), options.directed)
+    names = None if edges.types is None else encode_names(edges.types)
+    points = np.full(len(edges.src), options.directed)
     if edges.points is not None:  # other rules for pairs of edges ask for an undirected graph
         points = edges.points & (options.directed or options.symmetrize == "max")
-    nodes_of = types, codes, numbering.ids
-    relations = relations_of(
-        numbering.columns, edges.weight, names, points, *nodes_of, options.symmetrize, report, edges.place
-    )
+    relations = relations_of(edges, names, points, types, codes, numbering, options.symmetrize, report)
     stored: dict[str | None, tuple[Features, Any]] = {}
     for k, key in enumerate(types):
         own = np.flatnonzero(codes == k)
         if not isinstance(features, Mapping):
             stored[key] = (features[0][own], features[1])
         elif key in by_type:
-            matrix = _rows_of_type(str(key), by_type[str(key)], rows_of.get(str(key)), own, numbering.ids)
-            stored[key] = (matrix, by_type[str(key)].names)
+            numbers = content.feature_numbers.get(key)
+            stored[key] = (_rows_of_type(str(key), by_type[key], numbers, own, numbering), by_type[key].names)
     return Graph.from_relations(
         relations,
         numbering.ids,
@@ -60,23 +57,19 @@ def graph_of_relations(
     )
 
 
-def _node_types(
-    nodes: NodeList | None,
-    by_type: Mapping[str, FeatureRows],
-    rows_of: Mapping[str, Ints],
-    numbering: Numbering,
-) -> tuple[Types, Ints]:
+def _node_types(content: Content, by_type: Mapping[Any, FeatureRows]) -> tuple[Types, Ints]:
     """Return the types, and the number of each node's, -1 where nothing says it: by the node list, else by features."""
-    codes = np.full(len(numbering.ids), -1, dtype=np.int64)
+    nodes, numbering = content.nodes, content.numbering
+    codes = np.full(len(numbering), -1, dtype=np.int64)
     types: list[str] = []
 
-    def give(numbers: Ints, kinds: Ints, place: Place) -> None:
+    def give(numbers: Any, kinds: Ints, place: Place) -> None:
         free = numbers[::-1][codes[numbers[::-1]] < 0]
         codes[free] = kinds[::-1][codes[numbers[::-1]] < 0]  # the first row of a node counts
         wrong = np.flatnonzero(codes[numbers] != kinds)
         if len(wrong):
             row = int(wrong[0])
-            node = numbering.ids.tolist()[numbers[row]]
+            node = numbering.name(numbers[row])
             msg = (
                 f"{place(row)}: the node {node!r} is of type {types[kinds[row]]!r} here and of type "
                 f"{types[codes[numbers[row]]]!r} elsewhere; a node has one type"
@@ -85,8 +78,8 @@ def _node_types(
 
     listed = nodes is not None and nodes.types is not None
     if nodes is not None and nodes.types is not None:
-        types, kinds = coded(nodes.types)
-        give(numbering.before[0], kinds, nodes.place)
+        types, kinds = encode_names(nodes.types)
+        give(content.node_numbers, kinds, nodes.place)
     for key, piece in by_type.items():
         if key not in types and listed:
             msg = f"{piece.source} holds features: {unknown_type(key, types)}"
@@ -98,8 +91,9 @@ def _node_types(
             )
             raise InputError(msg)
         types = list(dict.fromkeys([*types, key]))
-        if key in rows_of:
-            give(rows_of[key], np.full(len(rows_of[key]), types.index(key)), piece.place)
+        numbers = content.feature_numbers.get(key)
+        if numbers is not None:
+            give(numbers, np.full(len(numbers), types.index(key)), piece.place)
     return (tuple(types), codes) if types else ((None,), np.zeros_like(codes))
 
 
@@ -109,25 +103,25 @@ def _require_types(codes: Ints, edges: Edges, numbering: Numbering) -> None:
     if not len(missing):
         return
     node, where = missing[0], ""
-    rows = np.flatnonzero((codes[numbering.columns[0]] < 0) | (codes[numbering.columns[1]] < 0))
+    rows = np.flatnonzero((codes[edges.src] < 0) | (codes[edges.dst] < 0))
     if len(rows):
-        ends = [column[rows[0]] for column in numbering.columns]
+        ends = [column[rows[0]] for column in (edges.src, edges.dst)]
         node, where = ends[0] if codes[ends[0]] < 0 else ends[1], f"{edges.place(int(rows[0]))}: "
     more = f" ({len(missing)} nodes in all have none)" if len(missing) > 1 else ""
-    name = numbering.ids.tolist()[node]
+    name = numbering.name(node)
     msg = f"{where}the node {name!r} has no type{more}; name it in `nodes` (--nodes), with the columns node, type"
     raise InputError(msg)
 
 
 def relations_of(
-    ends: Sequence[Ints], weights: Floats | None, names: tuple[list[str], Ints] | None, points: Any,
-    types: Types, codes: Ints, ids: IdArray, symmetrize: Symmetrize, report: Report, place: Place,
+    edges: Edges, names: tuple[list[str], Ints] | None, points: Any, types: Types, codes: Ints,
+    numbering: Numbering, symmetrize: Symmetrize, report: Report,
 ) -> list[Relation]:  # fmt: skip
     """Return the relations in the order of their first edges; the types of that edge are those of the relation.
 
     `names` are those of relations, and the number of each edge's (None: called by the types); `points`: which point.
     """
-    first, second = ends
+    first, second = edges.src, edges.dst
     ways = [codes[a] * len(types) + codes[b] for a, b in ((first, second), (second, first))]
     kinds = np.where(points, ways[0], np.minimum(*ways)) if names is None else names[1]
     order = np.argsort(2 * kinds + points, kind="stable")
@@ -140,25 +134,30 @@ def relations_of(
         directed = bool(points[rows[0]])
 
         def where(k: int, rows: Ints = rows) -> str:
-            return place(int(rows[k]))
+            return edges.place(int(rows[k]))
 
         row, column = orient_entries(name, (s, t), first[rows], second[rows], types, codes, directed, where)
-        own = None if weights is None else weights[rows]
+        own = None if edges.weight is None else edges.weight[rows]
         mirror = s == t and not directed
-        matrix = combined(row, column, own, ids, symmetrize, report, mirror=mirror, place=where)
+        matrix = combine_edges(row, column, own, numbering, symmetrize, report, mirror=mirror, place=where)
         relations.append(Relation(name, types[s], types[t], matrix, directed))
-    empty = sp.csr_array((len(ids), len(ids)))
+    empty = sp.csr_array((len(numbering), len(numbering)))
     return relations or [Relation("edge", types[0], types[0], empty)]
 
 
-def _rows_of_type(key: str, piece: FeatureRows, numbers: Ints | None, own: Ints, ids: IdArray) -> Features:
+def _rows_of_type(
+    key: str, piece: FeatureRows, numbers: Ints | None, nodes: Ints, numbering: Numbering
+) -> Features:
     """Return the features of one type, a row for each of its nodes in their order."""
     if numbers is not None:
-        return feature_rows(piece, numbers, own, ids, f" of type {key!r}")
-    if piece.values.shape[0] != len(own):
-        rows, nodes = counted(piece.values.shape[0], "row"), counted(len(own), "node")
+        order = order_features(
+            piece.source, numbers, nodes, numbering, has_ids=True, of_type=f" of type {key!r}"
+        )
+        return compact(piece.values)[order]
+    if piece.values.shape[0] != len(nodes):
+        rows, count = counted(piece.values.shape[0], "row"), counted(len(nodes), "node")
         msg = (
-            f"{piece.source} has {rows} for {nodes} of type {key!r}; "
+            f"{piece.source} has {rows} for {count} of type {key!r}; "
             "it names no nodes, so that one row for each, in the order of `nodes`, is needed"
         )
         raise InputError(msg)

@@ -190,8 +190,8 @@ class LabelReader(Reader[LabelRows]):
 
     def label_name(self) -> str:
         """Return the name of the column of labels, in lower case, once it was read; empty without a header."""
-        names = self._loaded.names
-        return "" if names is None else lower(names)[self._positions(self._loaded)["label"]]
+        names = self._batch.names
+        return "" if names is None else lower(names)[self._positions(self._batch)["label"]]
 
     def _ids(self, table: Table) -> list[pa.Array]:
         return [id_values(table, self._positions_in(table)["node"], "node")]

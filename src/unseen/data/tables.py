@@ -21,7 +21,7 @@ from unseen.data.options import Options
 from unseen.data.sources import JSON_LINES, Batches, Role
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
-from unseen.ids import IdArray
+from unseen.ids import IdArray, Place
 
 _MIXED = re.compile(r"Conversion failed for column (.*) with type object")
 
@@ -138,17 +138,12 @@ class Table:
         """Return batches of one source as one table; columns meet by their names."""
         if len(tables) == 1:
             return tables[0]
-        starts = np.cumsum([0, *(table.n_rows for table in tables)])
-
-        def place(row: int) -> str:
-            k = int(np.searchsorted(starts, row, side="right")) - 1
-            return tables[k].place(row - int(starts[k]))
-
         names = tables[0].names  # the same in all, maybe in another order
         parts = [
             [t.columns[k if names is None else (t.names or names).index(names[k])] for t in tables]
             for k in range(len(tables[0].columns))
         ]
+        place = join_places([(table.n_rows, table.place) for table in tables])
         return replace(tables[0], columns=tuple(map(_chained, parts)), place=place)
 
 
@@ -173,6 +168,17 @@ class MatrixBatch:
     ids: IdArray | None = None
     names: tuple[str, ...] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def join_places(parts: Sequence[tuple[int, Place]]) -> Place:
+    """Return where the rows of parts that follow each other are, given the number of rows of each and their places."""
+    starts = np.cumsum([0, *(n for n, _ in parts)])
+
+    def place(row: int) -> str:
+        k = int(np.searchsorted(starts, row, side="right")) - 1
+        return parts[k][1](row - int(starts[k]))
+
+    return place
 
 
 def _chained(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:

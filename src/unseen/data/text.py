@@ -54,6 +54,10 @@ HEAD = 1 << 18
 """Bytes of a file, more where there is no line in them, that settle its delimiter: the same however it is read."""
 
 
+BLOCK = 1 << 26
+"""Bytes of a file that are parsed together, where nobody asks for fewer."""
+
+
 def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
     """Yield nodes and lists of labels from a ``group.txt``: a node, then its classes, between blanks or tabs."""
     for table in read(file, role, replace(options, header=False), n_bytes, NEVER):
@@ -123,11 +127,10 @@ def _unclosed(source: str, line: int) -> InputError:
 def _blocks(file: File, n_bytes: int | None) -> Iterator[tuple[bytes, bool]]:
     """Yield whole lines of UTF-8 with plain line ends, about `n_bytes` at a time, and whether they are the last."""
     if n_bytes is None:
-        yield plain(file.read(), file.name, 0, start=True), True
-        return
+        file.require_room(file.size)
     parts: list[bytes] = []
     size, before, start = 0, 0, True
-    for chunk in file.chunks(max(16, n_bytes)):
+    for chunk in file.chunks(BLOCK if n_bytes is None else max(16, n_bytes)):
         cut = chunk.rfind(b"\n") + 1
         if not cut or (size + cut < HEAD and start):
             parts.append(chunk)

@@ -1,36 +1,46 @@
 """`unseen partition`: cut a graph into row parts on disk, with memory bounded by a number of bytes.
 
-The batches of the one door go into tables of a database. The entries, sorted by row and column, are the rows of the
-adjacency; a part is a range of these.
+Sources are read and numbered as for a graph in memory; ids and edges are in a database. The entries, sorted by row and
+column, are the rows of the adjacency; a part is a range of these.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
+
 from unseen.data.bounds import shown_bytes
+from unseen.data.build import combine_labels
 from unseen.data.files import staged_folder
+from unseen.data.intake import Intake
 from unseen.data.options import OptionNames, Options
-from unseen.data.read import Intake
+from unseen.data.pieces import Edges
 from unseen.data.sources import several
-from unseen.engine.database import Database
+from unseen.data.spill import Database, SpilledEdges, SpilledNumbering
 from unseen.engine.parts import (
     BYTES_PER_NODE,
     META,
+    FeatureFile,
     Meta,
     PartMeta,
     checksum,
+    cut_rows,
     not_plain,
     part_folder,
+    write_ids,
+    write_labels,
     write_meta,
+    write_rows,
 )
 from unseen.engine.run import default_threads
-from unseen.engine.tables import Tables
 from unseen.errors import InputError, OutputError, counted, logger
+from unseen.ids import Place
+from unseen.labels import warn_of_missing_words
 
 LEAST_MEMORY = 256_000_000
 """Below this, the database has no room for its sorts."""
@@ -100,30 +110,70 @@ def partition(
     with staged_folder(target) as staging:
         work = staging / "work"
         work.mkdir()
+        stored = None if intake.features is None else FeatureFile(work / "features")
         with Database(work, memory=memory * 3 // 4, threads=threads or default_threads()) as database:
-            tables = Tables(database, intake, work, n_bytes=min(memory // 24, BATCH))
-            tables.read()
-            tables.check()
-            n = tables.n_nodes
+            numbering, spilled = SpilledNumbering(database), SpilledEdges(database)
+            n_bytes, keep_features = min(memory // 24, BATCH), None if stored is None else stored.add
+            content = intake.collect(numbering, _keep_plain(spilled), n_bytes, keep_features)
+            if content.nodes is not None and content.nodes.types is not None:
+                _refuse_types(content.nodes.types.unique().to_pylist(), content.nodes.place)
+            n = len(numbering)
+            order = None if stored is None else intake.order_features(content)
+            indicator, classes = combine_labels(content.labels, content.label_numbers, numbering)
+            warn_of_missing_words(intake.report.missing_words)
             if n < parts:
                 msg = f"`parts` is {parts}, but the graph has only {counted(n, 'node')}; give at most as many parts"
                 raise InputError(msg)
             if n * BYTES_PER_NODE > memory:
                 msg = f"`memory` is too small for {counted(n, 'node')}; give at least {shown_bytes(n * BYTES_PER_NODE)}"
                 raise InputError(msg)
-            rows = tables.sorted_rows(intake.options.symmetrize)
-            cuts = rows.cuts(parts)
-            labelled = [tables.write(part_folder(staging, k), *cut) for k, cut in enumerate(pairwise(cuts))]
+            rows = spilled.sort(work, numbering, reading.symmetrize, intake.report)
+            cuts = cut_rows(rows.ends, parts)
+            for k, cut in enumerate(pairwise(cuts)):
+                part_folder(staging, k).mkdir()
+                write_ids(part_folder(staging, k), numbering.pieces(*cut))
         written = []
         for k, (start, stop) in enumerate(pairwise(cuts)):  # the database is closed: there is room for this
             inside = part_folder(staging, k)
-            entries, halo = rows.write(inside, start, stop)
+            if stored is not None and order is not None:
+                stored.write(inside, order[start:stop])
+            labelled = write_labels(inside, indicator[start:stop]) if content.labels else 0
+            entries, halo = write_rows(rows, inside, start, stop)
             files = {path.name: checksum(path) for path in sorted(inside.iterdir())}
-            written.append(PartMeta(start, stop, entries, halo, labelled[k], files))
+            written.append(PartMeta(start, stop, entries, halo, labelled, files))
         shutil.rmtree(work)
-        meta = tables.meta(written)
+        n_edges = (int(rows.ends[-1]) + intake.report.self_loops) // 2
+        described = None if stored is None else stored.described
+        meta = Meta(n, n_edges, numbering.has_integers, written, described, list(classes))
         write_meta(meta, staging)
+    report = intake.report
+    counts = {"node": n, "edge": n_edges, "repeat": report.repeats, "self-loop": report.self_loops}
+    facts = [*(counted(count, noun) for noun, count in counts.items()), *report.losses()]
+    logger.info("partitioned %s: %s", intake.edges.name, ", ".join(facts))
     least, most = (pick(part.n_rows for part in meta.parts) for pick in (min, max))
     rows_each = ("" if least == most else f"{least:,} to ") + counted(most, "row")
     logger.info("%s of %s written to %s", counted(parts, "part"), rows_each, target)
     return meta
+
+
+def _keep_plain(spilled: SpilledEdges) -> Callable[[Edges], None]:
+    """Return what keeps pieces of edges, and refuses what parts cannot hold: several types, and signs."""
+    types: dict[str, None] = {}
+
+    def keep(piece: Edges) -> None:
+        if piece.types is not None:
+            types.update(dict.fromkeys(piece.types.unique().to_pylist()[:2]))
+            _refuse_types(list(types), piece.place)
+        if piece.weight is not None and piece.has_negative:
+            row = int(np.argmax(piece.weight < 0))
+            weight = f"negative weights ({piece.weight[row]:g}; --drop-negative leaves such edges out)"
+            raise not_plain(weight, piece.place(row))
+        spilled.add(piece)
+
+    return keep
+
+
+def _refuse_types(types: list[str], place: Place) -> None:
+    if len(types) > 1:
+        both = ", ".join(map(repr, types[:2]))
+        raise not_plain("several types (" + both + ")", place(0))

@@ -11,24 +11,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from unseen.data.files import atomic_path
+from unseen.data.pieces import FeatureRows
+from unseen.data.spill import SortedRows
 from unseen.engine.comm import Comm, Layout
 from unseen.engine.run import Run, row_cuts
 from unseen.engine.sparse import GraphPart, spread_matrix
 from unseen.errors import InputError, counted
 from unseen.graph import Features, Graph
-from unseen.ids import Array, Floats, IdArray, Ints, as_ids
+from unseen.ids import Array, IdArray, Ints, as_ids
 from unseen.labels import Labels
 
 META = "META.json"
@@ -244,86 +248,63 @@ def _append(file: Any, piece: Array) -> None:
     file.write(np.ascontiguousarray(piece))
 
 
-class RowFiles:
-    """Rows in CSR form: columns and weights of the entries in two files, and where each row ends in memory.
+def cut_rows(ends: Ints, parts: int) -> list[int]:
+    """Return where each part begins, and the number of rows: parts of equal work, none without a row.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the files are.
-    n : int
-        Number of rows.
-    weighted : bool
-        Whether weights are kept; otherwise all are 1.
+    `ends` says where the entries of each row begin and end. If there are enough rows, parts begin where blocks do (see
+    :mod:`unseen.engine.run`), so that sums over blocks are the same bits on any number of processes.
     """
+    n = len(ends) - 1
+    unit = row_cuts(n)[0][1]
+    unit = unit if parts <= -(-n // unit) else 1
+    work = np.arange(0, ROW_COST * (n + 1), ROW_COST)
+    work += ends
+    starts = [0]
+    for part in range(1, parts):
+        near = np.searchsorted(work[:-1], work[-1] * part / parts) / unit
+        starts.append(min(max(round(near), starts[-1] + 1), -(-n // unit) - parts + part))
+    return [*(unit * block for block in starts), n]
 
-    def __init__(self, folder: Path, n: int, *, weighted: bool) -> None:
-        self._folder, self._weighted = folder, weighted
-        self._ends = np.zeros(n + 1, dtype=np.int64)
 
-    def append(self, rows: Ints, columns: Ints, weights: Floats) -> None:
-        """Take entries, all of them in the order of rows and columns."""
-        first, last = int(rows[0]), int(rows[-1])
-        self._ends[first + 1 : last + 2] += np.bincount(rows - first)
-        for name, values in {"columns": columns, "weights": weights}.items():
-            if name == "columns" or self._weighted:
-                with (self._folder / name).open("ab") as file:
-                    _append(file, values)
+def write_rows(rows: SortedRows, inside: Path, start: int, stop: int) -> tuple[int, int]:
+    """Write the rows of a part to its folder; return the number of entries and the size of the halo."""
+    first, last, n_rows = int(rows.ends[start]), int(rows.ends[stop]), stop - start
+    foreign = np.zeros(len(rows.ends) - 1, dtype=bool)
+    for columns in rows.read("columns", first, last):
+        foreign[columns] = True
+    foreign[start:stop] = False
+    halo = np.flatnonzero(foreign)
+    del foreign
+    np.save(inside / "halo.npy", halo)
+    np.save(inside / "indptr.npy", rows.ends[start : stop + 1] - first)
+    index = np.int32 if n_rows + len(halo) < 2**31 else np.int64
+    local = np.empty(len(rows.ends) - 1, dtype=index)
+    local[start:stop] = np.arange(n_rows, dtype=index)
+    local[halo] = np.arange(n_rows, n_rows + len(halo), dtype=index)
+    with array_file(inside / "indices.npy", (last - first,), index) as append:
+        for columns in rows.read("columns", first, last):
+            append(local[columns])
+    with array_file(inside / "weights.npy", (last - first,), np.float64) as append:
+        for weights in rows.read("weights", first, last):
+            append(weights)
+    return last - first, len(halo)
 
-    def finish(self) -> None:
-        """End the rows; what follows reads."""
-        np.cumsum(self._ends, out=self._ends)
 
-    def cuts(self, parts: int) -> list[int]:
-        """Return where each part begins, and the number of rows: parts of equal work, none without a row.
+def write_ids(inside: Path, ids: Iterator[pa.Table]) -> None:
+    """Write the ids of the nodes of a part to its folder."""
+    first = next(ids)
+    with pq.ParquetWriter(inside / "nodes.parquet", first.schema) as writer:
+        for piece in chain([first], ids):
+            writer.write_table(piece)
 
-        If there are enough rows, parts begin where blocks do (see :mod:`unseen.engine.run`), so that sums over
-        blocks are the same bits on any number of processes.
-        """
-        n = len(self._ends) - 1
-        unit = row_cuts(n)[0][1]
-        unit = unit if parts <= -(-n // unit) else 1
-        work = np.arange(0, ROW_COST * (n + 1), ROW_COST)
-        work += self._ends
-        starts = [0]
-        for part in range(1, parts):
-            near = np.searchsorted(work[:-1], work[-1] * part / parts) / unit
-            starts.append(min(max(round(near), starts[-1] + 1), -(-n // unit) - parts + part))
-        return [*(unit * block for block in starts), n]
 
-    def _pieces(self, name: str, first: int, last: int) -> Iterator[Array]:
-        """Yield the entries `first` up to `last` of a file, some at a time."""
-        for start in range(first, last, PIECE):
-            count = min(PIECE, last - start)
-            if name == "columns":
-                yield np.fromfile(self._folder / name, np.int64, count, offset=8 * start)
-            elif self._weighted:
-                yield np.fromfile(self._folder / name, np.float64, count, offset=8 * start)
-            else:
-                yield np.ones(count)
-
-    def write(self, inside: Path, start: int, stop: int) -> tuple[int, int]:
-        """Write the rows of a part to its folder; return the number of entries and the size of the halo."""
-        first, last, n_rows = int(self._ends[start]), int(self._ends[stop]), stop - start
-        foreign = np.zeros(len(self._ends) - 1, dtype=bool)
-        for columns in self._pieces("columns", first, last):
-            foreign[columns] = True
-        foreign[start:stop] = False
-        halo = np.flatnonzero(foreign)
-        del foreign
-        np.save(inside / "halo.npy", halo)
-        np.save(inside / "indptr.npy", self._ends[start : stop + 1] - first)
-        index = np.int32 if n_rows + len(halo) < 2**31 else np.int64
-        local = np.empty(len(self._ends) - 1, dtype=index)
-        local[start:stop] = np.arange(n_rows, dtype=index)
-        local[halo] = np.arange(n_rows, n_rows + len(halo), dtype=index)
-        with array_file(inside / "indices.npy", (last - first,), index) as append:
-            for columns in self._pieces("columns", first, last):
-                append(local[columns])
-        with array_file(inside / "weights.npy", (last - first,), np.float64) as append:
-            for weights in self._pieces("weights", first, last):
-                append(weights)
-        return last - first, len(halo)
+def write_labels(inside: Path, indicator: sp.csr_array) -> int:
+    """Write the labels of a part to its folder, and return how many of its nodes have one."""
+    indicator.sort_indices()
+    counts = np.diff(indicator.indptr)
+    np.save(inside / "label_rows.npy", np.repeat(np.arange(len(counts)), counts))
+    np.save(inside / "label_classes.npy", indicator.indices.astype(np.int64))
+    return int(np.count_nonzero(counts))
 
 
 class FeatureFile:
@@ -335,21 +316,20 @@ class FeatureFile:
     ----------
     path : Path
         Where the file is.
-    source : str
-        What messages call the source.
     """
 
-    def __init__(self, path: Path, source: str) -> None:
-        self._path, self._source = path, source
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._sparse: sp.csr_array | None = None
         self.columns: int | None = None
         self.dtype: np.dtype[Any] = np.dtype(np.float32)
 
-    def add(self, values: Features) -> None:
-        """Append rows."""
+    def add(self, piece: FeatureRows) -> FeatureRows:
+        """Append the rows of a piece, and return the piece without them."""
+        values = piece.values
         if self.columns not in (None, values.shape[1]):
             two = f"{self.columns} and of {values.shape[1]}"
-            msg = f"{self._source} has rows of {two} features; all rows need the same number"
+            msg = f"{piece.source} has rows of {two} features; all rows need the same number"
             raise InputError(msg)
         self.columns = values.shape[1]
         if values.dtype != np.float32:
@@ -357,9 +337,10 @@ class FeatureFile:
         if not isinstance(values, np.ndarray):
             before = [] if self._sparse is None else [self._sparse]
             self._sparse = sp.csr_array(sp.vstack([*before, values], format="csr"))
-            return
-        with self._path.open("ab") as file:
-            _append(file, values.astype(np.float64))
+        else:
+            with self._path.open("ab") as file:
+                _append(file, values.astype(np.float64))
+        return replace(piece, ids=None if piece.ids is None else piece.ids[:0], values=values[:0])
 
     @property
     def described(self) -> dict[str, Any]:
@@ -367,10 +348,10 @@ class FeatureFile:
         kind = "dense" if self._sparse is None else "sparse"
         return {"kind": kind, "columns": self.columns, "dtype": str(self.dtype)}
 
-    def write(self, inside: Path, pieces: Iterable[Ints], n: int) -> None:
-        """Write the features of `n` nodes to the folder of their part, given the rows they are in."""
+    def write(self, inside: Path, rows: Ints) -> None:
+        """Write the features of the nodes of a part to its folder, given the rows they are in."""
         if self._sparse is not None:
-            matrix = self._sparse[np.concatenate([*pieces])]
+            matrix = self._sparse[rows]
             matrix.sum_duplicates()
             np.save(inside / "features_indptr.npy", matrix.indptr.astype(np.int64))
             np.save(inside / "features_indices.npy", matrix.indices.astype(np.int32))
@@ -378,8 +359,7 @@ class FeatureFile:
             return
         columns = self.columns or 0
         step = max(1, PIECE // max(1, columns))
-        with array_file(inside / "features.npy", (n, columns), self.dtype) as append:
-            for rows in pieces if columns else ():
-                for start in range(0, len(rows), step):
-                    listed = np.memmap(self._path, dtype=np.float64, mode="r").reshape(-1, columns)
-                    append(listed[rows[start : start + step]])
+        with array_file(inside / "features.npy", (len(rows), columns), self.dtype) as append:
+            for start in range(0, len(rows) if columns else 0, step):
+                listed = np.memmap(self._path, dtype=np.float64, mode="r").reshape(-1, columns)
+                append(listed[rows[start : start + step]])

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.bounds import NODE_ROWS
+from unseen.data.intake import Data
 from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.read import Data, read
+from unseen.data.read import read
 from unseen.data.sources import Role, Source
 from unseen.data.tables import MatrixBatch, Table
 from unseen.errors import InputError, counted

@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from unseen.engine.database import Database
+from unseen.data.spill import Database
 from unseen.errors import InputError, OutputError, UnsupportedError, install_hint
 
 LONG = "create table x as select count(*) from range(100000000) a, range(1000) b where (a.range * b.range) % 7 = 3"

@@ -1,0 +1,324 @@
+"""All sources of one graph: opened, read in the order in which their ids are numbered, and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unseen.data.build import (
+    Report,
+    build_labels,
+    combine_edges,
+    compact,
+    node_texts,
+    notice,
+    order_features,
+    refuse_foreign_ids,
+)
+from unseen.data.headers import HEADER_HINT
+from unseen.data.ids import Numbering, id_column, numbered_ids
+from unseen.data.options import Options
+from unseen.data.pieces import (
+    Edges,
+    FeatureRows,
+    LabelRows,
+    NodeList,
+    Reader,
+    load_alone,
+    require_columns,
+    tell_ignored,
+)
+from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
+from unseen.errors import InputError, counted, logger, show_path
+from unseen.graph import Graph
+from unseen.ids import Ints, Mask, Value
+from unseen.labels import Labels, warn_of_missing_words
+
+if TYPE_CHECKING:
+    from unseen.data.features import FeatureReader
+
+FEW_EDGES = 3
+"""With no more further edges, ids that occur once are nothing unusual."""
+
+
+@dataclass(frozen=True)
+class Data(Value):
+    """What :func:`unseen.read` returns.
+
+    Attributes
+    ----------
+    graph : Graph
+        Every id that any source names is a node of it.
+    labels : Labels or None
+        For the nodes of the graph; None where no labels were given.
+    report : Report
+        Counts of what was found and left out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, unseen
+    >>> unseen.read(pa.table({"src": ["a", "b"], "dst": ["b", "a"]})).report.repeats
+    1
+    """
+
+    graph: Graph
+    labels: Labels | None
+    report: Report
+
+
+@dataclass
+class Content:
+    """What the sources of a graph hold beside edges, with the numbers of their nodes.
+
+    Attributes
+    ----------
+    numbering : Numbering
+        Of the ids of all sources, in their order: nodes, edges, features, texts, labels.
+    nodes, node_numbers
+        The node list.
+    features, feature_numbers : dict
+        By the type of nodes; the key None is for features of all nodes.
+    texts, text_numbers
+        The texts.
+    labels, label_numbers : list
+        One entry a source.
+    n_connected, n_named : int
+        Nodes that node list and edges name, and those that other sources than labels name.
+    """
+
+    numbering: Numbering
+    nodes: NodeList | None = None
+    node_numbers: Ints | None = None
+    features: dict[Any, list[FeatureRows]] = field(default_factory=dict)
+    feature_numbers: dict[Any, Ints] = field(default_factory=dict)
+    texts: FeatureRows | None = None
+    text_numbers: Ints | None = None
+    labels: list[LabelRows] = field(default_factory=list)
+    label_numbers: list[Ints] = field(default_factory=list)
+    n_connected: int = 0
+    n_named: int = 0
+
+
+class Intake:
+    """All sources of one graph, opened but not yet read."""
+
+    def __init__(
+        self, edges: Any, nodes: Any, features: Any, labels: Sequence[Any], options: Options, text: Any = None
+    ) -> None:
+        self.options, self.report = options, Report()
+        given = (options, self.report)
+        # Every source is opened before the first is read: a wrong path costs no time.
+        self.edges = EdgeReader(edges, *given)
+        self.nodes = None if nodes is None else NodeReader(nodes, *given)
+        self.features_by_type: dict[Any, FeatureReader] = {}
+        if features is not None:
+            from unseen.data.features import open_features  # a graph without features does without it
+
+            self.features_by_type = open_features(features, labels, *given)
+        self.features = self.features_by_type.pop(None, None)
+        self.labels = [LabelReader(source, *given) for source in labels]
+        self.text = None if text is None else TextReader(text, *given)
+        self.texts: Any = None
+        every = (self.edges, self.nodes, self.features, *self.features_by_type.values(), *self.labels)
+        self.readers: list[Reader[Any]] = [reader for reader in every if reader is not None]
+
+    def data(self) -> Data:
+        """Read everything and put it together."""
+        pieces: list[Edges] = []
+        content = self.collect(Numbering(), pieces.append)
+        graph = self._graph(Edges.join(pieces), content)
+        labels = None
+        if content.labels:
+            rows = content.labels, content.label_numbers
+            labels = build_labels(*rows, content.numbering, graph.node_ids)
+        warn_of_missing_words(self.report.missing_words)
+        if labels is not None and graph.stored_features:
+            from unseen.data.leaks import warn_of_predictors
+
+            warn_of_predictors(graph, labels)
+        logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
+        return Data(graph, labels, self.report)
+
+    def collect(
+        self,
+        numbering: Numbering,
+        keep_edges: Callable[[Edges], None],
+        n_bytes: int | None = None,
+        keep_features: Callable[[FeatureRows], FeatureRows] | None = None,
+    ) -> Content:
+        """Read all sources in the order in which their ids are numbered, and check that they fit each other.
+
+        Parameters
+        ----------
+        numbering : Numbering
+            Gets all ids.
+        keep_edges, keep_features : callable
+            Take each piece of the numbered edges, and of the features.
+        n_bytes : int, optional
+            About how many bytes of edges and features are in memory together; None: features are one piece.
+        """
+        readers: list[Reader[Any]] = [*self.readers, *([] if self.text is None else [self.text])]
+        for reader in readers:
+            reader.open(n_bytes if reader.role in ("edges", "features") else None)
+        require_columns(readers, self.options)
+        label_names = {name for labels in self.labels if (name := labels.label_name())}
+        for each in (self.features, *self.features_by_type.values(), self.text):
+            if each is not None:
+                each.label_names |= label_names
+        content, lists = Content(numbering), list[Any]()
+        if self.nodes is not None:
+            content.nodes = self.nodes.whole()
+            lists.append(content.nodes.ids)
+            (content.node_numbers,) = numbering.number(content.nodes.ids)
+        if self.edges.source.beside is not None:  # isolated nodes are only in that file
+            lists.append(load_alone(NodeReader(self.edges.source.beside)).ids)
+            numbering.number(lists[-1])
+        in_edges = np.zeros(
+            len(numbering) if self.nodes is not None and self.nodes.first is not None else 0, dtype=bool
+        )
+        first_ends = self._number_edges(numbering, lists, in_edges, keep_edges)
+        if len(in_edges) > 1 and not in_edges[0] and in_edges[1:].all() and self.nodes is not None:
+            self.nodes.warn_of_first_row()
+        content.n_connected = len(numbering)
+        self._number_features(content, lists, n_bytes, keep_features)
+        if self.text is not None:
+            texts: Any = self.text.whole(numbering)
+            self.texts = content.texts = texts
+            (content.text_numbers,) = numbering.number(texts.ids)
+        content.n_named = len(numbering)
+        for labels in self.labels:
+            content.labels.append(labels.whole(numbering))
+            content.label_numbers.append(numbering.number(content.labels[-1].ids)[0])
+        tell_ignored(readers)
+        self._check(content, first_ends)
+        return content
+
+    def _number_edges(
+        self, numbering: Numbering, lists: list[Any], in_edges: Mask, keep: Callable[[Edges], None]
+    ) -> set[int]:
+        """Give numbers to edges; return the ends of a first edge that may be a header if no other edge has them.
+
+        `in_edges` is filled: which of the first nodes have edges.
+        """
+        lonely, count = set[int](), 0
+        for piece in self.edges.pieces():
+            if piece.nodes is not None and not count:
+                lists.append(piece.nodes)
+                numbering.number(piece.nodes)
+            known = len(numbering)
+            src, dst = numbering.number(piece.src, piece.dst)
+            rest = slice(not count, None)
+            if not count and self.edges.first is not None and len(src):
+                ends = {int(src[0]), int(dst[0])}
+                lonely = ends if len(ends) == 2 and min(ends) >= known else lonely
+            if any((part[rest] == end).any() for end in lonely for part in (src, dst)):
+                lonely = set()
+            for part in (src, dst) if len(in_edges) else ():
+                in_edges[part[part < len(in_edges)]] = True
+            count += len(src)
+            keep(replace(piece, src=src, dst=dst, nodes=None))
+        return lonely if count > FEW_EDGES else set()
+
+    def _number_features(
+        self,
+        content: Content,
+        lists: list[Any],
+        n_bytes: int | None,
+        keep: Callable[[FeatureRows], FeatureRows] | None,
+    ) -> None:
+        """Give numbers to the rows of features, those of all nodes or of each type."""
+        readers = {**self.features_by_type, **({} if self.features is None else {None: self.features})}
+        for key, reader in readers.items():
+            numbers = list[Any]()
+            pieces = (
+                [reader.whole(content.numbering)] if n_bytes is None else reader.pieces(content.numbering)
+            )
+            for piece in pieces:
+                ids = piece.ids
+                if ids is None and key is None:
+                    ids = id_column(numbered_ids(piece.values.shape[0], lists[:1]), "features")
+                if ids is not None:
+                    numbers += content.numbering.number(ids)
+                content.features.setdefault(key, []).append(piece if keep is None else keep(piece))
+            if numbers:
+                content.feature_numbers[key] = np.concatenate(numbers)
+
+    def _check(self, content: Content, first_ends: set[int]) -> None:
+        """Raise an error or log a warning where the ids of sources do not fit each other."""
+        numbering, edges = content.numbering, self.edges
+        if not len(numbering):
+            msg = f"{edges.name} lists no edge, and there is no other source that names a node; give `nodes`"
+            raise InputError(msg)
+        others = [*content.feature_numbers.values(), *content.label_numbers]
+        others += [] if content.text_numbers is None else [content.text_numbers]
+        if first_ends and not any((part == end).any() for end in first_ends for part in others):
+            line = f"{edges.first_place} ({', '.join(edges.first or ())})"
+            logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
+        if content.texts is not None and content.text_numbers is not None:
+            before = content.n_named - len(
+                np.unique(content.text_numbers[content.text_numbers >= content.n_connected])
+            )
+            refuse_foreign_ids(edges.name, content.texts.source, content.text_numbers, before, numbering)
+            if count := int(np.count_nonzero(content.text_numbers >= before)):
+                name = show_path(content.texts.source)
+                logger.info("%s: %s with a text and without edges", name, counted(count, "node"))
+        for piece, numbers in zip(content.labels, content.label_numbers, strict=True):
+            unknown = np.flatnonzero(numbers >= content.n_named)
+            if len(unknown):  # misspelt ids would become new nodes in silence
+                refuse_foreign_ids(edges.name, piece.source, numbers, content.n_named, numbering)
+                self._tell_label_only(piece, int(unknown[0]), len(numbering) - content.n_named)
+                break
+
+    def _tell_label_only(self, piece: LabelRows, row: int, count: int) -> None:
+        """Warn that only labels name `count` nodes, the first in this row; raise an error where that is refused."""
+        lack = "no edge" if self.features is None else "no edge and no features"
+        more = f"; only labels name {count} nodes" if count > 1 else ""
+        hint = "" if row else piece.hint
+        sentence = (
+            f"{piece.place(row)}: the label names {piece.ids[row].as_py()!r}, a node that has {lack}{more}"
+        )
+        if self.features is not None:
+            msg = f"{sentence}; correct the id, or add a row of features{hint}"
+            raise InputError(msg)
+        if self.options.strict:
+            msg = f"{sentence}; correct the id, or name it in `nodes` (--nodes){hint}"
+            raise InputError(msg)
+        logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)%s", sentence, hint)
+
+    def order_features(self, content: Content) -> Ints:
+        """Return the row of features of each node."""
+        table, numbers, numbering = (
+            content.features[None][0],
+            content.feature_numbers[None],
+            content.numbering,
+        )
+        has_ids, nodes = table.ids is not None, np.arange(len(numbering))
+        try:
+            return order_features(table.source, numbers, nodes, numbering, has_ids=has_ids)
+        except InputError:
+            if has_ids:
+                refuse_foreign_ids(self.edges.name, table.source, numbers, content.n_connected, numbering)
+            raise
+
+    def _graph(self, edges: Edges, content: Content) -> Graph:
+        """Return the graph of numbered edges with the features of all nodes, or those of each type."""
+        numbering = content.numbering
+        values = names = None
+        if None in content.features:
+            (table,) = content.features[None]
+            values, names = compact(table.values)[self.order_features(content)], table.names
+        tables = {key: pieces[0] for key, pieces in content.features.items()}
+        texts = node_texts(tables, content.feature_numbers, len(numbering))
+        typed = edges.types is not None or (content.nodes is not None and content.nodes.types is not None)
+        stated = edges.points is not None and edges.points.any() and self.options.symmetrize == "max"
+        if self.features_by_type or typed or stated or self.options.directed or edges.has_negative:
+            from unseen.data.relate import graph_of_relations  # plain graphs need none of it
+
+            features = tables if values is None else (values, names)
+            return graph_of_relations(edges, content, features, self.options, self.report, texts)
+        ends, symmetrize = (edges.src, edges.dst), self.options.symmetrize
+        adjacency = combine_edges(*ends, edges.weight, numbering, symmetrize, self.report)
+        return Graph(adjacency, values, numbering.ids, names, texts)

@@ -1,0 +1,264 @@
+"""Ids and edges larger than memory: DuckDB finds and sorts them within a bound, and spills what does not fit to disk.
+
+What a number, a repeat and an error are is said by :class:`unseen.data.ids.Numbering` and by
+:func:`unseen.weights.combine_repeats`, as in memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from unseen.data.build import Report, repeated_pair
+from unseen.data.ids import Numbering
+from unseen.data.pieces import Edges
+from unseen.errors import InputError, OutputError, need_library
+from unseen.ids import Array, Floats, IdArray, Ints, as_ids
+from unseen.weights import Symmetrize, combine_repeats
+
+T = TypeVar("T")
+
+PIECE = 1 << 18
+"""Rows that come out of the database together."""
+ENTRIES = 1 << 20
+"""Entries of a file that are in memory together."""
+
+
+class Database:
+    """A database that lives as long as the block; what memory does not hold waits in `folder`.
+
+    A query runs on a thread of its own, so that Ctrl-C reaches Python while the engine works.
+
+    Parameters
+    ----------
+    folder : Path
+        For what does not fit.
+    memory : int
+        Bytes that the engine may take.
+    threads : int
+        How many threads it may use.
+    """
+
+    def __init__(self, folder: Path, *, memory: int, threads: int) -> None:
+        duckdb = need_library("duckdb", "a graph that does not fit in memory", "scale")
+        self._errors = duckdb
+        self._folder = folder
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="unseen-database")
+        config: dict[str, Any] = {
+            "memory_limit": f"{memory}B",
+            "threads": threads,
+            "temp_directory": str(folder / "spill"),
+            "preserve_insertion_order": False,  # every query whose order counts says which
+            "arrow_large_buffer_size": True,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        self._connection = duckdb.connect(":memory:", config=config)
+        # after the folder for what does not fit is set
+        self._connection.execute("SET enable_external_access = false")
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._worker.shutdown()
+        self._connection.close()
+
+    def run(self, statement: str) -> None:
+        """Run a statement that returns nothing."""
+        self._wait(lambda: self._connection.execute(statement))
+
+    def row(self, query: str, *values: object) -> tuple[Any, ...]:
+        """Return the first row of a query; each `?` in it stands for one of the values."""
+        return self._wait(lambda: tuple(self._connection.execute(query, list(values)).fetchall()[0]))
+
+    def table(self, query: str, arriving: pa.Table | None = None) -> pa.Table:
+        """Return all that a query returns, which must fit in memory; it may use the table `arriving`."""
+
+        def work() -> pa.Table:
+            if arriving is not None:
+                self._connection.register("arriving", arriving)
+            try:
+                return self._connection.sql(query).to_arrow_table()
+            finally:
+                self._connection.unregister("arriving")
+
+        return self._wait(work)
+
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Append rows whose columns are in the order of the table's."""
+
+        def work() -> None:
+            self._connection.register("arriving", rows)
+            self._connection.execute(f"insert into {table} select * from arriving")
+            self._connection.unregister("arriving")
+
+        self._wait(work)
+
+    def rows(self, query: str, size: int = PIECE) -> Iterator[pa.Table]:
+        """Yield what a query returns, `size` rows at a time: no piece depends on how many threads worked."""
+        reader = self._wait(lambda: self._connection.sql(query).to_arrow_reader(size))
+        waiting = reader.schema.empty_table()
+        while (batch := self._wait(lambda: next(reader, None))) is not None:
+            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch])])
+            while len(waiting) >= size:
+                yield waiting.slice(0, size).combine_chunks()
+                waiting = waiting.slice(size)
+        if len(waiting):
+            yield waiting.combine_chunks()
+
+    def _wait(self, work: Callable[[], T]) -> T:
+        task = self._worker.submit(work)
+        try:
+            return task.result()
+        except (self._errors.OutOfMemoryException, self._errors.IOException) as error:
+            reason = str(error).splitlines()[0]
+            if re.search("max_temp_directory_size|No space left|disk full", str(error), re.IGNORECASE):
+                reason = "the disk is full; free some space or choose another disk"
+            elif isinstance(error, self._errors.OutOfMemoryException):
+                msg = "`memory` (--memory) is too small for this graph; give more, or fewer threads"
+                raise InputError(msg) from None
+            msg = f"cannot write {self._folder}: {reason}"
+            raise OutputError(msg) from None
+        except BaseException:  # Ctrl-C: the query must end before its files are removed
+            self._connection.interrupt()
+            task.exception()
+            raise
+
+
+class SpilledNumbering(Numbering):
+    """A numbering whose ids are in a database."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__()
+        self._database = database
+
+    @property
+    def ids(self) -> IdArray:
+        """All ids by their numbers."""
+        table = self._database.table("select id from numbers order by number")
+        return as_ids(table["id"].to_numpy())
+
+    def name(self, number: int) -> Any:
+        """Return the id that has a number."""
+        return self._database.row("select id from numbers where number = ?", int(number))[0]
+
+    def pieces(self, start: int, stop: int) -> Iterator[pa.Table]:
+        """Yield the ids of a range of numbers, as tables with the column `node`."""
+        yield from self._database.rows(
+            f"select id as node from numbers where number >= {start} and number < {stop} order by number"
+        )
+
+    def _make_text(self) -> None:
+        self._database.run("alter table numbers alter id type varchar")
+
+    def _find(self, ids: pa.Array) -> Ints:
+        arriving = pa.table({"id": ids, "row": np.arange(len(ids))})
+        found = self._database.table("select row, number from numbers join arriving using (id)", arriving)
+        numbers = np.full(len(ids), -1, dtype=np.int64)
+        numbers[found["row"].to_numpy()] = found["number"].to_numpy()
+        return numbers
+
+    def _append(self, ids: pa.Array) -> None:
+        if not self._n:
+            kind = "bigint" if pa.types.is_integer(ids.type) else "varchar"
+            self._database.run(f"create table numbers (id {kind}, number bigint)")
+        self._database.insert(
+            "numbers", pa.table({"id": ids, "number": np.arange(self._n, self._n + len(ids))})
+        )
+
+
+class SpilledEdges:
+    """Numbered edges in a database, which sorts them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database, self._n = database, 0
+        database.run("create table edges (i bigint, j bigint, weight double, place bigint)")
+
+    def add(self, edges: Edges) -> None:
+        """Take a piece of numbered edges; a weight of 0 is no edge."""
+        n = len(edges.src)
+        weight = pa.nulls(n, pa.float64()) if edges.weight is None else pa.array(edges.weight)
+        table = {"i": edges.src, "j": edges.dst, "weight": weight, "place": np.arange(self._n, self._n + n)}
+        rows = pa.table(table)
+        if edges.weight is not None and not edges.weight.all():
+            rows = rows.filter(pa.array(edges.weight != 0))
+        self._database.insert("edges", rows)
+        self._n += n
+
+    def sort(self, folder: Path, numbering: Numbering, symmetrize: Symmetrize, report: Report) -> SortedRows:
+        """Write the rows of the adjacency to files, both directions of every edge; repeats and self-loops count."""
+        add = symmetrize == "sum"
+        (weighted,) = self._database.row("select count(weight) > 0 from edges")
+        query = f"""select i, j{", coalesce(weight, 1::double) as weight" if weighted else ""}
+            from (from edges union all select j, i, weight, place from edges where i <> j)
+            order by i, j{", place" if weighted and add else ""}"""
+        rows = SortedRows(folder, len(numbering))
+        waiting: list[Any] = [np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)]
+        for piece in chain(self._database.rows(query), [None]):
+            if piece is not None:
+                new = [column.to_numpy() for column in piece.columns]
+                new += [] if weighted else [np.ones(len(piece))]
+                waiting = [np.concatenate(both) for both in zip(waiting, new, strict=True)]
+            i, j, weights = waiting
+            last = len(i)
+            if piece is not None:  # the last pair may go on in the next piece
+                last = int(np.searchsorted(i, i[-1]))
+                last += int(np.searchsorted(j[last:], j[-1]))
+            if last:
+                self._append(rows, i[:last], j[:last], weights[:last], add, report)
+            waiting = [part[last:] for part in waiting]
+        if symmetrize == "error" and report.repeats:
+            raise repeated_pair(*map(numbering.name, rows.first_repeat))
+        rows.finish()
+        self._database.run("drop table edges")
+        return rows
+
+    def _append(self, rows: SortedRows, i: Ints, j: Ints, weights: Floats, add: bool, report: Report) -> None:
+        is_first = np.ones(len(i), dtype=bool)
+        is_first[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
+        starts = np.flatnonzero(is_first)
+        values, _ = combine_repeats(weights, starts, add=add)
+        if not np.isfinite(values).all():
+            msg = "the weights of a pair that is listed several times add up to infinity; scale the weights down"
+            raise InputError(msg)
+        again = np.flatnonzero(~is_first & (i <= j))
+        if len(again) and not report.repeats:
+            rows.first_repeat = int(i[again[0]]), int(j[again[0]])
+        report.repeats += len(again)
+        report.self_loops += int(np.count_nonzero((i == j)[starts]))
+        rows.append(i[starts], j[starts], values)
+
+
+class SortedRows:
+    """The rows of an adjacency: columns and weights of the entries in two files, and in memory where each row ends."""
+
+    def __init__(self, folder: Path, n: int) -> None:
+        self._folder = folder
+        self.ends = np.zeros(n + 1, dtype=np.int64)
+        self.first_repeat = (-1, -1)
+
+    def append(self, rows: Ints, columns: Ints, weights: Floats) -> None:
+        """Take entries, all of them in the order of rows and columns."""
+        first, last = int(rows[0]), int(rows[-1])
+        self.ends[first + 1 : last + 2] += np.bincount(rows - first)
+        for name, values in {"columns": columns, "weights": weights}.items():
+            with (self._folder / name).open("ab") as file:
+                np.ascontiguousarray(values).tofile(file)
+
+    def finish(self) -> None:
+        """End the rows; what follows reads."""
+        np.cumsum(self.ends, out=self.ends)
+
+    def read(self, name: str, first: int, last: int) -> Iterator[Array]:
+        """Yield the entries `first` up to `last` of the file `columns` or `weights`, some at a time."""
+        kind = np.int64 if name == "columns" else np.float64
+        for start in range(first, last, ENTRIES):
+            yield np.fromfile(self._folder / name, kind, min(ENTRIES, last - start), offset=8 * start)
