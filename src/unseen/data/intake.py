@@ -70,7 +70,7 @@ class Data(Value):
 
 
 @dataclass
-class Content:
+class NumberedRows:
     """What the sources of a graph hold beside edges, with the numbers of their nodes.
 
     Attributes
@@ -148,7 +148,7 @@ class Intake:
         keep_edges: Callable[[Edges], None],
         n_bytes: int | None = None,
         keep_features: Callable[[FeatureRows], FeatureRows] | None = None,
-    ) -> Content:
+    ) -> NumberedRows:
         """Read all sources in the order in which their ids are numbered, and check that they fit each other.
 
         Parameters
@@ -168,7 +168,7 @@ class Intake:
         for each in (self.features, *self.features_by_type.values(), self.text):
             if each is not None:
                 each.label_names |= label_names
-        content, lists = Content(numbering), list[Any]()
+        content, lists = NumberedRows(numbering), list[Any]()
         if self.nodes is not None:
             content.nodes = self.nodes.whole()
             lists.append(content.nodes.ids)
@@ -224,7 +224,7 @@ class Intake:
 
     def _number_features(
         self,
-        content: Content,
+        content: NumberedRows,
         lists: list[Any],
         n_bytes: int | None,
         keep: Callable[[FeatureRows], FeatureRows] | None,
@@ -246,7 +246,7 @@ class Intake:
             if numbers:
                 content.feature_numbers[key] = np.concatenate(numbers)
 
-    def _check(self, content: Content, first_ends: set[int]) -> None:
+    def _check(self, content: NumberedRows, first_ends: set[int]) -> None:
         """Raise an error or log a warning where the ids of sources do not fit each other."""
         numbering, edges = content.numbering, self.edges
         if not len(numbering):
@@ -288,7 +288,7 @@ class Intake:
             raise InputError(msg)
         logger.warning("%s; it is kept without edges (strict=True, --strict refuses that)%s", sentence, hint)
 
-    def order_features(self, content: Content) -> Ints:
+    def order_features(self, content: NumberedRows) -> Ints:
         """Return the row of features of each node."""
         table, numbers, numbering = (
             content.features[None][0],
@@ -303,7 +303,7 @@ class Intake:
                 refuse_foreign_ids(self.edges.name, table.source, numbers, content.n_connected, numbering)
             raise
 
-    def _graph(self, edges: Edges, content: Content) -> Graph:
+    def _graph(self, edges: Edges, content: NumberedRows) -> Graph:
         """Return the graph of numbered edges with the features of all nodes, or those of each type."""
         numbering = content.numbering
         values = names = None

@@ -19,12 +19,12 @@ from unseen.relations import orient_entries
 from unseen.weights import Relation
 
 if TYPE_CHECKING:
-    from unseen.data.intake import Content
+    from unseen.data.intake import NumberedRows
 
 
 def graph_of_relations(
     edges: Edges,
-    content: Content,
+    content: NumberedRows,
     features: Mapping[Any, FeatureRows] | tuple[Features, tuple[str, ...] | None],
     options: Options,
     report: Report,
@@ -57,7 +57,7 @@ def graph_of_relations(
     )
 
 
-def _node_types(content: Content, by_type: Mapping[Any, FeatureRows]) -> tuple[Types, Ints]:
+def _node_types(content: NumberedRows, by_type: Mapping[Any, FeatureRows]) -> tuple[Types, Ints]:
     """Return the types, and the number of each node's, -1 where nothing says it: by the node list, else by features."""
     nodes, numbering = content.nodes, content.numbering
     codes = np.full(len(numbering), -1, dtype=np.int64)
