@@ -32,6 +32,7 @@ BENCHMARKS = {
     "discover": "how well classes that nobody labelled are found, and with how many questions",
     "discovery": "nine graphs, a third of the classes hidden; kept in discovery.csv, so that it can be taken up again",
     "guarantees": "error rates of discovery beside the truth; kept in guarantees.csv, so that it can be taken up again",
+    "certificate": "how often the certificate of random answers is wrong, and labelling until it is given",
     "names": "missing classes that are known by name only; kept in names.csv",
     "loop": "a user who answers what suggest asks, beside random choice; kept in loop.csv",
 }
