@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import unseen
+from oracles.corners import draw_corner_labels
 from unseen.discovery.truth import compare
-from unseen_paper.bench.worlds import draw_labels
 
 
 def planted(**options):
@@ -122,7 +122,7 @@ def test_where_no_class_is_missing_little_is_found():
 def test_labels_from_a_corner_are_noticed_and_not_taken_for_a_sign():
     data = planted(n_nodes=1000, n_classes=5, degree_within=4, degree_between=0.5, words_of_class=2)
     spread = unseen.discover(data.graph, hidden(data, ["c0"], 0.2), random_state=0)
-    labels = draw_labels(data, "corner of each class", 0.2, ["c0"], random_state=0)
+    labels = draw_corner_labels(data, 0.2, ["c0"], seed=0)
     corner = unseen.discover(data.graph, labels, random_state=0)
     assert spread.coverage.reach < 0.55 < 0.7 < corner.coverage.reach
     assert spread.coverage.gathered < 0.2 < 0.35 < corner.coverage.gathered

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import unseen
+from oracles.corners import draw_corner_labels
 from unseen.discovery.guarantees import (
     class_weights,
     describe_list,
@@ -16,7 +17,6 @@ from unseen.discovery.guarantees import (
     fold_scores,
     make_error_rates,
 )
-from unseen_paper.bench.worlds import draw_labels
 
 
 def simulate(rng: np.random.Generator, n_new: int, shift: float) -> tuple[Any, np.ndarray]:
@@ -150,7 +150,7 @@ def test_without_a_guarantee_every_output_says_so(caplog: pytest.LogCaptureFixtu
     data = unseen.planted_partition(
         1000, 5, degree_within=4, degree_between=0.5, words_of_class=2, random_state=0
     )
-    labels = draw_labels(data, "corner of each class", 0.2, ["c0"], random_state=0)
+    labels = draw_corner_labels(data, 0.2, ["c0"], seed=0)
     found = unseen.discover(data.graph, labels, random_state=0)
     assert not found.guarantee.holds
     assert (len(found.select()), found.new_nodes.at_least, found.at_most_false(above=0.5)) == (0, None, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import unseen
 from unseen.discovery.questions import most_telling
 from unseen.discovery.save import save_suggestions
-from unseen_paper.bench.questions import questions
+from unseen_paper.bench.loop import Library, ask_and_answer, needed
 
 
 def test_the_first_suggestions_name_the_found_classes(case):
@@ -59,11 +60,14 @@ def test_it_finds_rare_classes_with_fewer_questions_than_chance():
     graph = unseen.Graph(small.graph.adjacency[rows][:, rows], small.graph.features[rows])
     labels = unseen.Labels(small.labels.indicator[rows], small.labels.classes)
     data = unseen.Dataset("rare", graph, labels)
-    asked = {
-        how: [questions(data, how, 3, 0.1, 120, seed).count for seed in (1, 2)]
-        for how in ("suggest", "random")
-    }
-    assert np.mean(asked["suggest"]) < np.mean(asked["random"])
+    questions = {"suggest": [], "random": []}
+    for how, seed in itertools.product(questions, (1, 2)):
+        rare = unseen.random_unseen_sets(labels, 3, 1, random_state=seed)[0]
+        split = unseen.completely_imbalanced_split(labels, label_rate=0.1, unseen=rare, random_state=seed)
+        tool = Library(data, split.seen_labels, how, seed)
+        nodes = ask_and_answer(tool.ask, tool.answer, labels, most=60)
+        questions[how].append(needed(labels.codes[nodes], labels.class_numbers(rare).tolist()))
+    assert np.mean(questions["suggest"]) < np.mean(questions["random"])
 
 
 def test_what_was_skipped_or_is_unknown_is_not_asked_again(case):

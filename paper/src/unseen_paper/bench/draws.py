@@ -42,12 +42,7 @@ def kept_draws(
     rows: list[Row] = list(read_csv(file, columns)) if file.exists() else []
     done = {tuple(str(row[name]) for name in columns[: len(keys) + 1]) for row in rows}
     names = tuple(graphs)
-    for name in names:
-        try:
-            data = load(name)
-        except DatasetError as error:
-            logger.warning("%s is left out: %s", name, error)
-            continue
+    for name, data in load_present(names, load).items():
         for draw in draws:
             if (name, *map(str, draw)) not in done:
                 figure = measure(data, *draw)
@@ -56,3 +51,14 @@ def kept_draws(
                 shown = ", ".join(f"{key} {value}" for key, value in figure.items())
                 logger.info("%s, %s: %s", name, ", ".join(map(str, draw)), shown)
     return [row for row in rows if row["graph"] in names]
+
+
+def load_present(names: Iterable[str], load: Callable[[str], Dataset] | None = None) -> dict[str, Dataset]:
+    """Return the data sets that are there; of the others a warning says that they are left out."""
+    present = {}
+    for name in names:
+        try:
+            present[name] = (load or load_dataset)(name)
+        except DatasetError as error:
+            logger.warning("%s is left out: %s", name, error)
+    return present

@@ -19,7 +19,7 @@ BENCHMARKS = {
     "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
     "default": "the default method beside others on eleven graphs, kept in the folder --out names",
     "relations": "graphs with types, directions and signs, kept in the folder --out names",
-    "plus": "RECT+ beside RECT: time, parts, graphs that played no part in its making",
+    "plus": "RECT+ beside RECT: processor time",
     "peers": "what a user would pick instead, each in an environment of its own below the folder --out names",
     "planted": "the default method on planted graphs of growing size: time, memory, F1",
     "rsdne": "RSDNE against a dense implementation",
@@ -29,7 +29,6 @@ BENCHMARKS = {
     "kill": "two processes, one of them killed at a random moment, twenty times",
     "classifier": "all one-versus-rest problems at once against LinearSVC",
     "versions": "processor time beside another version, whose Python --before names",
-    "discover": "how well classes that nobody labelled are found, and with how many questions",
     "discovery": "nine graphs, a third of the classes hidden; kept in discovery.csv, so that it can be taken up again",
     "guarantees": "error rates of discovery beside the truth; kept in guarantees.csv, so that it can be taken up again",
     "certificate": "how often the certificate of random answers is wrong, and labelling until it is given",
@@ -44,12 +43,12 @@ def bench(
     *,
     repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
     sizes: Annotated[
-        str | None, typer.Option(help="Numbers of nodes, separated by commas (scale, discover).")
+        str | None, typer.Option(help="Numbers of nodes, separated by commas (scale, planted).")
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Which methods, or tables of discover or relations, separated by commas; all if not given."
+            help="Which methods, or tables of relations, separated by commas; all if not given."
         ),
     ] = None,
     epochs: options.Epochs = None,
