@@ -25,6 +25,7 @@ LAYERS = [
         "graph",
         "relations",
         "labels",
+        "certificate",
         "splits",
         "embedding",
         "shown",

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.evaluation import fit_and_evaluate
-from unseen.labels import measure_homophily
+from unseen.methods.homophily import measure_homophily
 
 
 def two_kinds(n: int, across: bool) -> tuple[unseen.Graph, unseen.Labels]:

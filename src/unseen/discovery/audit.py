@@ -31,7 +31,8 @@ from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
 from unseen.ids import as_ids, id_order, match_ids
-from unseen.labels import CONFIRMED, Labels, measure_homophily
+from unseen.labels import CONFIRMED, Labels
+from unseen.methods.homophily import measure_homophily
 from unseen.randomness import RandomState, as_generator, child_seed
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from unseen.discovery.evidence import Evidence, Mask
 from unseen.discovery.selftest import SelfTest
 from unseen.errors import first_of
 from unseen.graph import Graph
-from unseen.labels import Homophily, Labels
+from unseen.labels import Labels
+from unseen.methods.homophily import Homophily
 
 FEW_LABELS = 5
 """A class with fewer labelled nodes gets a warning."""

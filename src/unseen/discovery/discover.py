@@ -36,9 +36,10 @@ from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
-from unseen.labels import Labels, measure_homophily
+from unseen.labels import Labels
 from unseen.linalg.normalize import encode_numbers, l2_rows
 from unseen.methods.base import Method, unfitted
+from unseen.methods.homophily import measure_homophily
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed

@@ -18,9 +18,10 @@ from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, counted, logger
 from unseen.graph import Features, Graph, Need
 from unseen.ids import Array, numbers_of
-from unseen.labels import Labels, measure_homophily
+from unseen.labels import Labels
 from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
 from unseen.linalg.svd import OUT_OF_RANGE
+from unseen.methods.homophily import measure_homophily
 from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 

@@ -27,10 +27,11 @@ import numpy.typing as npt
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
-from unseen.labels import Homophily, Labels, measure_homophily
+from unseen.labels import Labels
 from unseen.linalg.svd import eigh, gram, times
 from unseen.linalg.walk import LANDMARKS
 from unseen.methods.base import Method, Traits, Vectors
+from unseen.methods.homophily import Homophily, measure_homophily
 from unseen.methods.selection import ALIKE, Rows, as_good_as_the_best, joined, leave_one_out, more, of_kernel
 from unseen.methods.views import (
     SMALL_GRAPH,
