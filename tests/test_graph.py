@@ -194,7 +194,7 @@ def test_a_sum_beyond_64_bit_floats_is_refused_without_a_warning() -> None:
         unseen.InputError, match=r"add up to more than a 64-bit float holds; take symmetrize='max'"
     ):
         Graph.from_scipy([[0, 1.7e308], [1.6e308, 0]], symmetrize="sum")
-    with pytest.raises(unseen.InputError, match=r"must be finite"):
+    with pytest.raises(unseen.InputError, match="add up to infinity"):
         Graph.from_edges([1, 2], [2, 1], [1.7e308, 1.6e308], symmetrize="sum")
     loop = Graph.from_scipy([[1.7e308, 1], [0, 0]], symmetrize="sum")  # a self-loop is counted once
     assert loop.adjacency.toarray().tolist() == [[1.7e308, 1], [1, 0]]

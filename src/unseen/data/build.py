@@ -114,6 +114,8 @@ def combine_edges(
             f"{weights[k]:g} here and {-weights[k]:g} elsewhere, equal and opposite; leave out one"
         )
         raise InputError(msg)
+    if add and not np.isfinite(csr.data).all():
+        raise infinite_sum()
     report.repeats += len(repeats)
     report.self_loops += int(np.count_nonzero(csr.diagonal()))
     return csr
@@ -123,6 +125,13 @@ def repeated_pair(one: object, other: object) -> InputError:
     """Return the error for a pair that must not be listed twice."""
     return InputError(
         f"the pair {one} - {other} is listed more than once; say what to do with it: symmetrize='max' or 'sum'"
+    )
+
+
+def infinite_sum() -> InputError:
+    """Return the error for weights of a pair that are too large to be added."""
+    return InputError(
+        "the weights of a pair that is listed several times add up to infinity; scale the weights down"
     )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -266,28 +267,30 @@ class Text:
         data, comments = _without_comments(data, layout)
         return cls(source, tidy(data, layout.delimiter), layout, before, comments)
 
-    def records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line number and the cells of each row; slow, for messages."""
+    def records(self, most: float = math.inf) -> list[tuple[int, list[str]]]:
+        """Return the line number and the cells of each row, of the first ones if there are too many; slow."""
         text = io.StringIO(self.data.decode("utf-8"), newline="")
         quote = '"' if self.layout.quotes else None
         reader = csv.reader(
             text, delimiter=self.layout.delimiter or NEVER, quotechar=quote, quoting=0 if quote else 3
         )
-        while True:
+        found: list[tuple[int, list[str]]] = []
+        while len(found) < most:
             line = self.before + reader.line_num + 1
             try:
                 cells = next(reader)
             except StopIteration:
-                return
+                break
             except csv.Error:  # a cell beyond the csv module's limit
                 cells = [""] * self.layout.width
             if cells:
-                yield line, cells
+                found.append((line, cells))
+        return found
 
     def place(self, row: int) -> str:
         """Return where a row stands."""
-        line = next((line for k, (line, _) in enumerate(self.records()) if k == row), None)
-        return f"{self.source}, line {line}" if line else f"{self.source}, row {row + 1}"
+        found = self.records(row + 1)
+        return f"{self.source}, line {found[row][0]}" if row < len(found) else f"{self.source}, row {row + 1}"
 
     def columns(self, role: Role) -> tuple[pa.ChunkedArray, ...] | None:
         """Return the columns, or None where a quote is still open at the end."""

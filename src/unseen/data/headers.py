@@ -58,13 +58,10 @@ def is_value(cell: str) -> bool:
     )
 
 
-def _is_missing(cell: str) -> bool:
-    return cell.strip().lower() in _MISSING
-
-
 def holds_only(test: Callable[[str], bool], rows: Sequence[Sequence[str]], column: int) -> bool:
     """Return whether all cells of a column pass a test, missing ones aside."""
-    cells = [row[column] for row in rows if column < len(row) and not _is_missing(row[column])]
+    cells = [row[column] for row in rows if column < len(row)]
+    cells = [cell for cell in cells if cell.strip().lower() not in _MISSING]
     return bool(cells) and all(map(test, cells))
 
 
@@ -144,7 +141,7 @@ def explain_header(role: Role, cells: Sequence[str], rows: Sequence[Sequence[str
     numbered = role in ("features", "vectors") and len(named) == len(cells) - 1 and _is_count(named, role)
     if named and not numbered:
         return None
-    texts = (k for k, cell in enumerate(cells) if not is_value(cell) and not _is_missing(cell))
+    texts = (k for k, cell in enumerate(cells) if not is_value(cell) and cell.strip().lower() not in _MISSING)
     return "it has text above numbers" if any(holds_only(is_value, rows, k) for k in texts) else None
 
 

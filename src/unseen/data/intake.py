@@ -36,6 +36,7 @@ from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Ints, Mask, Value
 from unseen.labels import Labels, warn_of_missing_words
+from unseen.weights import Relation
 
 if TYPE_CHECKING:
     from unseen.data.features import FeatureReader
@@ -321,4 +322,5 @@ class Intake:
             return graph_of_relations(edges, content, features, self.options, self.report, texts)
         ends, symmetrize = (edges.src, edges.dst), self.options.symmetrize
         adjacency = combine_edges(*ends, edges.weight, numbering, symmetrize, self.report)
-        return Graph(adjacency, values, numbering.ids, names, texts)
+        relation = Relation("edge", None, None, adjacency, _checked=True)
+        return Graph.from_relations([relation], numbering.ids, None, values, names, texts)

@@ -317,10 +317,10 @@ class Reader(Generic[Piece]):
         raise NotImplementedError
 
 
-def load_alone(reader: Reader[Piece], known: Numbering | None = None, *, n_bytes: int | None = None) -> Piece:
+def load_alone(reader: Reader[Piece], known: Numbering | None = None) -> Piece:
     """Return all of one source; `known` are the ids of others, by which its header is judged."""
     before = reader.report.comments
-    reader.open(n_bytes)
+    reader.open()
     require_columns([reader], reader.options)
     piece = reader.whole(known)
     comments = Report(comments=reader.report.comments - before)

@@ -140,7 +140,7 @@ def relations_of(
         own = None if edges.weight is None else edges.weight[rows]
         mirror = s == t and not directed
         matrix = combine_edges(row, column, own, numbering, symmetrize, report, mirror=mirror, place=where)
-        relations.append(Relation(name, types[s], types[t], matrix, directed))
+        relations.append(Relation(name, types[s], types[t], matrix, directed, _checked=True))
     empty = sp.csr_array((len(numbering), len(numbering)))
     return relations or [Relation("edge", types[0], types[0], empty)]
 

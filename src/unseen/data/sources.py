@@ -149,9 +149,15 @@ def metadata_path(vectors: Path) -> Path:
 
 def find_format(path: Path, role: str, *, written: bool = False) -> Format | None:
     """Return the format that the name of a file says for a role, or None; the longest suffix wins."""
-    able = [each for each in FORMATS if role in (each.writers if written else each.roles)]
-    fitting = [each for each in able if each.suffix_of(path) is not None]
-    return max(fitting, key=lambda each: len(each.suffix_of(path) or ""), default=None)
+    name = bare_name(path)
+    ends = (name, Path(name).suffix)
+    found, longest = None, -1
+    for each in FORMATS:
+        for suffix in each.suffixes if role in (each.writers if written else each.roles) else ():
+            fits = suffix in ends or (suffix.startswith(".") and name.endswith(suffix))
+            if fits and len(suffix) > longest:
+                found, longest = each, len(suffix)
+    return found
 
 
 def format_of(path: Path, role: Role) -> Format:

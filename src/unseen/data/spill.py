@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.build import Report, repeated_pair
+from unseen.data.build import Report, infinite_sum, repeated_pair
 from unseen.data.ids import Numbering
 from unseen.data.pieces import Edges
 from unseen.errors import InputError, OutputError, need_library
@@ -227,8 +227,7 @@ class SpilledEdges:
         starts = np.flatnonzero(is_first)
         values, _ = combine_repeats(weights, starts, add=add)
         if not np.isfinite(values).all():
-            msg = "the weights of a pair that is listed several times add up to infinity; scale the weights down"
-            raise InputError(msg)
+            raise infinite_sum()
         again = np.flatnonzero(~is_first & (i <= j))
         if len(again) and not report.repeats:
             rows.first_repeat = int(i[again[0]]), int(j[again[0]])

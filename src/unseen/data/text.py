@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -210,7 +209,7 @@ def _layout(
         raise _unclosed(file.name, line + record.count(b"\n", 0, quote))
     refuse_stray_quotes(tidy(record, delimiter), delimiter, file.name, line)
     head = Text.of(data[: lines[-1][1]], file.name, layout, 0, started=False)
-    rows = [tuple(cells) for _, cells in islice(head.records(), _SAMPLE)]
+    rows = [tuple(cells) for _, cells in head.records(_SAMPLE)]
     return _with_header(layout, rows, f"{file.name}, line {line}", role, options)
 
 
@@ -255,7 +254,7 @@ def _records(data: bytes, size: int) -> list[tuple[int, int, str]]:
         end = head.find(b"\n", at)
         end = len(head) if end < 0 else end
         if head[at:end].strip(b" \t") and not SURE_COMMENT.match(head[at:end]):
-            end = record_end(head, at)
+            end = record_end(head, at) if b'"' in head[at:end] else end
             records.append((at, end, head[at:end].decode("utf-8").strip(" \t")))
         at = end + 1
     return records

@@ -34,7 +34,6 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, logger
 from unseen.ids import default_ids
 
-_BATCH = 1 << 26
 _FRACTION = re.compile(r"-?\d*\.\d+(e[-+]?\d+)?|-?\d+e[-+]?\d+")
 
 
@@ -67,7 +66,7 @@ def read_embedding(path: str | PathLike[str], *, header: bool | None = None) -> 
     (['007', '008'], [[0.5, 1.0], [0.0, 2.0]])
     """
     reader = VectorReader(path, Options(header))
-    rows = load_alone(reader, n_bytes=_BATCH)
+    rows = load_alone(reader)
     n, width = rows.values.shape
     if not n or not width:
         msg = f"{reader.name} holds no vectors"
