@@ -19,7 +19,7 @@ import unseen
 from unseen.discovery import evidence
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, matched_share, probabilities
 from unseen.discovery.captions import caption
-from unseen.discovery.count import count_classes
+from unseen.discovery.count import MAX_CLASSES, count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places
 from unseen.discovery.evidence import (
     CLASS_RIDGE,
@@ -184,14 +184,15 @@ def test_new_classes_like_the_labelled_ones_are_counted(number):
 def test_a_handful_of_nodes_is_no_class(space):
     likely, rng = np.arange(60) % 3, np.random.default_rng(0)
     metric = class_metric(space, likely)
-    assert count_classes(space, metric, np.arange(3), likely, rng) == ClassCount(0, 0, 1)
-    assert count_classes(space, metric, np.arange(0), likely, rng) == ClassCount(0, 0, 0)
+    assert count_classes(space, metric, np.arange(3), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
+    assert count_classes(space, metric, np.arange(0), likely, rng) == ClassCount(0, 0, MAX_CLASSES)
     assert count_classes(space, metric, np.arange(60), np.full(60, -1), rng).low == 1
 
 
 def test_the_number_is_told_in_words():
     assert count_sentence(ClassCount(1, 1, 1)) == "They seem to form 1 missing class."
-    assert count_sentence(ClassCount(0, 0, 1)) == "They are too few to form a class (at most 1 class)."
+    assert "cannot be estimated" in count_sentence(ClassCount(0, 0, 1))
+    assert count_sentence(ClassCount(1, 0, 2)) == "They may form 1 missing class (between 0 and 2)."
 
 
 def test_captions_weigh_frequency_and_contrast():

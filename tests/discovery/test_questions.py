@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import unseen
-from unseen.discovery.questions import few_labelled, with_answers
+from unseen.discovery.questions import begun_classes, with_answers
 from unseen.discovery.result import ClassCount
 
 
@@ -15,7 +17,10 @@ def test_answers_to_the_questions_prove_the_number(case):
     answers = list(case.found.questions)
     assert {case.data.labels.codes[node] for node in answers} == {1, 4}
     labels = case.data.labels.keep(np.sort(np.r_[case.labels.labelled, answers]))
+    assert unseen.discover(case.data.graph, labels, random_state=0).count.proven == 0  # nobody answered
+    labels = replace(labels, answers=dict.fromkeys(answers, "confirmed"))
     result = unseen.discover(case.data.graph, labels, random_state=0)
+    assert not result.guarantee.holds
     assert (result.count.best, result.count.proven) == (2, 2)
     assert "Answers confirm 2 of them." in result.summary()
     assert not set(answers) & set(result.nodes.column("node").to_pylist())
@@ -23,16 +28,12 @@ def test_answers_to_the_questions_prove_the_number(case):
     assert dict(result.coverage.classes)["c1"] + dict(result.coverage.classes)["c4"] == 6
 
 
-def test_a_small_class_that_is_labelled_as_others_are_is_no_answer():
-    data = unseen.planted_partition(600, 5, degree_within=8, words_of_class=5, random_state=0)
-    small = np.flatnonzero((data.labels.codes != 4) | (np.arange(600) % 10 == 0))
-    graph = unseen.Graph(data.graph.adjacency[small][:, small], data.graph.features[small])
-    codes = data.labels.codes[small]
-    rng = np.random.default_rng(0)
-    values = [f"c{k}" if k != 3 and rng.random() < 0.3 else None for k in codes]
-    labels = unseen.Labels.from_values(values)
-    assert few_labelled(labels) == ["c4"]
-    assert unseen.discover(graph, labels, random_state=0).count.proven == 0
+def test_only_answers_begin_a_class():
+    labels = unseen.Labels.from_values([["a", "b"][k % 2] for k in range(12)] + ["c", "d", "d"])
+    assert begun_classes(labels) == []
+    assert begun_classes(replace(labels, answers={12: "confirmed", 13: "confirmed"})) == ["c"]
+    few = labels.keep(np.array([0, 1, 12]))
+    assert begun_classes(replace(few, answers={12: "confirmed"})) == []  # nothing else to learn from
 
 
 def test_more_answers_leave_less_room_for_further_classes():

@@ -58,8 +58,8 @@ def count_classes(
     rng : Generator
         Draws unions.
     """
-    if len(new) < MIN_NODES:
-        return ClassCount(0, 0, 1 if len(new) else 0)
+    if len(new) < MIN_NODES:  # nothing can be told; a class may be missing all the same
+        return ClassCount(0, 0, MAX_CLASSES)
     views = [metric, space.centred[:, :METRIC_AXES]]
     rows = [np.flatnonzero(likely == k) for k in range(int(likely.max(initial=-1)) + 1)]
     classes = [_sums(views, members) for members in rows if len(members) >= MIN_NODES]

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.calibration import USUAL_SHARE, probabilities
-from unseen.discovery.count import count_classes
+from unseen.discovery.count import MIN_NODES, count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_weights, make_scorings
-from unseen.discovery.groups import class_metric, describe, sort_into_groups
+from unseen.discovery.groups import Rows, class_metric, describe, sort_into_groups
 from unseen.discovery.guarantees import (
     FDR,
     ErrorRates,
@@ -25,7 +25,7 @@ from unseen.discovery.guarantees import (
     make_error_rates,
 )
 from unseen.discovery.names import check_names, match_names, named_classes, no_names, with_names
-from unseen.discovery.questions import answered_classes, few_labelled, fine_questions, with_answers
+from unseen.discovery.questions import begun_classes, fine_questions, with_answers
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
@@ -192,17 +192,10 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     method, on_step = task.method, task.on_step
     homophilous = measure_homophily(graph, labels).holds
     surroundings = make_surroundings(graph if homophilous else _encode_few(graph), rng)
-    everything, answered = labels, few_labelled(labels)
+    everything, answered = labels, begun_classes(labels)
     if answered:
         labels = everything.keep(everything.labelled, without=answered)
     ranking, p = _probable(graph, labels, method, surroundings, rng, on_step)
-    if answered:
-        open_rows = np.diff(labels.indicator.indptr) == 0
-        begun = answered_classes(ranking.space, everything, answered, open_rows, p, child_seed(rng))
-        if begun != answered:  # the others are classes with few nodes
-            labels = everything.keep(everything.labelled, without=begun)
-            ranking, p = _probable(graph, labels, method, surroundings, rng, on_step)
-        answered = begun
     homophily = measure_homophily(graph, labels)
     inhabited = labels.counts > 0
     names = tuple(name for name, here in zip(labels.classes, inhabited, strict=True) if here)
@@ -233,7 +226,9 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     likely = evidence.scores.argmax(axis=1)
     settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
     metric = class_metric(space, settled)
-    count = count_classes(space, metric, new, settled, rng)
+    count = count_classes(space, metric, _countable(new, unlabelled, p), settled, rng)
+    if len(new) < MIN_NODES or (error_rates is not None and not error_rates.bounds.at_least):
+        count = replace(count, low=0)  # it is not certain that any class is missing
     count = with_answers(count, len(answered), int(has_answer.sum()))
     selected = np.zeros(graph.n_nodes, dtype=bool)
     if error_rates is not None:
@@ -275,6 +270,14 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
         absent=named.absent,
         questions=tuple(graph.node_ids[questions].tolist()),
     )
+
+
+def _countable(new: Rows, unlabelled: Mask, p: Floats) -> Rows:
+    """Return the nodes whose classes are counted: `new` or, if these are too few, as many as are expected to be new."""
+    if len(new) >= MIN_NODES:
+        return new
+    rows = np.flatnonzero(unlabelled)
+    return np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
 
 
 def _probable(

@@ -34,8 +34,6 @@ SCARCE, SELDOM = {0.5: 2.0, 0.75: 3.0}, 1e-3
 few are no accident of the draw (their probability is lower than this)."""
 PLENTY, MAX_WEIGHT = 1.5, 20.0
 """They count for as many as are expected, less this factor to be on the safe side; and the most that one counts for."""
-RARE = 1e-5
-"""Probability below which so few labels are no accident."""
 PSEUDO = 2.0
 """Nodes of average label rate added to each cluster, against accidents in small ones."""
 

@@ -1,7 +1,7 @@
 """How many classes are missing, settled by answers: one typical node from each of six fine groups of the new nodes.
 
-A class with fewer than five labels that lie where labels are rare was begun by answers. It is set aside until it has
-five: its nodes stay new, and the answers say how many new classes there are at least, and how likely there are more.
+A class with fewer than five labels, all of them answers (`Labels.answers`), is set aside until it has five: its nodes
+stay new, and the answers say how many new classes there are at least, and how likely there are more.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
-from scipy.stats import poisson
 
 from unseen.discovery.count import MAX_CLASSES
 from unseen.discovery.coverage import FEW_LABELS
-from unseen.discovery.evidence import RARE, Mask
+from unseen.discovery.evidence import Mask
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, ClassCount
-from unseen.discovery.space import Axes, Floats, Matrix, k_means
+from unseen.discovery.space import Floats, Matrix
+from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 
@@ -26,49 +26,24 @@ WORTH = 2.0
 """Answers of different fine groups say as much as so many drawn at random."""
 
 
-def few_labelled(labels: Labels) -> list[str]:
-    """Return the classes with fewer than five labels, where there are others to learn from; else none."""
-    few = (labels.counts > 0) & (labels.counts < FEW_LABELS)
+def begun_classes(labels: Labels) -> list[str]:
+    """Return the classes with fewer than five labels, all of them answers, where there are others to learn from.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> labels = Labels.from_values(["red"] * 5 + ["blue", "green"])
+    >>> begun_classes(replace(labels, answers={5: "confirmed"}))
+    ['blue']
+    """
     if not (labels.counts >= FEW_LABELS).any():
         return []
+    answered = match_ids(as_ids(list(labels.answers)), labels.node_ids)
+    is_given = np.ones(labels.n_nodes, dtype=bool)
+    is_given[answered[answered >= 0]] = False
+    n_given = labels.indicator[is_given].sum(axis=0)
+    few = (labels.counts > 0) & (labels.counts < FEW_LABELS) & (n_given == 0)
     return [name for name, is_few in zip(labels.classes, few, strict=True) if is_few]
-
-
-def answered_classes(
-    axes: Axes, labels: Labels, few: list[str], unlabelled: Mask, p: Floats, seed: int
-) -> list[str]:
-    """Return those of the classes `few` that have far fewer labels than nodes of labelled classes usually do.
-
-    Parameters
-    ----------
-    axes : Axes
-        The vectors.
-    labels : Labels
-        All labels.
-    few : list of str
-        Classes with few labels; `unlabelled` and `p` were found without them.
-    unlabelled : boolean ndarray, shape (n,)
-        The nodes without a label of another class.
-    p : ndarray, shape (n,)
-        Probabilities of being of no class but those.
-    seed : int
-        Seed of the fine groups.
-    """
-    rate = (~unlabelled).sum() / max((1 - p[unlabelled]).sum() + (~unlabelled).sum(), 1)
-    new = np.flatnonzero(unlabelled & (p > CERTAIN))
-    if len(new) < FINE_GROUPS:
-        return []
-    place = np.full(len(p), -1)
-    vectors = l2_rows(axes.centred[new])
-    place[new] = k_means(vectors, min(FINE_GROUPS + len(few), len(new)), seed, n_init=5).labels_
-    sizes = np.bincount(place[new])
-    answered = []
-    for name in few:
-        rows = np.flatnonzero(labels.indicator[:, [labels.classes.index(name)]].toarray().ravel())
-        around = sizes[np.unique(place[rows][place[rows] >= 0])].sum()
-        if (place[rows] >= 0).mean() > 0.5 and poisson.cdf(len(rows), rate * around) < RARE:
-            answered.append(name)
-    return answered
 
 
 def fine_questions(

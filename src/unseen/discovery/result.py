@@ -145,7 +145,7 @@ class ClassCount:
     curve : tuple of (int, float)
         Numbers of new classes and their scores; the best number has the highest.
     proven : int
-        New classes that answers have named: classes with fewer than five labels where labels are rare.
+        New classes that answers have named, of fewer than five labels each.
 
     Examples
     --------

@@ -103,11 +103,11 @@ def error_sentences(discovery: Discovery) -> list[str]:
 def count_sentence(count: ClassCount) -> str:
     """Return the number of new classes as a sentence."""
     if not count.best:
-        at_most = f" (at most {counted(count.high, 'class')})" if count.high else ""
-        return f"They are too few to form a class{at_most}."
+        return "So few nodes are expected that the number of missing classes cannot be estimated."
     between = "" if count.low == count.high else f" (between {count.low} and {count.high})"
     proven = f" Answers confirm {count.proven} of them." if count.proven else ""
-    return f"They seem to form {counted(count.best, 'missing class')}{between}.{proven}"
+    seem = "seem to" if count.low else "may"
+    return f"They {seem} form {counted(count.best, 'missing class')}{between}.{proven}"
 
 
 def top_nodes(discovery: Discovery) -> list[tuple[Node, float]]:
