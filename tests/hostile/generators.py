@@ -83,7 +83,8 @@ def our_files(folder: Path, count: int, seed: int = 0) -> Iterator[Case]:
             own,
             {"target": f"g{suffix}", "directed": laws["directed"]},
             truth,
-            may_refuse=(laws["directed"] and suffix in NO_DIRECTION) or (laws["odd"] and suffix == ".net"),
+            may_refuse=(laws["directed"] and suffix in NO_DIRECTION)
+            or (suffix == ".net" and any({'"', "\\"} & {*src, *dst} for src, dst, _ in truth)),
             task="write",
         )
 

@@ -167,7 +167,7 @@ UNDIRECTED = (".g6", ".s6")
 WRITTEN = (".graphml", ".gexf", ".gml", ".net", ".json", *TABLES, ".npz", ".mtx")
 """What unseen writes, too."""
 NO_DIRECTION = (".gexf", ".net", ".npz", ".mtx")
-"""Of these, what it does not write with directions; ``.net`` has no quotes in ids either."""
+"""Of these, what it does not write with directions; ``.net`` has no double quotes in ids either."""
 
 
 def _numbered(graph: Any) -> Any:

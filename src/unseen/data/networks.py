@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from unseen.data.tables import foreign
 from unseen.data.writers import Files, require_unpacked
 from unseen.errors import InputError, UnsupportedError, counted, need_library
 from unseen.graph import Graph
+from unseen.relations import edge_entries
 
 _NAMES = {".net": "pajek", ".g6": "graph6", ".s6": "sparse6", ".lgr": "leda"}
 """What networkx calls a format in the names of its functions, where that is not the suffix."""
-_PLAIN_EDGES = (".gexf", ".net", ".pajek")
+_PAJEK = (".net", ".pajek")
+_PLAIN_EDGES = (".gexf", *_PAJEK)
 """Formats in which an edge has a weight, but no attributes `type` and `directed`."""
-_NAMES_ITS_NODES = (".gexf", ".gml", ".net", ".pajek")
+_NAMES_ITS_NODES = (".gexf", ".gml", *_PAJEK)
 """Formats in which the `label` of a node is its name, not its class."""
 _SAYS_NO_DIRECTION = (".adjlist", ".multiline_adjlist")
 """Formats whose files do not say whether edges point; in all others it is written."""
@@ -62,7 +65,7 @@ def _require_bounded(file: File, data: bytes) -> None:
             digits = start[2:8] if start[:2] == b"~~" else start[1:4] if start[:1] == b"~" else start[:1]
             n = sum(digit - 63 << 6 * k for k, digit in enumerate(reversed(digits)))
             file.require_room(_NETWORKX_NODE * n, n)
-    elif file.suffix in (".net", ".pajek") and max(map(len, data.split(b"\n"))) > _LONGEST_LINE:
+    elif file.suffix in _PAJEK and max(map(len, data.split(b"\n"))) > _LONGEST_LINE:
         msg = f"{file.name} has a line of more than {_LONGEST_LINE:,} letters, which takes long to read; use .graphml"
         raise InputError(msg)
 
@@ -76,6 +79,8 @@ def _parsed(networkx: Any, data: bytes, suffix: str, directed: bool) -> Any:
             )
             raise ValueError(msg)
         return networkx.node_link_graph(content, edges="links" if "links" in content else "edges")
+    if suffix in _PAJEK:
+        data = b"\n".join(_escape_pajek(line) for line in data.split(b"\n"))
     parse = getattr(networkx, f"read_{_NAMES.get(suffix, suffix[1:])}")
     if suffix in _SAYS_NO_DIRECTION and directed:
         return parse(io.BytesIO(data), create_using=networkx.DiGraph)
@@ -87,12 +92,28 @@ def _parsed(networkx: Any, data: bytes, suffix: str, directed: bool) -> Any:
         return parse(io.BytesIO(data), label="id")  # nodes without names, or with one name for several
 
 
+def _escape_pajek(line: bytes) -> bytes:
+    r"""Return a line of Pajek as networkx reads it: by the rules of a shell, in which ' and \ have a meaning."""
+    parts = [part.replace(b"\\", b"\\\\") for part in line.split(b'"')]
+    parts[::2] = [part.replace(b"'", b"\\'") for part in parts[::2]]
+    return b'"'.join(parts)
+
+
+def _pajek_lines(graph: Graph) -> Iterator[str]:
+    """Yield the lines of a Pajek file; networkx writes names without quotes, and cannot read all of these."""
+    yield f"*vertices {graph.n_nodes}"
+    yield from (f'{k} "{node}"' for k, node in enumerate(graph.node_ids.tolist(), 1))
+    yield "*edges"
+    coo = edge_entries(graph.relations[0]).tocoo()
+    for i, j, weight in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
+        yield f"{i + 1} {j + 1} {weight}"
+
+
 def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write a graph's nodes, edges and weights; features and labels have files of their own."""
     suffix = data_suffix(path)
     networkx = need_library("networkx", suffix, "formats")
     require_unpacked(path, suffix)
-    theirs = to_networkx(graph, features=None)
     lost = {
         "edge directions": graph.is_directed,
         "types": graph.types != (None,) or graph.relations[0].name != "edge",
@@ -101,6 +122,14 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     if unsaid and suffix in _PLAIN_EDGES:
         msg = f"{path}: {suffix} files are written without {' and '.join(unsaid)}; use .csv, .parquet or .graphml"
         raise UnsupportedError(msg)
+    odd = next((each for each in graph.node_ids.tolist() if not _can_hold(str(each), suffix)), None)
+    if odd is not None:
+        msg = f"{path}: {suffix} cannot hold the id {odd!r}; use .csv or .parquet"
+        raise UnsupportedError(msg)
+    if suffix in _PAJEK:
+        text = "".join(f"{line}\n" for line in _pajek_lines(graph))
+        return {path: lambda temporary: temporary.write_text(text, encoding="utf-8") and None}
+    theirs = to_networkx(graph, features=None)
     if all((relation.matrix.data == 1).all() for relation in graph.relations):
         for _, _, data in theirs.edges(data=True):
             del data["weight"]
@@ -110,14 +139,9 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     if suffix == ".gml" and graph.node_ids.dtype == int:
         theirs = networkx.relabel_nodes(theirs, str)
     name = _NAMES.get(suffix, suffix[1:])
-    odd = next((each for each in graph.node_ids.tolist() if not _holds(str(each), name)), None)
-    if odd is not None:
-        msg = f"{path}: {suffix} cannot hold the id {odd!r}; use .csv or .parquet"
-        raise UnsupportedError(msg)
     return {path: lambda temporary: getattr(networkx, f"write_{name}")(theirs, str(temporary))}
 
 
-def _holds(node: str, name: str) -> bool:
-    """Whether networkx gives back this id from the format: XML has no control characters, Pajek no quotes."""
-    odd = set(node) & {'"', "'", "\\"} or node.strip() != node or not node
-    return node.isprintable() and not (name == "pajek" and odd)
+def _can_hold(node: str, suffix: str) -> bool:
+    r"""Whether an id is given back from the format: XML has no control characters, Pajek no " and no \."""
+    return node.isprintable() and not (suffix in _PAJEK and {'"', "\\"} & set(node))
