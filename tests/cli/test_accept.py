@@ -70,7 +70,10 @@ def test_questions_go_back_in_with_their_answers(cli, planted, tmp_path):
     suggest = ["suggest", *planted[1:], "--budget", 5]
     assert cli(*suggest, "-o", tmp_path / "ask.csv").code == 0
     header, *rows = [line.split(",", 4) for line in (tmp_path / "ask.csv").read_text().splitlines()]
-    assert ",".join(header) == "node,label,replaces,status,drawn,pool,reason,likely_class,unseen_probability,group"
+    assert (
+        ",".join(header)
+        == "node,label,replaces,status,drawn,pool,reason,likely_class,unseen_probability,group"
+    )
     assert all(row[1:4] == ["", "", ""] for row in rows)
     answers = [("unknown", "", ""), ("", "", "skipped"), ("", "", "unknown"), ("", "", ""), ("", "", "")]
     lines = [[row[0], *answer, row[4]] for row, answer in zip(rows, answers, strict=True)]

@@ -387,6 +387,12 @@ def several_graphs_in_one_graph6_file(folder: Path) -> Made:
 
 
 @_case
+def pajek_names_with_apostrophes(folder: Path) -> Made:
+    (folder / "g.net").write_text("*Vertices 2\n1 O'Neil 0.0 0.0 ellipse\n2 \"it's 'x'\"\n*Edges\n1 2 2.0\n")
+    return {"arguments": {"edges": "g.net"}, "truth": [["O'Neil", "it's 'x'", 2.0]]}
+
+
+@_case
 def pajek_label_of_2_megabytes(folder: Path) -> Made:
     (folder / "g.net").write_text(f'*Vertices 2\n1 "{"x" * 2_000_000}"\n2 "b"\n*Edges\n1 2\n')
     return {"arguments": {"edges": "g.net"}, "refused": "a line of more than"}

@@ -123,3 +123,15 @@ def test_the_transpose_of_a_symmetric_matrix_is_itself():
     assert symmetric.T is symmetric
     scores, other = (truncated_svd(A, 10, np.random.default_rng(0))[0] for A in (symmetric, general))
     np.testing.assert_allclose(scores, other, atol=1e-4)
+
+
+def test_empty_columns_of_a_very_wide_matrix_cost_nothing() -> None:
+    rng = np.random.default_rng(0)
+    narrow = sp.random_array((400, 2000), density=0.02, rng=rng, format="csr")
+    places = np.sort(rng.choice(1_000_000, 2000, replace=False))
+    wide = sp.csr_array((narrow.data, places[narrow.indices], narrow.indptr), shape=(400, 1_000_000))
+    scores, axes = truncated_svd(wide, 20, np.random.default_rng(0))
+    expected, _ = truncated_svd(narrow[:, np.unique(narrow.indices)], 20, np.random.default_rng(0))
+    assert np.array_equal(scores, expected)
+    assert axes.shape == (20, 1_000_000)
+    np.testing.assert_allclose(wide @ axes.T, scores, atol=1e-4)

@@ -44,7 +44,7 @@ def test_a_folder_of_the_benchmark(tmp_path: Path, caplog: pytest.LogCaptureFixt
         ("2", "paper", "paper", True, 1),
         ("3", "paper", "2", False, 1),
     ]
-    assert "'1' is '0' the other way round" in caplog.text
+    assert "'1' is the reverse of '0'" in caplog.text
     assert graph.features_of("paper").tolist() == [[0.5], [2]]  # type: ignore[union-attr]
     assert graph.features_of("author").toarray().tolist() == [[1, 0], [0, 1]]  # type: ignore[union-attr]
     assert graph.features_of("2") is None

@@ -20,7 +20,6 @@ from unseen.data.tables import foreign
 from unseen.data.writers import Files, require_unpacked
 from unseen.errors import InputError, UnsupportedError, counted, need_library
 from unseen.graph import Graph
-from unseen.relations import edge_entries
 
 _NAMES = {".net": "pajek", ".g6": "graph6", ".s6": "sparse6", ".lgr": "leda"}
 """What networkx calls a format in the names of its functions, where that is not the suffix."""
@@ -104,7 +103,7 @@ def _pajek_lines(graph: Graph) -> Iterator[str]:
     yield f"*vertices {graph.n_nodes}"
     yield from (f'{k} "{node}"' for k, node in enumerate(graph.node_ids.tolist(), 1))
     yield "*edges"
-    coo = edge_entries(graph.relations[0]).tocoo()
+    coo = graph.relations[0].entries.tocoo()
     for i, j, weight in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
         yield f"{i + 1} {j + 1} {weight}"
 

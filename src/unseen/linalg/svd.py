@@ -130,6 +130,8 @@ OPERATOR_ROUNDS, OPERATOR_TOL = 12, 1e-3
 """Rounds of iteration at most; it ends when one adds less than this share to the sum of the squared values."""
 OVERSAMPLING = 10
 """Random directions of a start beyond the singular values that are wanted."""
+WIDE = 100_000
+"""Sparse matrices of more columns are searched for empty ones first."""
 EIGEN_TOL = 1e-2
 """How exact eigenvalues have to be: with twice as many columns as are needed, the leading ones are far better."""
 GRAM_COLUMNS, GRAM_ROWS = 2000, 8
@@ -176,6 +178,14 @@ def truncated_svd(
     if run is None:
         with libraries_on_one_thread():
             return truncated_svd(matrix, k, rng, Run(), n_iter=n_iter, start=start)
+    if sp.issparse(matrix) and matrix.shape[1] > WIDE and run.comm.size == 1 and start is None:
+        matrix = sp.csr_array(matrix)
+        columns_used = np.unique(matrix.indices)
+        if k <= len(columns_used) < matrix.shape[1] // 2:  # empty columns cost as much time as others
+            scores, own_axes = truncated_svd(matrix[:, columns_used], k, rng, run, n_iter=n_iter)
+            all_axes = np.zeros((len(own_axes), matrix.shape[1]), dtype=np.float32)
+            all_axes[:, columns_used] = own_axes
+            return scores, all_axes
     X = matrix if isinstance(matrix, (Matrix, np.ndarray)) else run.matrix(sp.csr_array(matrix))
     width = k + OVERSAMPLING
     n, m = run.count(X.shape[0]), X.shape[1]
