@@ -2,7 +2,7 @@
 Are the probabilities right?
 ============================
 
-Among nodes with a probability of about 0.8, about 80 % should be of a new class. The self-test measures it on the
+Among nodes with a probability of about 0.8, about 80 % should be of a new class. The leave-one-class-out test measures it on the
 classes that it hides.
 """
 

@@ -2,7 +2,7 @@
 The probability of a missing class
 ==================================
 
-Numbers colour the map on a scale: here the probability that a node belongs to a class nobody labelled.
+Numbers colour the map on a scale: here the probability that a node belongs to a missing class.
 """
 
 import matplotlib.pyplot as plt

@@ -82,7 +82,7 @@ found = unseen.discover(data.graph, data.labels, random_state=0)
 print(found.summary())
 
 # %%
-# Each node has a probability of belonging to a class that nobody labelled:
+# Each node has a probability of belonging to a missing class:
 
 found.nodes.to_pandas().sort_values("unseen_probability", ascending=False).head()
 
