@@ -227,7 +227,7 @@ def test_aligned_follows_the_order_of_the_graph(values: list[Any], random: Any) 
     order = [*ids, "stranger"]
     random.shuffle(order)
     graph = Graph.from_edges([], [], nodes=order)
-    moved = labels.aligned(graph)
+    moved = labels.align_to(graph)
     known = dict(zip(ids, label_sets(labels), strict=True))
     assert label_sets(moved) == [known.get(node, set()) for node in order]
     assert moved.node_ids.tolist() == order
@@ -235,15 +235,15 @@ def test_aligned_follows_the_order_of_the_graph(values: list[Any], random: Any) 
 
 def test_aligned_joins_by_string_form_and_refuses_strangers() -> None:
     graph = Graph.from_edges([1], [2])
-    assert Labels.from_values(["x"], ["2"]).aligned(graph).codes.tolist() == [-1, 0]
+    assert Labels.from_values(["x"], ["2"]).align_to(graph).codes.tolist() == [-1, 0]
     same = Labels.from_values(["x", "y"], [1, 2])
-    assert same.aligned(graph) is same
+    assert same.align_to(graph) is same
     unlabelled_stranger = Labels.from_values(["x", None], ["2", "9"])
-    assert unlabelled_stranger.aligned(graph).codes.tolist() == [-1, 0]
+    assert unlabelled_stranger.align_to(graph).codes.tolist() == [-1, 0]
     with pytest.raises(
         unseen.InputError, match=r"labels name 1 nodes that the graph does not have, the first is '9'"
     ):
-        Labels.from_values(["x"], ["9"]).aligned(graph)
+        Labels.from_values(["x"], ["9"]).align_to(graph)
 
 
 def test_answers_follow_the_nodes() -> None:

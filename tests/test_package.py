@@ -28,7 +28,7 @@ LAYERS = [
         "certificate",
         "splits",
         "embedding",
-        "shown",
+        "notebook",
     },
     {"data"},
     {"engine"},

@@ -112,7 +112,7 @@ def first_of(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def tell_written(method: str, n_nodes: int, n_columns: int, seconds: float, output: object) -> None:
+def log_written(method: str, n_nodes: int, n_columns: int, seconds: float, output: object) -> None:
     """Log the size of an embedding, the time it took, and where it was written."""
     size = f"{counted(n_nodes, 'node')}, {counted(n_columns, 'dimension')}"
     logger.info("%s: embedding of %s, in %.1f s, written to %s", method, size, seconds, output)

@@ -27,7 +27,7 @@ from unseen.ids import (
     row_ids,
 )
 from unseen.ids import Features as Features
-from unseen.weights import Relation, as_adjacency, is_same, make_symmetric
+from unseen.weights import Relation, as_adjacency, is_same, make_symmetric, select_rows
 from unseen.weights import Symmetrize as Symmetrize
 
 
@@ -314,7 +314,7 @@ class Graph(Value):
 
             types, codes, stored = select_types(self, rows)
         inside = [r for r in self.relations if {r.source_type, r.target_type} <= set(types)]
-        relations = [relation.select_rows(rows) for relation in inside]
+        relations = [select_rows(relation, rows) for relation in inside]
         if not relations:  # no relation joins these types
             empty = sp.csr_array((len(rows), len(rows)))
             relations = [Relation("edge", types[0], types[0], empty, _checked=True)]

@@ -32,7 +32,7 @@ class Value:
     """Base of frozen values: a notebook shows them as a table, and what was pickled comes back read-only."""
 
     def _repr_html_(self) -> str:
-        from unseen.shown import as_html  # which a small job does without
+        from unseen.notebook import as_html  # which a small job does without
 
         return as_html(self)
 

@@ -271,7 +271,7 @@ class Labels(Value):
         guesses = set(self.guesses).difference(self.node_ids[has_lost].tolist())
         return Labels(left, tuple(self.classes[k] for k in columns), self.node_ids, answers, guesses)
 
-    def aligned(self, graph: Graph) -> Labels:
+    def align_to(self, graph: Graph) -> Labels:
         """Return these labels in the row order of `graph`; a label for a node it does not have is an error."""
         mine, theirs = self.node_ids, graph.node_ids
         if mine is theirs or (mine.dtype == theirs.dtype and np.array_equal(mine, theirs)):

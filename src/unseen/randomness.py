@@ -55,10 +55,10 @@ def node_keys(node_ids: Array, seed: int) -> Keys:
     >>> bool((forward == backward[::-1]).all())
     True
     """
-    start = mixed(np.array([seed], dtype=np.uint64))[0]
+    start = mix_bits(np.array([seed], dtype=np.uint64))[0]
     if node_ids.dtype.kind in "iu":
-        return mixed(node_ids.astype(np.int64).view(np.uint64) ^ start)
-    strings = [_short(str(value)) for value in node_ids.tolist()]
+        return mix_bits(node_ids.astype(np.int64).view(np.uint64) ^ start)
+    strings = [_shorten(str(value)) for value in node_ids.tolist()]
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     # all letters one after the other: as a table, a single long id would make every row as long
     letters = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -69,13 +69,13 @@ def node_keys(node_ids: Array, seed: int) -> Keys:
     for column, count in enumerate(left.tolist()):  # the longest `count` ids have a letter here
         letter = letters[starts[:count] + column].astype(np.uint64)
         # zeros leave a key alone, as at the end of numpy's fixed-width strings
-        keys[:count] = np.where(letter == 0, keys[:count], mixed(keys[:count] ^ letter))
+        keys[:count] = np.where(letter == 0, keys[:count], mix_bits(keys[:count] ^ letter))
     scattered = np.empty_like(keys)
     scattered[order] = keys
     return scattered
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return a text as it is, or the 64 letters of its hash where it is longer: every letter costs a pass over ids."""
     if len(text) <= 64:
         return text
@@ -97,10 +97,10 @@ def keyed_uniform(keys: Keys, columns: int, *, stream: int = 0) -> Floats:
 def keyed_bits(keys: Keys, columns: int, *, stream: int = 0) -> Keys:
     """Return 64 random bits in each of `columns` columns, one row per key; different streams are independent."""
     counters = np.arange(stream << 32, (stream << 32) + columns, dtype=np.uint64) * _GOLDEN
-    return mixed(keys[:, None] + counters[None, :])
+    return mix_bits(keys[:, None] + counters[None, :])
 
 
-def mixed(values: Keys) -> Keys:
+def mix_bits(values: Keys) -> Keys:
     """Scramble 64-bit numbers one to one (the finalizer of the splitmix64 generator)."""
     z = values + _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -56,7 +56,7 @@ class Split(Value):
 
     def __post_init__(self) -> None:
         for name in ("train", "test"):
-            object.__setattr__(self, name, _row_numbers(getattr(self, name), name))
+            object.__setattr__(self, name, _check_row_numbers(getattr(self, name), name))
         if isinstance(self.unseen, str) or not isinstance(self.unseen, Iterable):
             msg = f"`unseen` must be a list of class names, got {self.unseen!r}"
             raise InputError(msg)
@@ -104,7 +104,7 @@ def completely_imbalanced_split(
     """
     check_labels(labels)
     rng = as_generator(random_state)
-    everything, labels = labels, _without_single(labels)
+    everything, labels = labels, _drop_single_classes(labels)
     if _is_integer(unseen):
         unseen = _draw_classes(labels, int(unseen), rng)  # type: ignore[arg-type]
     elif isinstance(unseen, str):
@@ -114,16 +114,16 @@ def completely_imbalanced_split(
         msg = f"`unseen` must be a list of class names, or how many to draw, got {unseen!r}"
         raise InputError(msg)
     hidden = {everything.classes[k] for k in everything.class_numbers(unseen)}
-    inhabited = _inhabited(labels)
+    inhabited = _list_used_classes(labels)
     if inhabited and hidden.issuperset(inhabited):
         msg = f"all {len(inhabited)} classes are unseen; leave at least one for the embedding to learn from"
         raise InputError(msg)
-    train, test = _draw(labels, label_rate, rng)
+    train, test = _draw_train(labels, label_rate, rng)
     ordered = tuple(name for name in labels.classes if name in hidden)
     return Split(train, test, ordered, labels.keep(train, without=ordered), seed_of(random_state))
 
 
-def split_record(split: Split, label_rate: float) -> dict[str, Any]:
+def describe_split(split: Split, label_rate: float) -> dict[str, Any]:
     """Return what it takes to draw a split again and to know it: vectors that saw its labels are saved with that."""
     listed = "\0".join(str(node) for node in split.seen_labels.node_ids[split.train])
     labelled = hashlib.sha256(listed.encode()).hexdigest()[:16]
@@ -131,7 +131,7 @@ def split_record(split: Split, label_rate: float) -> dict[str, Any]:
     return {**drawn, "labelled": labelled}
 
 
-def recorded_split(labels: Labels, record: Mapping[str, Any]) -> Split:
+def redraw_split(labels: Labels, record: Mapping[str, Any]) -> Split:
     """Return the split of a record, drawn again; labels that give another one are refused."""
     types = {"unseen": list, "label_rate": float, "seed": int, "labelled": str}
     if not all(isinstance(record.get(key), kind) for key, kind in types.items()):
@@ -139,7 +139,7 @@ def recorded_split(labels: Labels, record: Mapping[str, Any]) -> Split:
         raise InputError(msg)
     rate, hidden = record["label_rate"], record["unseen"]
     split = completely_imbalanced_split(labels, label_rate=rate, unseen=hidden, random_state=record["seed"])
-    if split_record(split, rate)["labelled"] != record["labelled"]:
+    if describe_split(split, rate)["labelled"] != record["labelled"]:
         msg = (
             "these vectors were learned with the labels of one split, and these labels give another one: test nodes "
             "would be among those the embedding learned from; give the labels that it was made with"
@@ -176,7 +176,7 @@ def unseen_sets(labels: Labels, size: int) -> Iterator[tuple[str, ...]]:
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
     _check_size(labels, size)
-    return itertools.combinations(_inhabited(labels), size)
+    return itertools.combinations(_list_used_classes(labels), size)
 
 
 def random_unseen_sets(
@@ -198,7 +198,7 @@ def random_unseen_sets(
     rng = as_generator(random_state)
     sets: list[tuple[str, ...]] = []
     taken: set[tuple[str, ...]] = set()
-    possible = math.comb(len(_inhabited(labels)), size)
+    possible = math.comb(len(_list_used_classes(labels)), size)
     for _ in range(n_sets):
         names = _draw_classes(labels, size, rng)
         for _ in range(MAX_DRAWS if len(taken) < possible else 0):
@@ -213,20 +213,20 @@ def random_unseen_sets(
     return sets
 
 
-def _without_single(labels: Labels) -> Labels:
+def _drop_single_classes(labels: Labels) -> Labels:
     """Return the labels without classes of one labelled node, which are listed in a warning."""
     single = [name for name, count in zip(labels.classes, labels.counts, strict=True) if count == 1]
     if not single:
         return labels
     why = "one labelled node cannot be both learned from and tested on"
-    if len(single) == len(_inhabited(labels)):
+    if len(single) == len(_list_used_classes(labels)):
         msg = f"every class has one labelled node, and {why}; label more nodes"
         raise InputError(msg)
     logger.warning("classes set aside, because %s: %s", why, ", ".join(single))
     return labels.keep(labels.labelled, without=single)
 
 
-def _inhabited(labels: Labels) -> list[str]:
+def _list_used_classes(labels: Labels) -> list[str]:
     return [name for name, count in zip(labels.classes, labels.counts, strict=True) if count]
 
 
@@ -241,7 +241,7 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _row_numbers(rows: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
+def _check_row_numbers(rows: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
     try:
         array = np.array(rows)
     except ValueError:  # rows of different lengths
@@ -259,7 +259,7 @@ def _check_size(labels: Labels, size: int) -> None:
     if not _is_integer(size):
         msg = f"the number of classes to hide must be an integer, got {size!r}"
         raise InputError(msg)
-    n = len(_inhabited(labels))
+    n = len(_list_used_classes(labels))
     if not n:
         raise InputError(NO_LABELS)
     if not 0 <= size < n:
@@ -269,11 +269,11 @@ def _check_size(labels: Labels, size: int) -> None:
 
 def _draw_classes(labels: Labels, size: int, rng: np.random.Generator) -> tuple[str, ...]:
     _check_size(labels, size)
-    names = _inhabited(labels)
+    names = _list_used_classes(labels)
     return tuple(names[k] for k in sorted(rng.choice(len(names), size, replace=False)))
 
 
-def _draw(
+def _draw_train(
     labels: Labels, label_rate: float, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     labelled = labels.labelled
@@ -292,7 +292,7 @@ def _draw(
             break
     else:
         missing = np.flatnonzero(present & ~covered)
-        train = np.sort(np.r_[train, _one_of_each(labels, missing, rng)])
+        train = np.sort(np.r_[train, _draw_one_each(labels, missing, rng)])
         names = ", ".join(labels.classes[k] for k in missing)
         logger.info(
             "no draw of %d nodes covered every class; one node was added for each of: %s", size, names
@@ -300,7 +300,7 @@ def _draw(
     return train, np.setdiff1d(labelled, train, assume_unique=True)
 
 
-def _one_of_each(labels: Labels, missing: Iterable[int], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _draw_one_each(labels: Labels, missing: Iterable[int], rng: np.random.Generator) -> npt.NDArray[np.int64]:
     by_class = labels.indicator.tocsc()
     added: set[int] = set()
     for k in missing:

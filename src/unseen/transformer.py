@@ -16,7 +16,7 @@ from unseen.data.read import read_labels
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
-from unseen.methods.base import Method, unfitted
+from unseen.methods.base import Method, copy_unfitted
 from unseen.methods.registry import make_method
 
 
@@ -73,7 +73,7 @@ class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
             One label (None, NaN, "" or -1: no label), a list of labels, or a row of zeros and ones for each id.
         """
         graph, ids = as_graph(self.graph), _ids_of(X)
-        method = make_method(self.method) if isinstance(self.method, str) else unfitted(self.method)
+        method = make_method(self.method) if isinstance(self.method, str) else copy_unfitted(self.method)
         labels = None
         if y is not None:
             labels = read_labels(list(zip(ids.tolist(), _values_of(y, len(ids)), strict=True)), graph)

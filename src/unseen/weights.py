@@ -103,17 +103,18 @@ class Relation(Value):
         """The matrix with one entry per edge."""
         return sp.triu(self.matrix) if self._has_mirror else self.matrix
 
-    def select_rows(self, rows: Ints) -> Relation:
-        """Return the edges between these nodes, in their order, each of which occurs once."""
-        matrix = self.matrix[rows][:, rows]
-        matrix.sort_indices()
-        ends = self.source_type, self.target_type
-        return Relation(self.name, *ends, matrix, self.directed, _checked=True)
-
     @property
     def _has_mirror(self) -> bool:
         """Whether an edge between two nodes has an entry in both of their rows."""
         return not self.directed and self.source_type == self.target_type
+
+
+def select_rows(relation: Relation, rows: Ints) -> Relation:
+    """Return the edges between the nodes of these rows, in their order, each of which occurs once."""
+    matrix = relation.matrix[rows][:, rows]
+    matrix.sort_indices()
+    ends = relation.source_type, relation.target_type
+    return Relation(relation.name, *ends, matrix, relation.directed, _checked=True)
 
 
 def as_square(matrix: Any, what: str) -> Any:

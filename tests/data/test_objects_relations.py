@@ -156,6 +156,6 @@ def test_labels_of_one_type_go_to_pytorch_geometric_and_back() -> None:
     assert "y" not in data["paper"]
     back = labels_from_pyg(data)
     assert back.classes == ("x", "y")
-    assert (back.aligned(graph).indicator != labels.indicator).nnz == 0
+    assert (back.align_to(graph).indicator != labels.indicator).nnz == 0
     with pytest.raises(unseen.InputError, match="the data has no `y` to take labels from"):
         labels_from_pyg(to_pyg(graph))

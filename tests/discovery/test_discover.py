@@ -401,7 +401,7 @@ def test_nothing_depends_on_the_order_of_nodes_and_classes(case, as_text):
     columns = sp.hstack([none_of_it, labels.indicator[:, ::-1]])
     turned = unseen.Labels(columns, ("a class without labels", *labels.classes[::-1]), labels.node_ids)
     after = unseen.discover(shuffled, turned, random_state=0)
-    unlabelled = np.diff(labels.aligned(shuffled).indicator.indptr) == 0
+    unlabelled = np.diff(labels.align_to(shuffled).indicator.indptr) == 0
     assert after.nodes.column("node").to_pylist() == shuffled.node_ids[unlabelled].tolist()
     assert after.embedding.node_ids.tolist() == shuffled.node_ids.tolist()
     assert after.nodes.sort_by("node").equals(before.nodes.sort_by("node"))

@@ -92,7 +92,7 @@ def test_permuted_nodes_have_permuted_vectors() -> None:
     one = unseen.RECTPlus(random_state=0).fit_transform(graph, labels).vectors
     other = (
         unseen.RECTPlus(random_state=0)
-        .fit_transform(graph.subgraph(order), labels.aligned(graph.subgraph(order)))
+        .fit_transform(graph.subgraph(order), labels.align_to(graph.subgraph(order)))
         .vectors
     )
     assert np.allclose(one[order] @ one[order].T, other @ other.T, atol=1e-2)
@@ -179,7 +179,7 @@ def test_new_nodes_are_where_a_fit_with_them_has_them() -> None:
     new = [5, 17, 30, 2 * n + 5]  # three authors and a venue
     old = graph.subgraph(np.setdiff1d(np.arange(graph.n_nodes), new))
     every = labelled(graph, values)
-    known = every.keep(np.setdiff1d(np.arange(n), new)).aligned(old)
+    known = every.keep(np.setdiff1d(np.arange(n), new)).align_to(old)
     transformed = unseen.RECTPlus(random_state=0).fit(old, known).transform(graph).vectors
     fitted = unseen.RECTPlus(random_state=0).fit_transform(graph, every).vectors
 

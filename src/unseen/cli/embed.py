@@ -13,7 +13,7 @@ import unseen
 from unseen.cli import options
 from unseen.cli.inputs import GraphFiles, Hiding, LoadedGraph
 from unseen.cli.output import print_json, progress
-from unseen.errors import UsageError, logger, tell_written
+from unseen.errors import UsageError, log_written, logger
 
 if TYPE_CHECKING:
     from unseen.embedding import Embedding
@@ -82,7 +82,7 @@ def embed(
         estimator.save(save_model)
     rows, columns = embedding.vectors.shape
     words = _describe_classes(estimator)
-    tell_written(estimator._traits.name, rows, columns, seconds, output)
+    log_written(estimator._traits.name, rows, columns, seconds, output)
     if common.json:
         report = {
             "method": estimator._traits.name,

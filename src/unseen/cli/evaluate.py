@@ -94,11 +94,11 @@ def _draw_splits(
 ) -> list[Split]:
     """Draw the splits asked for; vectors that have seen labels are tested on the split they were made for."""
     from unseen.methods.registry import find_method
-    from unseen.splits import completely_imbalanced_split, recorded_split
+    from unseen.splits import completely_imbalanced_split, redraw_split
 
     record = vectors.params.get("split")
     if isinstance(record, dict):
-        split = recorded_split(truth, record)
+        split = redraw_split(truth, record)
         if (unseen, label_rate, n) != (None, None, None):
             classes = ", ".join(split.unseen) or "none"
             msg = (

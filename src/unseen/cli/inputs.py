@@ -174,7 +174,7 @@ class Hiding:
         if data.labels is None:
             msg = "--unseen and --label-rate hide labels, but there are none; give them with --labels"
             raise UsageError(msg)
-        from unseen.splits import completely_imbalanced_split, split_record
+        from unseen.splits import completely_imbalanced_split, describe_split
 
         hidden, record = options.split_names(self.unseen), None
         if self.label_rate is None:
@@ -186,7 +186,7 @@ class Hiding:
             split = completely_imbalanced_split(
                 data.labels, label_rate=self.label_rate, unseen=hidden, random_state=seed
             )
-            visible, record = split.seen_labels, split_record(split, self.label_rate)
+            visible, record = split.seen_labels, describe_split(split, self.label_rate)
         logger.info(
             "hidden classes: %s; %d of %d labelled nodes are used",
             ", ".join(hidden) or "none",

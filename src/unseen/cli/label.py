@@ -108,7 +108,7 @@ def _prepare(
     if path.exists() and not is_source:
         logger.info("%s exists already: its labels are used", path)
     store = Store(path, data.graph.node_ids.tolist(), None if is_source else start, search.reading())
-    labels = store.labels().aligned(data.graph)
+    labels = store.labels().align_to(data.graph)
     given: dict[str, Any] = {"embedding" if isinstance(method, Embedding) else "method": method}
     options = {**search.explore_arguments(data, start, sizes[0], new), "random": sizes[1]}
     with progress("looking for missing classes") as move:

@@ -23,7 +23,7 @@ def predict(
 
     if labels is not None and len(labels.labelled) == data.graph.n_nodes:
         logger.warning("every node has a label, so there is nothing to predict")
-        table = labels_as_predictions(labels.aligned(data.graph))
+        table = labels_as_predictions(labels.align_to(data.graph))
     else:
         table = search.find_classes(data, labels, method, new).predictions()
     statuses = Counter(table["status"].to_pylist())

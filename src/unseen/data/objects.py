@@ -156,7 +156,7 @@ def to_networkx(graph: Graph, labels: Labels | None = None, *, features: str | N
         more |= {"directed": relation.directed} if points else {}
         for i, j, weight in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
             theirs.add_edge(ids[i], ids[j], weight=weight, **more)
-    for node, classes in ({} if labels is None else labels.aligned(graph).to_lists()).items():
+    for node, classes in ({} if labels is None else labels.align_to(graph).to_lists()).items():
         theirs.nodes[node]["label"] = classes[0] if len(classes) == 1 else classes
     return theirs
 

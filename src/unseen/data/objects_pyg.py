@@ -204,7 +204,7 @@ def to_pyg(graph: Graph, labels: Labels | None = None) -> Any:
         raise UnsupportedError(msg) from None
     several = not graph.is_plain or graph.types != (None,) or graph.relations[0].name != "edge"
     data, place = HeteroData() if several else Data(), np.empty(graph.n_nodes, dtype=np.int64)
-    own = None if labels is None else labels.aligned(graph)
+    own = None if labels is None else labels.align_to(graph)
     for key in graph.types:
         rows, store = graph.rows_of(key), data[key or ONE_TYPE] if several else data
         place[rows] = np.arange(len(rows))

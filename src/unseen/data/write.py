@@ -83,7 +83,7 @@ def write_graph(
     path = Path(target)
     if not tables:
         check_graph_target(path)
-    labels = None if labels is None else labels.aligned(graph)
+    labels = None if labels is None else labels.align_to(graph)
     _require_names(graph if labels is None else labels, path)
     if tables:
         names: dict[Role, str] = {"edges": "edges.csv", "nodes": "nodes.csv", "labels": "labels.csv"}

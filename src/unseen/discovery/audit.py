@@ -113,7 +113,7 @@ class LabelIssues:
         return f"{len(self)} of {counted(self.n_labels, 'label')} {verb} probably wrong{believed if len(self) else ''}."
 
     def _repr_html_(self) -> str:
-        from unseen.shown import html_table
+        from unseen.notebook import html_table
 
         columns = {name: self.table.column(name).to_pylist() for name in self.table.column_names}
         texts = {"text": [self.texts.get(node) for node in columns["node"]]} if self.texts else {}
@@ -165,7 +165,7 @@ def audit(
     require_labels(graph, labels)
     order = id_order(graph.node_ids)
     graph = graph.subgraph(order)
-    labels = labels.aligned(graph)
+    labels = labels.align_to(graph)
     columns = np.flatnonzero(labels.counts)
     if len(columns) < 2:
         msg = f"an audit compares classes, and the labels have {len(columns)}; label nodes of another class"

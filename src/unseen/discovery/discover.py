@@ -38,7 +38,7 @@ from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
 from unseen.labels import Labels
 from unseen.linalg.normalize import encode_numbers, l2_rows
-from unseen.methods.base import Method, unfitted
+from unseen.methods.base import Method, copy_unfitted
 from unseen.methods.homophily import measure_homophily
 from unseen.methods.registry import find_method, make_method
 from unseen.methods.smoothfeats import SmoothFeats
@@ -140,7 +140,7 @@ def discover(
     if graph.node_types is not None or target is not None:
         graph, own, method = searched(graph, labels, method, target, child_seed(rng))
         labels = labels if own is None else own
-    if len(labels.aligned(graph).labelled) == graph.n_nodes:
+    if len(labels.align_to(graph).labelled) == graph.n_nodes:
         msg = (
             f"all {graph.n_nodes} nodes have a label, so there is nothing to discover; hide some labels to see what "
             "would be found (--unseen and --label-rate, or completely_imbalanced_split)"
@@ -152,14 +152,14 @@ def discover(
         logger.warning("features have %s, and reducing them may take minutes; %s", columns, advice)
     order = id_order(graph.node_ids)
     ordered = graph.subgraph(order)
-    seen = labels.aligned(ordered)  # with classes by name: draws by class are the same in any order of them
+    seen = labels.align_to(ordered)  # with classes by name: draws by class are the same in any order of them
     columns = seen.indicator[:, np.argsort(seen.classes)]
     seen = replace(seen, indicator=columns, classes=tuple(sorted(seen.classes)))
     words = check_names(names, graph, labels) if names else {}
     task = _Task(ordered, seen, method, n_classes, words, fdr, rates, has_types, on_step)
     result = _discover(task, rng)
     shown = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
-    result = replace(result, labels=labels.aligned(graph), texts=texts_of(graph, shown))
+    result = replace(result, labels=labels.align_to(graph), texts=texts_of(graph, shown))
     if ordered is graph:
         return result
     table_rows = np.argsort(order[np.diff(seen.indicator.indptr) == 0])  # those of unlabelled nodes
@@ -379,7 +379,7 @@ def _error_rates(
 
 def require_labels(graph: Graph, labels: Labels) -> None:
     """Raise an `InputError` unless a node has a label."""
-    if not len(labels.aligned(graph).labelled):
+    if not len(labels.align_to(graph).labelled):
         msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
         raise InputError(msg)
 
@@ -446,7 +446,7 @@ def _respace(
 
     def make(world: Mask, columns: list[int]) -> Space:
         labels = Labels(world, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
-        return make_space(unfitted(estimator).fit_transform(graph, labels), rng)
+        return make_space(copy_unfitted(estimator).fit_transform(graph, labels), rng)
 
     return make
 

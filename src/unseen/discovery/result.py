@@ -24,7 +24,7 @@ from unseen.embedding import Embedding
 from unseen.errors import InputError, counted
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
-from unseen.shown import as_html
+from unseen.notebook import as_html
 
 if TYPE_CHECKING:
     import pyarrow as pa

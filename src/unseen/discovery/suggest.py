@@ -25,8 +25,8 @@ from unseen.ids import as_ids, id_order, match_ids
 from unseen.labels import RANDOM, SCORE, Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
+from unseen.notebook import as_html, html_table
 from unseen.randomness import RandomState, as_generator, child_seed, keyed_bits, node_keys, seed_of
-from unseen.shown import as_html, html_table
 
 DOUBT = 0.5
 """What a node that may be of several labelled classes counts for beside one that is probably new."""
@@ -159,12 +159,12 @@ def suggest(
         draw_seed = child_seed(as_generator(random_state)) if random else 0
     if discovery is None:
         labels = None if labels is None else as_labels(labels, graph)
-        if labels is None or not len(labels.aligned(graph).labelled):
+        if labels is None or not len(labels.align_to(graph).labelled):
             rng = as_generator(random_state)
             if target is not None:
                 graph, labels, method = searched(graph, labels, method, target, child_seed(rng))
             nothing = Labels.from_values([None] * graph.n_nodes, graph.node_ids)
-            labels = nothing if labels is None else labels.aligned(graph)
+            labels = nothing if labels is None else labels.align_to(graph)
             drawn = draw_questions(labels, random, draw_seed)
             asked = {*labels.answers, *(each.node for each in drawn)}
             suggestions = [*drawn, *_from_nothing(graph, int(budget), method, rng, asked)]

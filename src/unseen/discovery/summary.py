@@ -120,7 +120,7 @@ def top_nodes(discovery: Discovery) -> list[tuple[Node, float]]:
 
 def as_table(discovery: Discovery) -> str:
     """Return the candidate classes as HTML, or the first nodes of the ranking where nothing can be estimated."""
-    from unseen.shown import html_table
+    from unseen.notebook import html_table
 
     texts = discovery.texts
     rates = " ".join(error_sentences(discovery))

@@ -34,7 +34,7 @@ def searched(
         if target is not None:
             raise unknown_type(target, (), "leave out `target` (--target)")
         return graph, labels, method
-    own = None if labels is None else labels.aligned(graph)
+    own = None if labels is None else labels.align_to(graph)
     wanted = set(types[own.labelled]) if target is None and own is not None else {target} - {None}
     if not wanted:
         return graph, labels, method

@@ -185,7 +185,7 @@ def load_parts(
     if comm.size == 1:
         adjacency = sp.csr_array((weights, columns, indptr), shape=(meta.n_nodes, meta.n_nodes))
         graph = Graph(adjacency, features, ids)
-        return graph, None if labels is None else labels.aligned(graph), meta
+        return graph, None if labels is None else labels.align_to(graph), meta
     part = GraphPart(spread_matrix(layout, Run(), indptr, columns, weights), features, ids)
     return part, labels, meta
 

@@ -31,7 +31,7 @@ from unseen.engine.estimate import check_fits, peak_bytes, sizes_of
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
 from unseen.engine.steps import Checkpoints, together
-from unseen.errors import InputError, OutputError, UnseenError, counted, logger, tell_written
+from unseen.errors import InputError, OutputError, UnseenError, counted, log_written, logger
 
 if TYPE_CHECKING:
     from unseen.methods.base import Method
@@ -124,7 +124,7 @@ def train(
     seconds = time.monotonic() - start
     if comm.rank == 0:
         shutil.rmtree(output / CHECKPOINTS, ignore_errors=True)
-        tell_written(method, meta.n_nodes, embedding.vectors.shape[1], seconds, output)
+        log_written(method, meta.n_nodes, embedding.vectors.shape[1], seconds, output)
         memory = f"at most {shown_bytes(peak)} of memory per process, and " if peak else ""
         logger.info("%s%s of rows sent to others", memory, shown_bytes(sent))
         if on_end is not None:

@@ -20,12 +20,12 @@ from unseen.evaluation.classifier import (
     stratified_folds,
 )
 from unseen.evaluation.metrics import best_labels
-from unseen.evaluation.protocol import check_known, evaluate, joined_vectors
+from unseen.evaluation.protocol import check_labels_and_split, evaluate, select_vectors
 from unseen.evaluation.scores import Score
 from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.labels import Labels
-from unseen.methods.base import Method, unfitted
+from unseen.methods.base import Method, copy_unfitted
 from unseen.randomness import RandomState, as_generator
 from unseen.splits import Split
 
@@ -120,7 +120,7 @@ def fit_and_evaluate(
     if not isinstance(method, Method):
         msg = f"`method` must be a method such as unseen.SmoothFeats(), got {method!r}; make_method makes one by name"
         raise InputError(msg)
-    check_known(labels, split)
+    check_labels_and_split(labels, split)
     settings = _settings(method, param_grid or {})
     if n_refits is not None and (not isinstance(n_refits, (int, np.integer)) or n_refits < 1):
         msg = f"`n_refits` must be an integer of at least 1, or None for all folds, got {n_refits!r}"
@@ -135,13 +135,13 @@ def fit_and_evaluate(
     if not method._traits.uses_labels:
         embedding = _embed(method, setting, graph, None, run)
     else:  # C is chosen on refits that lack a fold's labels
-        model = unfitted(method, **setting)._fit_run(graph, split.seen_labels, run)
+        model = copy_unfitted(method, **setting)._fit_run(graph, split.seen_labels, run)
         embedding = model.embedding_
         # vectors that labels only chose have seen none, and the classifier may choose C on them as they are
         chosen_alone = method._traits.labels_choose_params and len(settings) == 1
         if options.get("classifier", "linear") == "linear" and options.get("C") is None and not chosen_alone:
             candidate = choice.candidate({**setting, **model._chosen_params()})
-            unit = candidate_unit(joined_vectors(embedding, labels, split.train, scale=scale))
+            unit = candidate_unit(select_vectors(embedding, labels, split.train, scale=scale))
             options = {**options, "C": None if candidate is None else candidate * unit}
     score = evaluate(embedding, labels, split, random_state=random_state, **options)
     return embedding, replace(score, params=setting)
@@ -183,7 +183,7 @@ class _Choice:
         if len(self.seen.labelled) < 2:
             msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(self.seen.labelled)}"
             raise InputError(msg)
-        folds = _hiding_classes(self.folds, random_state) if hide_classes else self.folds
+        folds = _hide_classes(self.folds, random_state) if hide_classes else self.folds
         figures = [max(self._figures(setting, self.seen, folds), default=-1.0) for setting in settings]
         best = settings[int(np.argmax(figures))]
         for other in self.embeddings.keys() - {repr(best)}:
@@ -204,7 +204,7 @@ class _Choice:
         for fold, embedding in zip(folds, self._embeddings(setting, folds), strict=True):
             train, test = (rows[labelled[rows]] for rows in (fold.train, fold.test))
             if len(train) and len(test):
-                vectors = joined_vectors(embedding, labels, np.r_[train, test], scale=self.scale)
+                vectors = select_vectors(embedding, labels, np.r_[train, test], scale=self.scale)
                 truth = labels.indicator[train].toarray()
                 paths.append(scores_along_path(vectors[: len(train)], truth, vectors[len(train) :]))
                 truths.append(labels.indicator[test].toarray())
@@ -230,7 +230,7 @@ class _Choice:
 def _embed(
     method: Method, setting: Mapping[str, Any], graph: Graph, labels: Labels | None, run: Run
 ) -> Embedding:
-    copy = unfitted(method, **setting)
+    copy = copy_unfitted(method, **setting)
     if method._traits.uses_labels or run.shared is None:
         return copy._fit_run(graph, labels, run).embedding_
     key = (
@@ -263,7 +263,7 @@ def _folds(labels: Labels, seen: Labels, rows: Ints, n_folds: int, random_state:
     return splits
 
 
-def _hiding_classes(folds: list[Split], random_state: RandomState) -> list[Split]:
+def _hide_classes(folds: list[Split], random_state: RandomState) -> list[Split]:
     """Hide a third of the seen classes from the method, other ones in every fold; two at least are left."""
     if not folds:
         return folds

@@ -77,7 +77,7 @@ def evaluate(
         raise unknown_name("classifier", classifier, CLASSIFIERS)
     check_inputs(embedding, labels, split)
     unseen = labels.class_numbers(split.unseen)
-    vectors = joined_vectors(embedding, labels, np.r_[split.train, split.test], scale=scale)
+    vectors = select_vectors(embedding, labels, np.r_[split.train, split.test], scale=scale)
     n = len(split.train)
     known = vectors[:n], labels.indicator[split.train].toarray(), C
     trained = train_linear(*known, random_state) if classifier == "linear" else train_rbf(*known)
@@ -166,7 +166,7 @@ def clustering_scores(
         msg = "the clustering score compares clusters with classes, and some nodes have several labels; use evaluate"
         raise UnsupportedError(msg)
     truth = labels.codes[split.test]
-    vectors = joined_vectors(embedding, labels, split.test)
+    vectors = select_vectors(embedding, labels, split.test)
     k = len(np.unique(truth))
     seed = child_seed(as_generator(random_state))
     with warnings.catch_warnings(), libraries_on_one_thread():
@@ -185,7 +185,7 @@ def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
             "unseen.Embedding(vectors, node_ids) makes one of an array"
         )
         raise InputError(msg)
-    check_known(labels, split)
+    check_labels_and_split(labels, split)
     labelled = np.diff(labels.indicator.indptr) > 0
     for name, rows in (("train", split.train), ("test", split.test)):
         if not len(rows):
@@ -205,7 +205,7 @@ def check_inputs(embedding: Embedding, labels: Labels, split: Split) -> None:
         raise InputError(msg)
 
 
-def check_known(labels: Labels, split: Split) -> None:
+def check_labels_and_split(labels: Labels, split: Split) -> None:
     """Raise an `InputError` where one of the two is something else."""
     check_labels(labels)
     if not isinstance(split, Split):
@@ -213,7 +213,7 @@ def check_known(labels: Labels, split: Split) -> None:
         raise InputError(msg)
 
 
-def joined_vectors(embedding: Embedding, labels: Labels, rows: Ints, *, scale: bool = False) -> Any:
+def select_vectors(embedding: Embedding, labels: Labels, rows: Ints, *, scale: bool = False) -> Any:
     """Return the vectors of the nodes in the given rows of `labels`, found by id; of length 1 if `scale`."""
     ids = labels.node_ids[rows]
     places = match_ids(ids, embedding.node_ids)

@@ -153,7 +153,7 @@ class Problem:
             preconditioner = _Preconditioner(self.design, C, self.grams)
             for _ in range(MAX_NEWTON):
                 step, decrease = _newton_step(self.design, state, C, preconditioner, groups[live])
-                state = _moved(self.design, state, step, C)
+                state = _move(self.design, state, step, C)
                 solution[:, live] = state.point
                 going = decrease > tol * state.value
                 if not going.any():
@@ -335,20 +335,20 @@ def _by_gradients(
     return steps, decreases
 
 
-def _moved(design: Design, state: _State, step: Array, C: float) -> _State:
+def _move(design: Design, state: _State, step: Array, C: float) -> _State:
     """Return the state after the step, or after the best part of it where the whole does not lower the objective."""
     change = design.scores(step)
     length = np.ones(step.shape[1], step.dtype)
-    new = _advanced(state, step, change, length, C)
+    new = _advance(state, step, change, length, C)
     slope = _dots(state.point, step) - 2 * C * _dots(state.residual, change)
     poor = new.value > state.value + 0.1 * slope
     if poor.any():
         length[poor] = _best_length(state.columns(poor), step[:, poor], change[:, poor], C)
-        new = _advanced(state, step, change, length, C)
+        new = _advance(state, step, change, length, C)
     return new
 
 
-def _advanced(state: _State, step: Array, change: Array, length: Array, C: float) -> _State:
+def _advance(state: _State, step: Array, change: Array, length: Array, C: float) -> _State:
     point, scores = state.point + length * step, state.scores + length * change
     return _State.at(state.signs, state.used, point, scores, C)
 

@@ -35,7 +35,7 @@ def plot_map(embedding: Embedding, colour: Any = None, *, ax: Any = None, random
         return ax
     n = len(embedding)
     nodes = Graph(sp.csr_array((n, n)), node_ids=embedding.node_ids)
-    labels = as_labels([None] * n if colour is None else colour, nodes).aligned(nodes)
+    labels = as_labels([None] * n if colour is None else colour, nodes).align_to(nodes)
     unlabelled = np.flatnonzero(np.diff(labels.indicator.indptr) == 0)
     ax.scatter(*places[unlabelled].T, s=size, linewidths=0, c=palette.QUIET["light"], alpha=0.4)
     hues = palette.CLASSES["light"]

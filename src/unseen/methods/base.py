@@ -284,7 +284,7 @@ class Method(Declared):
             from unseen.data.objects_plain import as_labels
 
             labels = as_labels(labels, graph)
-        labels = labels.aligned(graph)
+        labels = labels.align_to(graph)
         if self._traits.needs_labels and not run.count(len(labels.labelled)):
             msg = (
                 f"{self._name} learns from labels and there are none; label some nodes or take another method"
@@ -360,13 +360,13 @@ def _checked_graph(graph: Any) -> Graph:
     return cast(Graph, graph)  # a part has what a graph has, as far as methods look
 
 
-def unfitted(method: Method, **changes: Any) -> Method:
+def copy_unfitted(method: Method, **changes: Any) -> Method:
     """Return a copy of a method that has learned nothing, with some of its parameters changed.
 
     Examples
     --------
     >>> import unseen
-    >>> unfitted(unseen.SmoothFeats(steps=3), teleport=0.5).get_params()["steps"]
+    >>> copy_unfitted(unseen.SmoothFeats(steps=3), teleport=0.5).get_params()["steps"]
     3
     """
     parameters: dict[str, Any] = copy.deepcopy(method.get_params(deep=False))

@@ -118,7 +118,7 @@ def update(job: Job, labels: Labels, on_step: Any = None) -> Content:
     """Return what changes on the page with these labels: probabilities, groups, suggestions, doubts."""
     from unseen.discovery.audit import doubts_of
 
-    own = labels.aligned(job.graph)
+    own = labels.align_to(job.graph)
     subject = explore(job.graph, own, embedding=job.vectors, on_step=on_step, **job.options)
     doubts = doubts_of(job.graph, own, subject.embedding, job.options["random_state"])
     return findings(replace(subject, doubts=doubts), job.ids)

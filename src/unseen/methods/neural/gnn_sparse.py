@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from unseen.ids import Ints, Keys
 from unseen.methods.neural import torch
 from unseen.methods.neural.gcn_encoder import csr_tensor, weighted_bags
-from unseen.randomness import keyed_bits, mixed
+from unseen.randomness import keyed_bits, mix_bits
 
 Features: TypeAlias = "SparseMatrix | torch.Tensor"
 
@@ -66,7 +66,7 @@ class SparseMatrix:
         """Return a key of every entry, made of those of its row and of its column."""
         lengths = np.diff(self.matrix.crow_indices().cpu().numpy())
         places = self.matrix.col_indices().cpu().numpy()
-        return mixed(np.repeat(rows, lengths) + mixed(columns)[places])
+        return mix_bits(np.repeat(rows, lengths) + mix_bits(columns)[places])
 
     def rows(self, chosen: Ints, *, squeezed: bool = True) -> tuple[SparseMatrix, Ints]:
         """Return some rows, and the columns that are left of them: those with entries if `squeezed`, else all."""
@@ -92,7 +92,7 @@ class Draws:
     """
 
     def __init__(self, keys: Keys, device: torch.device, use: int = 0) -> None:
-        self.keys, self.device, self.times = mixed(keys + np.uint64(use)), device, 0
+        self.keys, self.device, self.times = mix_bits(keys + np.uint64(use)), device, 0
 
     def keep(self, columns: int, share: float) -> tuple[torch.Tensor, float]:
         """Return which of `columns` entries per key survive this time, and the factor that makes up for the others.

@@ -21,17 +21,15 @@ def as_html(value: Any) -> str:
     >>> as_html(unseen.Labels.from_values(["red", None]))[:31]
     '<div class="unseen"><b>Labels(2'
     """
-    shown = (_SHOWN[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in _SHOWN)
+    shown = (_PARTS[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in _PARTS)
     names, picture = next(shown, ((), lambda _: ""))
     facts = {name: getattr(value, name) for name in names} or value.to_dict()
     rows = "".join(
-        f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{escape(_short(fact))}</td></tr>"
+        f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{escape(_shorten(fact))}</td></tr>"
         for name, fact in facts.items()
         if fact is not None
     )
-    return (
-        f'<div class="unseen"><b>{escape(_short(repr(value)))}</b><table>{rows}</table>{picture(value)}</div>'
-    )
+    return f'<div class="unseen"><b>{escape(_shorten(repr(value)))}</b><table>{rows}</table>{picture(value)}</div>'
 
 
 def html_table(title: str, columns: Mapping[str, Sequence[object]]) -> str:
@@ -45,7 +43,9 @@ def html_table(title: str, columns: Mapping[str, Sequence[object]]) -> str:
     head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in columns)
     rows = list(zip(*columns.values(), strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td>{'' if cell is None else escape(_short(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>"
+        + "".join(f"<td>{'' if cell is None else escape(_shorten(cell))}</td>" for cell in row)
+        + "</tr>"
         for row in rows[:_MOST_LISTED]
     )
     more = f"<p>{len(rows) - _MOST_LISTED} more</p>" if len(rows) > _MOST_LISTED else ""
@@ -60,7 +60,7 @@ def bars(heights: Mapping[str, float]) -> str:
     lines = "".join(
         f'<rect y="{14 * k}" width="{100 * height / most:.1f}" height="11" fill="#4477aa"/>'
         f'<text x="{100 * height / most + 4:.1f}" y="{14 * k + 10}" font-size="10">'
-        f"{escape(_short(name))} {height:.4g}</text>"
+        f"{escape(_shorten(name))} {height:.4g}</text>"
         for k, (name, height) in enumerate(first)
     )
     return _svg(lines, 14 * len(first))
@@ -70,7 +70,7 @@ def _svg(content: str, height: int) -> str:
     return f'<svg width="{_WIDTH}" height="{height}" role="img">{content}</svg>' if content else ""
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, Mapping):
@@ -110,7 +110,7 @@ def _dots(embedding: Any) -> str:
     return _svg("".join(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="1.5"/>' for x, y in places), _HEIGHT)
 
 
-_SHOWN: dict[str, tuple[tuple[str, ...], Callable[[Any], str]]] = {
+_PARTS: dict[str, tuple[tuple[str, ...], Callable[[Any], str]]] = {
     "Graph": (("n_nodes", "n_edges", "n_self_loops", "node_ids", "feature_names"), _degrees),
     "Labels": (("n_nodes", "classes", "is_multilabel"), _classes),
     "Relation": (("name", "source_type", "target_type", "directed"), lambda _: ""),
