@@ -3,6 +3,7 @@
 from unseen.data.datasets import Dataset as Dataset
 from unseen.data.datasets import dataset_names as dataset_names
 from unseen.data.datasets import load_dataset as load_dataset
+from unseen.data.encoder import StaticEncoder as StaticEncoder
 from unseen.data.generators import planted_partition as planted_partition
 from unseen.data.generators import random_graph as random_graph
 from unseen.data.intake import Data as Data

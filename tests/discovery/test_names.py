@@ -7,9 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery import names as module
-from unseen.discovery.names import check_names, parse_names, with_names
-from unseen.discovery.space import principal_axes
+from unseen.cli.inputs import parse_names
+from unseen.discovery.names import add_support, weigh_features
 from unseen.discovery.truth import compare
 
 
@@ -116,7 +115,7 @@ def test_a_feature_counts_by_how_much_of_it_is_said_in_rare_words(case):
         [0, 0, 0, 0, 1],
     ]
     graph = _graph_of(rows, names)
-    weight = check_names({"computer_vision": "trees"}, graph, case.labels)["computer_vision"]
+    weight = weigh_features({"computer_vision": "trees"}, graph, case.labels)["computer_vision"]
     # 4 of 6 nodes have a feature with "computer", 1 with "science", 2 with "vision" and "tree"
     computer, science, vision, tree = np.log(6 / np.array([4, 1, 2, 2]))
     plain = [
@@ -171,8 +170,8 @@ def test_words_of_no_class_are_absent_in_a_small_graph(seed):
 
 def test_names_raise_what_looks_new_without_them():
     p = np.array([0.0, 0.0001, 0.0625, 0.5, 1.0])
-    np.testing.assert_allclose(with_names(p, np.full(5, 0.8)), [0, 0.08009, 0.4375, 0.83636, 1], atol=1e-5)
-    np.testing.assert_allclose(with_names(p, np.zeros(5)), p)
+    np.testing.assert_allclose(add_support(p, np.full(5, 0.8)), [0, 0.08009, 0.4375, 0.83636, 1], atol=1e-5)
+    np.testing.assert_allclose(add_support(p, np.zeros(5)), p)
 
 
 def test_the_order_of_nodes_does_not_matter(case, named):
@@ -182,63 +181,54 @@ def test_the_order_of_nodes_does_not_matter(case, named):
     assert other.nodes.sort_by("node").equals(named.nodes.sort_by("node"))
 
 
-def test_classes_are_learned_from_words_then_from_what_fits_then_from_all_that_is_found(case, monkeypatch):
-    calls, learn = [], module.class_scores
-
-    def keep(axes, indicator):
-        calls.append(indicator[:, -2:].sum(axis=0))
-        return learn(axes, indicator)
-
-    monkeypatch.setattr(module, "class_scores", keep)
-    names = {"first": "has c1", "second": "whatever c4 has"}
-    unseen.discover(case.data.graph, case.labels, names=names, random_state=0)
-    few, more, most = calls[-3:]
-    assert few.max() <= more.max() <= 477 // 8  # of 477 unlabelled nodes, a quarter for two names
-    assert most.min() > 90
-    codes, labelled = case.data.labels.codes, case.labels.labelled
-    indicator = np.zeros((600, 1), dtype=bool)
-    indicator[labelled[codes[labelled] == 0]] = True
-    axes = principal_axes(np.asarray(case.data.graph.features.todense(), dtype=np.float32))
-    words = np.arange(600.0)[:, None]
-    seeds = module._learned(axes, indicator, np.ones((600, 1)), 1000 * words)[1]
-    open_rows = np.flatnonzero(~indicator[:, 0])
-    assert np.flatnonzero(seeds).tolist() == open_rows[-(len(open_rows) // 4) :].tolist()
-
-
-def test_what_a_name_finds_has_to_have_its_words():
+def encoder_of(words: dict[str, int], n: int = 6) -> unseen.StaticEncoder:
+    """Return an encoder in which words of one number mean nearly the same."""
     rng = np.random.default_rng(0)
-    indicator = np.zeros((200, 1), dtype=bool)
-    indicator[:50] = True
-    p = np.where(indicator[:, 0], 0.0, rng.random(200))
-    scores = rng.normal(size=(200, 2))
-    found = module._found(scores, indicator, p)
-    assert 20 < found.sum() < 120
-    assert not found[:50].any()
-    said = rng.random(200) ** 4 + found
-    plain = np.corrcoef(found[50:], np.sqrt(said[50:]))[0, 1]
-    assert module._agreement(said, scores, indicator, p) == pytest.approx(plain)
-    assert module._agreement(np.zeros(200), scores, indicator, p) == 0
-    # of the 15 nodes most about it 5 have a label, of all a quarter
-    about = np.zeros(200)
-    about[[*range(5), *range(100, 110)]] = 1
-    assert module._label_share(about, indicator) == pytest.approx(5 / 15 / 0.25)
+    vectors = np.eye(n)[list(words.values())] + 0.05 * rng.normal(size=(len(words), n))
+    return unseen.StaticEncoder(words, vectors)
 
 
-def test_agreement_is_asked_for_and_less_of_it_where_labels_are_rare(case, monkeypatch):
-    asked = {"names": {"first": "has c1"}, "random_state": 0}
-    monkeypatch.setattr(module, "_agreement", lambda *_: 0.15)
-    monkeypatch.setattr(module, "_label_share", lambda *_: 1.4)  # 3 / sqrt(477) is less than .14
-    assert unseen.discover(case.data.graph, case.labels, **asked).absent == ()
-    monkeypatch.setattr(module, "_label_share", lambda *_: 1.6)
-    assert unseen.discover(case.data.graph, case.labels, **asked).absent == ("first",)
+def meanings_of(case) -> dict[str, int]:
+    """Return which class a word belongs to, and two words that no node has."""
+    words = {word: int(word[1]) if word.startswith("c") else 5 for word in case.data.graph.feature_names}
+    return {word.replace("_", ""): k for word, k in words.items()} | {"cellos": 1, "boats": 4}
 
 
-def test_nodes_most_about_a_name_have_to_look_new():
-    said, about = np.ones(400), np.arange(400.0)
-    rank = np.linspace(0, 1, 400)
-    unsure = np.full(400, 0.1)
-    assert module._looks_new(said, about, rank, unsure)
-    assert not module._looks_new(said, -about, rank, unsure)
-    assert module._looks_new(said, -about, rank, unsure + 0.5)
-    assert not module._looks_new(np.where(about < 19, 1.0, 0.0), about, rank, unsure)
-    assert module._looks_new(np.where(about < 20, 1.0, 0.0), about, rank, unsure)
+def test_an_encoder_serves_names_whose_words_no_node_has(case):
+    graph = case.data.graph
+    features = [name.replace("_", "") for name in graph.feature_names]
+    graph = unseen.Graph(graph.adjacency, graph.features, graph.node_ids, features)
+    names = {"cellos": "", "boats": ""}
+    with pytest.raises(unseen.InputError, match="no word of the name 'cellos'"):
+        unseen.discover(graph, case.labels, names=names, random_state=0)
+    encoder = encoder_of(meanings_of(case))
+    found = unseen.discover(graph, case.labels, names=names, encoder=encoder, random_state=0)
+    assert not found.absent
+    rows = case.data.graph.node_ids.tolist()
+    truth = [
+        case.data.labels.classes[case.data.labels.codes[rows.index(n)]]
+        for n in found.nodes["node"].to_pylist()
+    ]
+    named = [(name, own) for name, own in zip(found.nodes["name"].to_pylist(), truth, strict=True) if name]
+    right = sum((name, own) in (("cellos", "c1"), ("boats", "c4")) for name, own in named)
+    assert right / len(named) > 0.9
+    with pytest.raises(unseen.InputError, match="knows no word of the name 'dentists'"):
+        unseen.discover(graph, case.labels, names={"dentists": ""}, encoder=encoder, random_state=0)
+
+
+def test_words_come_first_where_they_match(case, named):
+    class Misleading:
+        def encode(self, texts):
+            raise AssertionError(texts)
+
+    names = {"first": "has c1", "second": "whatever c4 has"}
+    found = unseen.discover(case.data.graph, case.labels, names=names, encoder=Misleading(), random_state=0)
+    assert found.nodes.equals(named.nodes)
+
+
+def test_word_vectors_are_read_from_a_file(tmp_path):
+    (tmp_path / "words.txt").write_text("2 2\nred 3.0 0.0\nWine 0.0 1.0\n")
+    encoder = unseen.StaticEncoder.read(tmp_path / "words.txt")
+    np.testing.assert_allclose(encoder.encode(["red WINE", "beer"]), [[0.5, 0.5], [0, 0]])
+    with pytest.raises(unseen.InputError, match="2 words"):
+        unseen.StaticEncoder(["a", "b"], [[1.0]])

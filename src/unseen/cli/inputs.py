@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -237,6 +239,10 @@ class NewClasses:
         "A missing class that is known by name, with words that describe it. Repeatable.",
     ] = None
     names: Annotated[Path | None, "File of such names: a csv with the columns name, description."] = None
+    encoder: Annotated[
+        Path | None,
+        "File of word vectors, for names whose words no node has: a word and its numbers per line.",
+    ] = None
     fdr: Annotated[
         float,
         Limits(0, 1),
@@ -249,10 +255,48 @@ class NewClasses:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that discovery takes."""
-        from unseen.discovery.names import parse_names
+        from unseen.data.encoder import StaticEncoder
 
-        names = parse_names(self.name or [], self.names)
-        return {"n_classes": self.classes, "names": names, "fdr": self.fdr, "rates": self.rates}
+        return {
+            "n_classes": self.classes,
+            "names": parse_names(self.name or [], self.names),
+            "encoder": None if self.encoder is None else StaticEncoder.read(self.encoder),
+            "fdr": self.fdr,
+            "rates": self.rates,
+        }
+
+
+def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[str, str]:
+    """Return names and descriptions, of entries ``NAME: DESCRIPTION`` and of a csv file with these columns.
+
+    A name given twice is an error.
+
+    Examples
+    --------
+    >>> parse_names(["mail: read and compose e-mail", "sound"])
+    {'mail': 'read and compose e-mail', 'sound': ''}
+    """
+    from unseen.data.opened import File
+    from unseen.data.sources import existing
+    from unseen.data.text import plain
+
+    entries = [entry.partition(":")[::2] for entry in given]
+    if path is not None:
+        file = File(existing(path, "names"), "names")
+        rows = csv.DictReader(io.StringIO(plain(file.read(), file.name).decode(), newline=""))
+        columns = rows.fieldnames or ()
+        if not {"name", "description"} <= set(columns):
+            there = f"has the columns {', '.join(columns)}" if columns else "is empty"
+            msg = f"{file.name} {there}; names are a csv file with the columns name,description"
+            raise InputError(msg)
+        entries += [(row["name"] or "", row["description"] or "") for row in rows]
+    names: dict[str, str] = {}
+    for name, description in entries:
+        if name.strip() in names:
+            msg = f"the name {name.strip()!r} is given twice; put all its words into one description"
+            raise InputError(msg)
+        names[name.strip()] = description.strip()
+    return names
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from unseen.data.ids import is_string, joined
 from unseen.data.tables import Table
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
-from unseen.ids import Floats, match_ids
+from unseen.ids import Array, Floats, match_ids
 
 if TYPE_CHECKING:
     from unseen.data.pieces import FeatureRows
@@ -94,7 +94,8 @@ def with_text(graph: Graph, piece: FeatureRows, encoder: Any) -> Graph:
         logger.info("%s: %s without a text", show_path(name), counted(graph.n_nodes - len(rows), "node"))
     blocks = [words_of(texts.tolist(), name)]
     if encoder is not None:
-        blocks.insert(0, _encoded(encoder, texts.tolist()))
+        vectors = encode_texts(encoder, texts.tolist())
+        blocks.insert(0, (vectors, tuple(f"encoder {k}" for k in range(vectors.shape[1]))))
     if graph.features is not None:
         names = graph.feature_names or tuple(f"feature {k}" for k in range(graph.features.shape[1]))
         blocks.insert(0, (graph.features, names))
@@ -102,7 +103,8 @@ def with_text(graph: Graph, piece: FeatureRows, encoder: Any) -> Graph:
     return graph.with_features(matrix, names, texts)
 
 
-def _encoded(encoder: Any, texts: list[str]) -> Block:
+def encode_texts(encoder: Any, texts: list[str]) -> Array:
+    """Return the vectors that an encoder gives to texts; an error if there is not one row for each."""
     if not hasattr(encoder, "encode"):
         msg = f"`encoder` needs a method `encode(list of str)`, as sentence-transformers has it, got {encoder!r}"
         raise InputError(msg)
@@ -110,7 +112,7 @@ def _encoded(encoder: Any, texts: list[str]) -> Block:
     if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.dtype.kind not in "fiu":
         msg = f"`encoder` gave an array of shape {vectors.shape} for {len(texts)} texts; it must give a row for each"
         raise InputError(msg)
-    return vectors, tuple(f"encoder {k}" for k in range(vectors.shape[1]))
+    return vectors
 
 
 def stacked_blocks(blocks: Sequence[Block]) -> Block:

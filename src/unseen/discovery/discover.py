@@ -24,7 +24,7 @@ from unseen.discovery.guarantees import (
     fold_scores,
     make_error_rates,
 )
-from unseen.discovery.names import check_names, match_names, named_classes, no_names, with_names
+from unseen.discovery.names import add_support, match_names, name_classes, weigh_features
 from unseen.discovery.questions import begun_classes, fine_questions, with_answers
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
 from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
@@ -67,6 +67,7 @@ def discover(
     method: str | Method | Embedding | None = None,
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
+    encoder: Any = None,
     target: str | None = None,
     fdr: float = FDR,
     rates: Literal["same", "differ"] = "same",
@@ -91,6 +92,9 @@ def discover(
     names : mapping of str to str, optional
         Missing classes that are known by name, each with a description: words that are looked for among the names of
         the features. They say which of the new nodes are of that class, and which nodes are new.
+    encoder : object, optional
+        Has ``encode(list of str)`` and knows what words mean: for names whose words no feature has.
+        :class:`unseen.StaticEncoder` makes one of a table of word vectors.
     target : str, optional
         The type of nodes to look at, where there are several; when not given, those that have labels. Vectors of the
         whole graph are those of `rect-plus` then.
@@ -155,7 +159,7 @@ def discover(
     seen = labels.align_to(ordered)  # with classes by name: draws by class are the same in any order of them
     columns = seen.indicator[:, np.argsort(seen.classes)]
     seen = replace(seen, indicator=columns, classes=tuple(sorted(seen.classes)))
-    words = check_names(names, graph, labels) if names else {}
+    words = weigh_features(names, graph, labels, encoder) if names else {}
     task = _Task(ordered, seen, method, n_classes, words, fdr, rates, has_types, on_step)
     result = _discover(task, rng)
     shown = [each.members[0] for each in result.classes] + [node for node, _ in top_nodes(result)]
@@ -217,8 +221,8 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     )
     error_rates = _error_rates(ranking, indicator, surroundings, task.rates, rng) if guarantee.holds else None
     p[has_answer] = 1.0
-    named = match_names(graph, space, indicator, p, words) if words else no_names(graph.n_nodes)
-    p[unlabelled] = with_names(p[unlabelled], named.support[unlabelled])
+    named = match_names(graph, space, indicator, p, words)
+    p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
     new = np.flatnonzero(unlabelled & (p > CERTAIN))
     name = np.full(graph.n_nodes, None, dtype=object)
     fits = new[named.best[new] >= 0]
@@ -243,7 +247,7 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     k = count.best if task.n_classes is None else task.n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
     test = judge(turns, names, labels.counts[inhabited])
-    classes = named_classes(describe(graph, space, groups, p, indicator, names), groups, name)
+    classes = name_classes(describe(graph, space, groups, p, indicator, names), groups, name)
     if selected.any():
         classes = tuple(replace(each, fdr=task.fdr) for each in classes)
     group = np.full(graph.n_nodes, None, dtype=object)

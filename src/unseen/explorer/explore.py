@@ -35,6 +35,7 @@ def explore(
     random: int = 0,
     n_classes: int | None = None,
     names: Mapping[str, str] | None = None,
+    encoder: Any = None,
     fdr: float = 0.1,
     rates: Literal["same", "differ"] = "same",
     random_state: RandomState = 0,
@@ -60,8 +61,8 @@ def explore(
         Type of nodes to look at, as for :func:`unseen.discover`; the others can be shown on the page too.
     budget, random : int
         Number of nodes to suggest, and of random ones to add, as for :func:`unseen.suggest`.
-    n_classes, names : optional
-        Number and names of missing classes, as for :func:`unseen.discover`.
+    n_classes, names, encoder : optional
+        Number and names of missing classes, and what their words mean, as for :func:`unseen.discover`.
     fdr, rates
         Error rate of the list of selected nodes, and how classes were labelled, as for :func:`unseen.discover`.
     random_state : None, int or Generator
@@ -123,6 +124,7 @@ def explore(
         method=embedding or method,
         n_classes=n_classes,
         names=names,
+        encoder=encoder,
         fdr=fdr,
         rates=rates,
         random_state=rng,
