@@ -8,15 +8,38 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 
+import unseen
 from unseen.data.spill import Database
 from unseen.errors import InputError, OutputError, UnsupportedError, install_hint
 
 LONG = "create table x as select count(*) from range(100000000) a, range(1000) b where (a.range * b.range) % 7 = 3"
+
+
+@pytest.mark.parametrize("symmetrize", ["max", "sum"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_edges_beyond_the_memory_give_the_same_graph(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, symmetrize: Any, weights: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"n{a},n{b}" + f",{a % 4}" * weights for a, b in rng.integers(0, 300, (3000, 2))]
+    path = tmp_path / "edges.csv"
+    path.write_text("\n".join(["src,dst" + ",weight" * weights, *rows]) + "\n")
+    whole = unseen.read(path, symmetrize=symmetrize)
+    with caplog.at_level("INFO", logger="unseen"):
+        spilled = unseen.read(path, symmetrize=symmetrize, max_memory="200kB")
+    assert "sorted on disk" in caplog.text
+    assert spilled.report == whole.report
+    assert spilled.graph.node_ids.tolist() == whole.graph.node_ids.tolist()
+    assert (spilled.graph.adjacency != whole.graph.adjacency).nnz == 0
+    with pytest.raises(InputError, match="is listed more than once"):
+        unseen.read(path, symmetrize="error", max_memory="200kB")
 
 
 @pytest.mark.slow

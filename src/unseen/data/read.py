@@ -82,7 +82,8 @@ def read(
         What replaces missing numbers among the features: the median of their column, 0, or an error.
     max_memory : int or str, optional
         Memory that the content of one file may take, in bytes or as a text such as ``8GB``. By default 1,000 times the
-        size of the file plus 256 MB, and at most half of the free memory.
+        size of the file plus 256 MB, and at most half of the free memory. Edges without types, directions and signs
+        that need more are sorted on disk (extra `scale`).
     text : path or table, optional
         ``node, text``: words that several nodes share become features, weighted by scikit-learn's `TfidfVectorizer`.
     encoder : object, optional

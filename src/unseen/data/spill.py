@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from unseen.data.build import Report, infinite_sum, repeated_pair
 from unseen.data.ids import Numbering
@@ -261,3 +262,15 @@ class SortedRows:
         kind = np.int64 if name == "columns" else np.float64
         for start in range(first, last, ENTRIES):
             yield np.fromfile(self._folder / name, kind, min(ENTRIES, last - start), offset=8 * start)
+
+    def matrix(self) -> sp.csr_array:
+        """Return the rows as a matrix in memory."""
+        n, entries = len(self.ends) - 1, int(self.ends[-1])
+        indices = np.empty(entries, dtype=np.int32 if max(n, entries) < 2**31 else np.int64)
+        values = np.empty(entries)
+        for name, target in (("columns", indices), ("weights", values)):
+            at = 0
+            for piece in self.read(name, 0, entries):
+                target[at : at + len(piece)] = piece
+                at += len(piece)
+        return sp.csr_array((values, indices, self.ends.astype(indices.dtype)), shape=(n, n))
