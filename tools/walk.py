@@ -4,13 +4,14 @@
     python tools/walk.py --src OTHER/src  the same of another checkout
     python tools/walk.py --files          the files that each phase touches
 
-Only functions of `unseen` count; list comprehensions and other anonymous code do not. A hop is a call from one
-file to another. The phases of a command are reading (until the data are there) and work.
+Only functions of `unseen` count; modules, class bodies, list comprehensions and other anonymous code do not. A hop is a
+call from one file to another. The phases of a command are its start, reading (`unseen.read`), and work.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 import subprocess
@@ -20,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-PHASES = ("read", "work")
+PHASES = ("start", "read", "work")
 
 COMMANDS = {
     "embed": ["edges.csv", "--labels", "labels.csv", "-o", "embedding.csv", "--seed", "0"],
@@ -55,10 +56,11 @@ def trace(command: str) -> list[dict[str, Any]]:
     def profile(frame: FrameType, event: str, _: object) -> None:
         nonlocal phase
         code = frame.f_code
-        if not code.co_filename.startswith(root) or code.co_name.startswith("<"):
+        is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")
+        if not is_function or not code.co_filename.startswith(root):
             return
-        if event == "return" and code.co_name == "read" and code.co_filename.endswith("/data/read.py"):
-            phase = PHASES[1]
+        if code.co_name == "read" and code.co_filename.endswith("/data/read.py"):
+            phase = "work" if event == "return" else "read"
         if event != "call":
             return
         counts[phase]["calls"] += 1

@@ -2,8 +2,8 @@
 Are the probabilities right?
 ============================
 
-Among nodes with a probability of about 0.8, about 80 % should be of a new class. The leave-one-class-out test measures it on the
-classes that it hides.
+Among nodes with a probability of about 0.8, about 80 % should be of a new class. The leave-one-class-out
+test measures it on the classes that it hides.
 """
 
 import matplotlib.pyplot as plt
