@@ -26,7 +26,7 @@ IN_PAPER: dict[Kind, tuple[str, ...]] = {
     "data set": (
         "citeseer", "cora", "wiki", "ppi", "blogcatalog", "photo", "coauthor-cs", "hgb-dblp", "hgb-acm", "fin-ynet",
     ),
-    "folder layout": ("hgb", "ogb"),
+    "folder layout": ("authors", "hgb", "ogb"),
 }  # fmt: skip
 """What the distribution of the paper's experiments adds, in the order of lists."""
 

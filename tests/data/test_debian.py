@@ -189,9 +189,9 @@ def test_checksum_counts_and_ids_of_the_bundled_graph_agree():
     assert hashlib.sha256(content).hexdigest() == DEBIAN_SHA256
     data = unseen.load_dataset("debian")
     graph, labels = data.graph, data.labels
-    assert (graph.n_nodes, graph.n_edges) == (DEBIAN_COUNTS.nodes, DEBIAN_COUNTS.edges) == (4852, 6928)
-    assert graph.features.shape == (4852, DEBIAN_COUNTS.features)
-    assert len(labels.classes) == DEBIAN_COUNTS.classes == 12
+    assert (graph.n_nodes, graph.n_edges) == (DEBIAN_COUNTS["nodes"], DEBIAN_COUNTS["edges"]) == (4852, 6928)
+    assert graph.features.shape == (4852, DEBIAN_COUNTS["features"])
+    assert len(labels.classes) == DEBIAN_COUNTS["classes"] == 12
     assert labels.classes == tuple(sorted(labels.classes))
     ids = graph.node_ids.tolist()
     assert ids == sorted(set(ids))
@@ -223,7 +223,7 @@ def test_data_card_tells_the_same_numbers():
     assert DEBIAN_SHA256 in card
     assert f"({len(DEBIAN_FILE.read_bytes()):,} bytes)" in card
     for count, what in (
-        (DEBIAN_COUNTS.nodes, "packages"), (DEBIAN_COUNTS.edges, ""), (DEBIAN_COUNTS.features, "binary words")
+        (DEBIAN_COUNTS["nodes"], "packages"), (DEBIAN_COUNTS["edges"], ""), (DEBIAN_COUNTS["features"], "binary words")
     ):  # fmt: skip
         assert f"{count:,} {what}" in card or f"{count:,}, " in card
     shown = dict(re.findall(r"\b([a-z]+) (\d+)(?=[, ])", card))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from unseen.data.datasets import Counts
 from unseen_paper.data import published
+from unseen_paper.data.folders import Counts
 from unseen_paper.data.published import ENTRIES, Entry, PublishedFile
 
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -16,7 +16,8 @@ import pooch
 import pytest
 
 import unseen
-from unseen.data.datasets import Counts, dataset_counts, read_folder
+from unseen.data.datasets import dataset_counts
+from unseen_paper.data.folders import Counts, read_folder
 from unseen_paper.data.published import ENTRIES
 
 PAPER_GRAPHS = {name: ENTRIES[name] for name in ("citeseer", "cora", "wiki", "ppi", "blogcatalog")}

@@ -1,6 +1,6 @@
 """Data sets by name: the bundled graph, folders of the user's, and what other distributions add.
 
-Folders in the authors' format come in through :func:`unseen.read`, like any other file.
+The distribution `unseen-paper` has the paper's graphs, and names folders in its authors' format.
 """
 
 from __future__ import annotations
@@ -10,29 +10,23 @@ import hashlib
 import io
 import json
 import os
-import re
-import zipfile
-import zlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from unseen.data.sources import FEATURE_FILE, GRAPH_FILE, GROUP_FILE
+from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.errors import DatasetError, logger, unknown_name
 from unseen.graph import Graph
-from unseen.ids import IdArray, Value
+from unseen.ids import Value
 from unseen.labels import Labels
 from unseen.plugins import IN_PAPER, find_plugins, load_plugin
 
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
-_COUNTED = ("nodes", "edges", "classes")
-_NUMBER = re.compile("0|[1-9][0-9]{0,17}")  # as numbers are written; what fits into 64 bits
+_COUNTED = ("nodes", "edges", "classes", "features")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,39 +58,9 @@ class Dataset(Value):
         return f"Dataset({self.name!r}, {self.graph}, {self.labels})"
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What a data set has to count: nodes, edges as listed in its source, classes, feature columns.
-
-    Edges are None where a data set has another number every year.
-    """
-
-    nodes: int
-    edges: int | None
-    classes: int
-    features: int
-
-    @property
-    def files(self) -> list[str]:
-        """Files that a folder of such a data set must have."""
-        return [GRAPH_FILE, GROUP_FILE, *([FEATURE_FILE] if self.features else [])]
-
-    def require(self, counted: Counts, name: str, where: str) -> None:
-        """Raise a `DatasetError` that says which numbers of `counted` differ from these."""
-        known, found = asdict(self), asdict(counted)
-        odd = [name for name, number in known.items() if number not in (None, found[name])]
-        wrong = [f"{found[name]} {name} in place of {known[name]}" for name in odd]
-        if wrong:
-            msg = (
-                f"the data set {name!r} in {where} has {', '.join(wrong)}: it is damaged or another data set "
-                "of that name; remove it, or put the right one in its place"
-            )
-            raise DatasetError(msg)
-
-
 DEBIAN_FILE = Path(__file__).with_name("debian.npz")
 DEBIAN_SHA256 = "1fe3a7bde3dc075e45c5fa48206392852f748f7be954fce471d794fe2ce5ad80"
-DEBIAN_COUNTS = Counts(nodes=4852, edges=6928, classes=12, features=1659)
+DEBIAN_COUNTS: dict[str, int | None] = {"nodes": 4852, "edges": 6928, "classes": 12, "features": 1659}
 
 
 def dataset_names(data_dir: str | PathLike[str] | None = None) -> tuple[str, ...]:
@@ -134,12 +98,14 @@ def dataset_counts(name: str) -> dict[str, int | None]:
     {'nodes': 4852, 'edges': 6928, 'classes': 12, 'features': 1659}
     """
     if name == "debian":
-        return asdict(DEBIAN_COUNTS)
-    base = name.partition(":")[0]
+        return dict(DEBIAN_COUNTS)
+    base, parent, meta = name.partition(":")[0], user_folder(None), {}
     if base in find_plugins("data set"):
-        return asdict(load_plugin("data set", base).dataset_counts(name))
-    parent = user_folder(None)
-    return dict.fromkeys(asdict(DEBIAN_COUNTS)) if parent is None else stated_counts(parent / name)
+        meta = load_plugin("data set", base).dataset_counts(name)
+    elif parent is not None:
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            meta = dict(json.loads((parent / name / "meta.json").read_bytes()))
+    return {key: meta[key] if isinstance(meta.get(key), int) else None for key in _COUNTED}
 
 
 def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> Dataset:
@@ -180,7 +146,7 @@ def load_dataset(name: str, *, data_dir: str | PathLike[str] | None = None) -> D
     if base in find_plugins("data set"):
         return cast(Dataset, load_plugin("data set", base).load_dataset(name, data_dir))
     if name in dataset_names(data_dir) and parent is not None:
-        return read_folder(parent / name)
+        return cast(Dataset, load_plugin("folder layout", "authors")(parent / name))
     load_plugin("data set", base)  # the error says how to install it
     raise unknown_name("data set", name, dataset_names(data_dir))
 
@@ -199,107 +165,12 @@ def load_debian(path: Path = DEBIAN_FILE) -> Dataset:
         nodes, words, sections = (_lines(arrays[key]) for key in ("nodes", "words", "sections"))
         src, dst, section = arrays["src"], arrays["dst"], arrays["section"]
         word_counts, word_columns = arrays["word_counts"], arrays["word_columns"]
-    DEBIAN_COUNTS.require(Counts(len(nodes), len(src), len(sections), len(words)), "debian", str(path))
     indptr = np.r_[0, np.cumsum(word_counts, dtype=np.int64)]
     ones = np.ones(len(word_columns), dtype=np.float32)
     features = sp.csr_array((ones, word_columns.astype(np.int64), indptr), shape=(len(nodes), len(words)))
     graph = Graph(unweighted_adjacency(src, dst, len(nodes)), features, nodes, tuple(words))  # type: ignore[arg-type]
     labels = Labels.from_values([sections[k] for k in section], graph.node_ids, classes=sections)
     return Dataset("debian", graph, labels)
-
-
-def read_folder(folder: Path, counts: Counts | None = None) -> Dataset:
-    """Return the data set of a folder in the authors' format, once its counts are right.
-
-    Its files are read by :func:`unseen.read`. Nodes and classes that are called 0, 1, 2, ... come in that order.
-
-    Parameters
-    ----------
-    folder : Path
-        With ``graph.txt`` and ``group.txt``; ``features.npz``, ``feature_names.txt`` (a name per line) and
-        ``meta.json`` (``class_names`` and counts) where there are any.
-    counts : Counts, optional
-        What the data set is known to count; else what ``meta.json`` says.
-    """
-    from unseen.data.read import read
-
-    name, words, features = folder.name, folder / "feature_names.txt", folder / FEATURE_FILE
-    required = (GRAPH_FILE, GROUP_FILE) if counts is None else counts.files
-    missing = [file for file in required if not (folder / file).is_file()]
-    if missing:
-        msg = f"the data set {name!r} in {folder} lacks {' and '.join(missing)}; put the file there"
-        raise DatasetError(msg)
-    has_features = features.is_file() and (counts is None or counts.features > 0)
-    rows_from = features if has_features else None
-    try:
-        meta = _read_meta(folder / "meta.json")
-        feature_names = tuple(words.read_text(encoding="utf-8").splitlines()) if words.is_file() else None
-        data = read(folder / GRAPH_FILE, None, rows_from, folder / GROUP_FILE, header=False)
-    except (OSError, ValueError) as error:
-        msg = f"the data set {name!r} in {folder} cannot be read: {error}"
-        raise DatasetError(msg) from error
-    graph, labels, class_names = data.graph, cast(Labels, data.labels), meta.get("class_names")
-    stated = _counts_of(meta) if counts is None else asdict(counts)
-    n, rows, ids = _by_number(graph.node_ids, stated.get("nodes"))
-    n_classes = stated.get("classes", None if class_names is None else len(class_names))
-    c, columns, classes = _by_number(labels.classes, n_classes)
-    if counts is None:  # the last nodes and classes may have no line of their own
-        n, c = max(n, rows.shape[0]), max(c, columns.shape[0])
-    width = 0 if graph.features is None else graph.features.shape[1]
-    counted = Counts(n, graph.n_edges + data.report.repeats, c, width)
-    replace(counted, **stated).require(counted, name, str(folder))
-    if class_names is not None and len(class_names) != c:
-        msg = f"{folder / 'meta.json'} has {len(class_names)} class names, but there are {c} classes"
-        raise DatasetError(msg)
-    if feature_names is not None and len(feature_names) != width:
-        msg = (
-            f"{words} has {len(feature_names)} lines, but there are {width} features; one per line is needed"
-        )
-        raise DatasetError(msg)
-    values = None if graph.features is None else sp.csr_array(rows @ graph.features).astype(np.float32)
-    graph = Graph(rows @ graph.adjacency @ rows.T, values, ids, feature_names or graph.feature_names)
-    classes = classes or class_names or map(str, range(c))
-    return Dataset(name, graph, Labels(rows @ labels.indicator @ columns.T, tuple(classes), graph.node_ids))
-
-
-def _by_number(names: Sequence[str] | IdArray, stated: int | None) -> tuple[int, sp.csr_array, Any]:
-    """Return how many there are, the matrix that brings them into order, and their names.
-
-    If they are called 0 ... n - 1, that is their order, and None stands for the names; `stated` is n if it is known.
-    """
-    numbers = np.array([int(name) for name in names if _NUMBER.fullmatch(str(name))], dtype=np.int64)
-    n, top = stated or len(names), int(numbers.max(initial=-1)) + 1
-    if len(numbers) < len(names) or top > n:
-        count = len(names) if len(numbers) < len(names) or stated is None else top
-        return count, sp.eye_array(len(names), format="csr"), names
-    ones = np.ones(len(names), dtype=np.float32)
-    return top, sp.csr_array((ones, (numbers, np.arange(len(names)))), shape=(n, len(names))), None
-
-
-def stated_counts(folder: Path) -> dict[str, int | None]:
-    """Return what a folder says of itself, without reading it: None where it says nothing."""
-    counts: dict[str, int | None] = dict.fromkeys((*_COUNTED, "features"))
-    with contextlib.suppress(OSError, ValueError):
-        counts |= _counts_of(_read_meta(folder / "meta.json"))
-    if not (folder / FEATURE_FILE).is_file():
-        return counts | {"features": 0}
-    with contextlib.suppress(*_UNREADABLE), np.load(folder / FEATURE_FILE, allow_pickle=False) as arrays:
-        counts["features"] = int(arrays["shape"][1])
-    return counts
-
-
-def _counts_of(meta: dict[str, Any]) -> dict[str, int]:
-    return {key: meta[key] for key in _COUNTED if isinstance(meta.get(key), int)}
-
-
-def _read_meta(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(content, dict) or not isinstance(content.get("class_names"), list | None):
-        msg = f"{path.name} must hold an object whose class_names is a list or null"
-        raise ValueError(msg)
-    return content
 
 
 def unweighted_adjacency(src: npt.ArrayLike, dst: npt.ArrayLike, n: int) -> sp.csr_array:

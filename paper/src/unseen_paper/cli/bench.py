@@ -47,9 +47,7 @@ def bench(
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(
-            help="Which methods, or tables of relations, separated by commas; all if not given."
-        ),
+        typer.Option(help="Which methods, or tables of relations, separated by commas; all if not given."),
     ] = None,
     epochs: options.Epochs = None,
     before: Annotated[

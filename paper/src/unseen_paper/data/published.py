@@ -29,13 +29,14 @@ import json
 import os
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from unseen.data.datasets import Counts, Dataset, read_folder, user_folder
+from unseen.data.datasets import Dataset, user_folder
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE
 from unseen.errors import DatasetError, InputError, logger
+from unseen_paper.data.folders import Counts, read_folder
 
 PUBLIC_BASE = "https://raw.githubusercontent.com"
 TIMEOUT, RETRIES = 20.0, 2
@@ -110,9 +111,9 @@ def load_dataset(name: str, data_dir: str | os.PathLike[str] | None = None) -> D
     return convert_published(entry, find_contents(entry, folders))
 
 
-def dataset_counts(name: str) -> Counts:
+def dataset_counts(name: str) -> dict[str, int | None]:
     """Return the published counts of a data set; of one with a graph for each year, those of the first."""
-    return next(each.counts for key, each in ENTRIES.items() if name in (key, key.partition(":")[0]))
+    return next(asdict(each.counts) for key, each in ENTRIES.items() if name in (key, key.partition(":")[0]))
 
 
 def _find_entry(name: str) -> Entry:
