@@ -28,7 +28,7 @@ BYTES_PER_SECOND = 100e9 / 8
 
 @dataclass(frozen=True)
 class Measured:
-    """A fit of `unseen bench scale` or `outofcore`, one thread: peak memory in MB and processor seconds."""
+    """A fit of `unseen reproduce scalability` or `bench outofcore`, one thread: peak MB and processor seconds."""
 
     method: str
     features: str

@@ -118,7 +118,12 @@ def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
 def test_the_estimate_of_memory_is_near_the_truth(n: int, method: str, params: dict[str, Any]) -> None:
     steps = "epochs" if method.startswith("rect") else "max_iter"
     found = measure(
-        "unseen_paper.bench.scale", "fit", name=method, n=n, params={**params, steps: 1}, steps=steps
+        "unseen_paper.experiments.scalability",
+        "fit",
+        name=method,
+        n=n,
+        params={**params, steps: 1},
+        steps=steps,
     )
     sizes = sizes_of(unseen.make_method(method, **params, **{steps: 1}), n, 4 * n)
     told = estimate(method_class(method), sizes)

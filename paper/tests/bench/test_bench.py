@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen_paper.bench import isolated, outofcore, rect, scale
-from unseen_paper.bench.report import Table, machine
+from unseen_paper.bench import isolated, outofcore, rect
+from unseen_paper.bench.report import machine
 from unseen_paper.dense import rect as dense_rect
 
 
@@ -32,39 +32,13 @@ def test_a_measurement_that_fails_says_which():
         isolated.measure("unseen_paper.bench.isolated", "nothing", wrong=1)
 
 
-def test_the_scale_benchmark_leaves_out_what_is_too_large_and_knows_its_methods(monkeypatch):
-    asked = []
-
-    def fake(*_, **arguments):
-        asked.append(arguments["n"])
-        return isolated.Measured(1.0, 2.0, 1.0, {"neighbour_seconds": None}, 1.0)
-
-    monkeypatch.setattr(scale, "measure", fake)
-    limited = [scale.Contestant("rect-n", {}, 100)]
-    assert len(scale.run(sizes=(60, 120), contestants=limited, parts=False)[0].rows) == 1
-    assert asked == [60]
-    with pytest.raises(unseen.InputError, match=r"unknown method of the scalability test 'rsdn'.*'rsdne'"):
-        scale.run(methods=["rsdn"])
-
-
-def test_the_scale_benchmark_goes_on_where_arrays_must_lie_on_disk(monkeypatch):
-    found = isolated.Measured(1.0, 2.0, 1.0, {"neighbour_seconds": None, "own": 1.5}, 1.0)
-    inside, on_disk = [], []
-    monkeypatch.setattr(scale, "measure", lambda *_, **job: inside.append(job["n"]) or found)
-    monkeypatch.setattr(outofcore, "measure", lambda *_, **job: on_disk.append(job) or found)
-    tables = scale.run(sizes=(1000, 1_000_000, 10_000_000), methods=["rect-n"], parts=False)
-    assert inside == [1000, 1_000_000]
-    assert [(job["n"], job["on_disk"]) for job in on_disk] == [
-        (1_000_000, False),
-        (1_000_000, True),
-        (10_000_000, True),
-    ]
-    assert [row[:2] for row in tables[1].rows][-1] == ("10,000,000", "half on disk")
-    assert len(scale.run(sizes=(1000,), methods=["rect-n"], parts=False)) == 1
-
-
-def test_growth_of_a_quadratic_method_is_two():
-    assert scale._exponent((10, 3.0), (100, 300.0)) == pytest.approx(2.0)
+def test_arrays_of_large_graphs_are_measured_on_disk_only(monkeypatch):
+    found = isolated.Measured(1.0, 2.0, 1.0, {"own": 1.5}, 1.0)
+    jobs = []
+    monkeypatch.setattr(outofcore, "measure", lambda *_, **job: jobs.append(job) or found)
+    (table,) = outofcore.run()
+    assert [(job["n"], job["on_disk"]) for job in jobs] == [(10**6, False), (10**6, True), (10**7, True)]
+    assert table.rows[-1][:2] == ("10,000,000", "half on disk")
 
 
 def test_ratios_are_paired(monkeypatch):
@@ -93,7 +67,5 @@ def test_the_dense_halves_make_the_dense_whole():
     np.testing.assert_allclose(np.linalg.norm(vectors[:, :5], axis=1), 1, atol=1e-5)
 
 
-def test_tables_are_markdown_and_the_machine_is_named():
-    text = Table("t", ("a", "b"), [("1", "2")], ("a note",)).markdown()
-    assert text.splitlines() == ["**t**", "", "| a | b |", "|---|---|", "| 1 | 2 |", "", "a note"]
+def test_the_machine_is_named():
     assert "torch" in machine()

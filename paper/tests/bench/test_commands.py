@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import unseen
 from unseen.cli.app import run
-from unseen_paper.bench import classifier, isolated, rect, rsdne, scale
+from unseen_paper.bench import isolated, rect, rsdne
 
 
 @pytest.fixture
@@ -17,13 +15,12 @@ def bench(monkeypatch, capsys):
     small = unseen.planted_partition(80, 3, random_state=0)
 
     def here(module, function, **arguments):
-        job = getattr({"rect": rect, "rsdne": rsdne, "scale": scale}[module.rpartition(".")[2]], function)
+        job = getattr({"rect": rect, "rsdne": rsdne}[module.rpartition(".")[2]], function)
         return isolated.Measured(0.5, 200.0, 100.0, job(**arguments)(), 0.7)
 
-    for module in (rect, rsdne, scale):
+    for module in (rect, rsdne):
         monkeypatch.setattr(module, "measure", here)
     monkeypatch.setattr(unseen, "load_dataset", lambda _: small)
-    monkeypatch.setattr(classifier, "load_dataset", lambda _: small)
 
     def call(*words: str) -> str:
         code = run(["bench", *words, "-q"])
@@ -47,25 +44,6 @@ def test_bench_rsdne(bench):
     out = bench("rsdne", "--repeats", "1", "--format", "markdown")
     assert "| a round of gradient descent |" in out
     assert "to J = " in out
-
-
-@pytest.mark.slow
-def test_bench_scale(bench, monkeypatch):
-    params = {contestant.name: {"n_components": 8} for contestant in scale.CONTESTANTS}
-    small = [scale.Contestant(c.name, params[c.name], steps=c.steps) for c in scale.CONTESTANTS]
-    monkeypatch.setitem(scale.run.__kwdefaults__, "contestants", small)
-    found = json.loads(bench("scale", "--sizes", "60,90", "--epochs", "1", "--json"))
-    rows = found["tables"][0]["rows"]
-    assert [row["method"] for row in rows[::2]] == [c.name for c in scale.CONTESTANTS]
-    assert rows[1]["growth exponent"] == "0.00"
-    assert [row["of it neighbours"] != "" for row in rows[::2]] == [False, False, False, True, True]
-    assert found["tables"][1]["title"] == "RECT-N, 90 nodes, d = 200, 1 epochs"
-
-
-def test_bench_classifier(bench, monkeypatch):
-    monkeypatch.setitem(classifier.run.__kwdefaults__, "columns", 8)
-    out = bench("classifier")
-    assert "one fit of all classes" in out
 
 
 def test_a_benchmark_refuses_what_it_does_not_take(capsys):

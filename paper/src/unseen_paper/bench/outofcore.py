@@ -92,14 +92,3 @@ def watched(every: float = 0.1) -> Iterator[list[float]]:
 def _own_megabytes() -> float:
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("RssAnon")).split()[1]) * 1024 / 1e6
-
-
-def cut(path: str, memory: int, parts: int = 4) -> Callable[[], int]:
-    """Prepare the partition of an edge file with so much memory."""
-    from unseen.engine.partition import partition
-
-    def work() -> int:
-        with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
-            return partition(path, Path(folder) / "parts", parts=parts, memory=memory).n_nodes
-
-    return work

@@ -12,35 +12,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table; all cells are text.
-
-    Examples
-    --------
-    >>> print(Table("times", ("n", "seconds"), [("10", "0.5")]).markdown())
-    **times**
-    <BLANKLINE>
-    | n | seconds |
-    |---|---|
-    | 10 | 0.5 |
-    """
+    """A titled table; all cells are text."""
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = field(default_factory=tuple)
-
-    def markdown(self) -> str:
-        """Return the table as the documentation holds it."""
-        lines = [
-            f"**{self.title}**",
-            "",
-            "| " + " | ".join(self.header) + " |",
-            "|" + "---|" * len(self.header),
-        ]
-        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
-        for note in self.notes:
-            lines += ["", note]
-        return "\n".join(lines)
 
 
 def machine() -> str:

@@ -18,17 +18,14 @@ from unseen_paper.report.tables import render
 BENCHMARKS = {
     "rect": "RECT against a dense implementation and PyTorch Geometric's RECT_L",
     "default": "the default method beside others on eleven graphs, kept in the folder --out names",
-    "relations": "graphs with types, directions and signs, kept in the folder --out names",
+    "relations": "graphs with several types of nodes, kept in the folder --out names",
     "plus": "RECT+ beside RECT: processor time",
     "peers": "what a user would pick instead, each in an environment of its own below the folder --out names",
     "planted": "the default method on planted graphs of growing size: time, memory, F1",
     "rsdne": "RSDNE against a dense implementation",
-    "scale": "time and memory against the number of nodes, the paper's scalability test",
     "outofcore": "RECT-N with and without arrays on disk, up to ten million nodes",
     "ranks": "one, two and four processes: the same vectors, memory of each, rows sent",
     "kill": "two processes, one of them killed at a random moment, twenty times",
-    "classifier": "all one-versus-rest problems at once against LinearSVC",
-    "versions": "processor time beside another version, whose Python --before names",
     "discovery": "nine graphs, a third of the classes hidden; kept in discovery.csv, so that it can be taken up again",
     "guarantees": "error rates of discovery beside the truth; kept in guarantees.csv, so that it can be taken up again",
     "certificate": "how often the certificate of random answers is wrong, and labelling until it is given",
@@ -43,7 +40,7 @@ def bench(
     *,
     repeats: Annotated[int | None, typer.Option(help="How often each side is timed.", min=1)] = None,
     sizes: Annotated[
-        str | None, typer.Option(help="Numbers of nodes, separated by commas (scale, planted).")
+        str | None, typer.Option(help="Numbers of nodes, separated by commas (planted, outofcore).")
     ] = None,
     methods: Annotated[
         str | None,
@@ -51,7 +48,7 @@ def bench(
     ] = None,
     epochs: options.Epochs = None,
     before: Annotated[
-        str | None, typer.Option(help="Python of the environment with the other version (versions, default).")
+        str | None, typer.Option(help="Python of the environment with the other version (default).")
     ] = None,
     out: Annotated[
         str | None,

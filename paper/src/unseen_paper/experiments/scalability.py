@@ -1,24 +1,45 @@
 """Training time against the number of nodes, on the paper's random graphs (its figure of scalability).
 
-The graphs and the timing are those of ``unseen bench scale``: n nodes, 2n edges, identity features, one label, a tenth
-of the nodes labelled; every fit in a process of its own, after a warm-up, without imports and preparation. On the
-processor, `seconds` are those of all its threads, which other work on the machine disturbs less; on a GPU they are
-those of the clock.
+n nodes, 2n edges, identity features, one label, a tenth of the nodes labelled, no class hidden. Every fit is in a
+process of its own, after a warm-up, without imports and preparation. On the processor, `seconds` are those of all its
+threads, which other work on the machine disturbs less; on a GPU they are those of the clock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import unseen
 from unseen.errors import InputError, UnseenError, logger, unknown_name
 from unseen.methods.registry import method_class
 from unseen_paper.bench.isolated import measure
-from unseen_paper.bench.scale import CONTESTANTS, ROUNDS
 from unseen_paper.csv_files import read_csv, write_csv
 
+ROUNDS = 10
+"""Rounds of RSDNE at every size: it would stop by itself after more or fewer, which says nothing of growth."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method of the table and its parameters; `steps` is the one that says how long it works."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    steps: str = "epochs"
+
+
+CONTESTANTS: tuple[Contestant, ...] = (
+    Contestant("rect-n", {"n_components": 200, "features": "identity"}),
+    Contestant("rect", {"n_components": 400, "features": "identity"}),
+    Contestant("rect-dw", {"n_components": 400, "features": "identity"}),
+    Contestant("rsdne", {"n_components": 200, "tol": 0.0}, steps="max_iter"),
+    Contestant("rsdne-light", {"n_components": 200, "tol": 0.0}, steps="max_iter"),
+)
 METHODS = ("rsdne", "rsdne-light", "rect", "rect-dw")
 SIZES = (1_000, 3_000, 10_000, 100_000)
 EPOCHS = 100
@@ -83,7 +104,7 @@ def _measured(n: int, name: str, device: str) -> Row:
     params = {**contestant.params, contestant.steps: EPOCHS if contestant.steps == "epochs" else ROUNDS}
     if "device" in method_class(name)().get_params():
         params["device"] = device
-    cost = measure("unseen_paper.bench.scale", "fit", name=name, n=n, params=params, steps=contestant.steps)
+    cost = measure(__name__, "fit", name=name, n=n, params=params, steps=contestant.steps)
     return _row(
         n,
         name,
@@ -92,6 +113,22 @@ def _measured(n: int, name: str, device: str) -> Row:
         megabytes=round(cost.megabytes),
         steps=params[contestant.steps],
     )
+
+
+def fit(name: str, n: int, params: dict[str, Any], steps: str = "epochs") -> Callable[[], None]:
+    """Prepare a method on the test's graph."""
+    graph = unseen.random_graph(n, random_state=0)
+    labelled = np.random.default_rng(0).random(n) < 0.1
+    labels = unseen.Labels.from_values(np.where(labelled, 0, -1).tolist(), graph.node_ids)
+    method = unseen.make_method(name, **params, random_state=0)
+    unseen.make_method(name, **{**params, steps: 1}, random_state=0).fit(
+        unseen.random_graph(500, random_state=0), np.zeros(500, dtype=int)
+    )  # warm up
+
+    def work() -> None:
+        method.fit(graph, labels)
+
+    return work
 
 
 def _row(

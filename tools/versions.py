@@ -1,4 +1,4 @@
-"""Two versions side by side, the other one in an environment of its own: `unseen bench versions --before PYTHON`.
+"""Two versions side by side, the other one in an environment of its own: ``python tools/versions.py --before PYTHON``.
 
 Every task is run by both in turn, one thread each, and the medians of their processor seconds are compared. A task is
 a script that uses public names only. Parts that are timed alone leave out the imports and the reading of data; whole
@@ -7,6 +7,7 @@ commands have everything in them.
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -15,9 +16,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-
-from unseen.errors import InputError, UnseenError
-from unseen_paper.bench.report import Table
 
 _TIMED = """
 import time, sys, unseen
@@ -69,26 +67,28 @@ COMMANDS = {
 """Whole commands, imports included."""
 
 
-def run(*, before: str | None = None, repeats: int = 5, methods: list[str] | None = None) -> list[Table]:
-    """Return medians of processor seconds before and after, and their ratio; `methods` keeps some of the tasks."""
-    if before is None:
-        msg = "give the Python of an environment that has the other version: unseen bench versions --before PYTHON"
-        raise InputError(msg)
-    sides = (before, sys.executable)
-    tasks = [name for name in (*PARTS, *COMMANDS) if methods is None or any(m in name for m in methods)]
+def main() -> None:
+    """Print medians of processor seconds before and after, and their ratio."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--before", required=True, help="Python of the environment with the other version")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("tasks", nargs="*", help="words of the tasks to run; all tasks if none is given")
+    asked = parser.parse_args()
+    sides = (asked.before, sys.executable)
+    versions = [_ask(python, "import unseen; print(unseen.__version__)") for python in sides]
+    print(
+        f"processor seconds of unseen {versions[0]} and {versions[1]}, medians of {asked.repeats} runs in turn\n"
+    )
+    print("| task | before | after | ratio |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         files = _files(Path(folder))
-        rows = []
-        for task in tasks:
+        for task in (*PARTS, *COMMANDS):
+            if asked.tasks and not any(word in task for word in asked.tasks):
+                continue
             # in turn, so that a busy minute meets both
-            pairs = [[_seconds(python, task, files) for python in sides] for _ in range(repeats)]
+            pairs = [[_seconds(python, task, files) for python in sides] for _ in range(asked.repeats)]
             old, new = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
-            rows.append((task, f"{old:.2f}", f"{new:.2f}", f"{new / old:.2f}"))
-    versions = [
-        _ask(python, "import unseen; print(unseen.__version__)") for python in (before, sys.executable)
-    ]
-    title = f"processor seconds of unseen {versions[0]} and {versions[1]}, medians of {repeats} runs in turn"
-    return [Table(title, ("task", "before s", "after s", "ratio"), rows)]
+            print(f"| {task} | {old:.2f} | {new:.2f} | {new / old:.2f} |", flush=True)
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -130,6 +130,9 @@ def _checked(command: list[str]) -> str:
         )
     if done.returncode:
         why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        msg = f"{command[0]} failed: {why}"
-        raise UnseenError(msg)
+        sys.exit(f"{command[0]} failed: {why}")
     return done.stdout
+
+
+if __name__ == "__main__":
+    main()
