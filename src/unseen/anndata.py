@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from unseen.data.arrays import require_safe_hdf5
-from unseen.data.columns import listed
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import MatrixBatch, Table, as_column, foreign
+from unseen.data.tables import MatrixBatch, Table, as_column, foreign, listed
 from unseen.errors import InputError, logger, need_library
 from unseen.ids import as_ids, match_ids
 

@@ -19,13 +19,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.bounds import NODE_ROWS
-from unseen.data.columns import listed
 from unseen.data.ids import texts_from_arrays
 from unseen.data.matlab import parse_mat
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import MatrixBatch, first_line, foreign
+from unseen.data.tables import MatrixBatch, first_line, foreign, listed
 from unseen.errors import InputError, need_library
 from unseen.ids import Array, IdArray, as_ids, require_unique
 

@@ -1,7 +1,8 @@
-"""What Arrow and Parquet files declare: how much memory their columns take, known before they are unpacked."""
+"""Arrow, Parquet and JSON lines: how much memory their columns take, known before they are unpacked; and readers."""
 
 from __future__ import annotations
 
+import io
 import struct
 from typing import Any
 
@@ -9,9 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from unseen.data.bounds import BASE
+from unseen.data.bounds import BASE, require_depth
 from unseen.data.ids import is_string
 from unseen.data.opened import File
+from unseen.data.options import Options
+from unseen.data.sources import JSON_LINES, Batches, Role
+from unseen.data.tables import foreign, from_arrow
+from unseen.errors import InputError
 
 _HEADER_KINDS = {2: "dictionary", 3: "record batch"}
 """Messages of Arrow that hold columns, by the number of their header."""
@@ -103,3 +108,74 @@ def parquet_rows(file: File, content: Any, facts: Any, group: int, most: int) ->
             file.require_room(longest * chunk.num_values)
         most = max(1, min(most, BASE // 4 // longest))
     return most
+
+
+def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the columns of a Parquet file, at once or in batches of rows."""
+    done = size = 0
+    with foreign(file, "Parquet"):
+        content = file.path if file.path.is_file() else file.opened()
+        with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
+            metadata = own_metadata(parquet.schema_arrow)
+            if n_bytes is None:
+                require_parquet_room(file, parquet)
+            step = 1 << 12 if n_bytes is None else _batch_rows(parquet, n_bytes)
+            for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
+                rows = parquet_rows(file, content, parquet.metadata, group, step)
+                for piece in parquet.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
+                    table = pa.Table.from_batches([piece])
+                    _require_sound(table, file.name)
+                    size += decoded_bytes(table)
+                    if n_bytes is None:
+                        file.require_room(size, done + len(piece))
+                    yield from_arrow(table, file.name, before=done, metadata=metadata)
+                    done += len(piece)
+            if not done:
+                yield from_arrow(parquet.schema_arrow.empty_table(), file.name, metadata=metadata)
+
+
+def read_arrow(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
+    """Yield the columns of a Feather file, of an Arrow file or stream, or of one JSON object a line."""
+    from pyarrow import feather
+    from pyarrow import json as lines
+
+    data = file.read()
+    with foreign(file, "JSON lines" if file.suffix in JSON_LINES else "Arrow"):
+        if file.suffix in JSON_LINES:
+            require_depth(file.name, data)
+            block = lines.ReadOptions(block_size=min(max(len(data), 1), 2**31 - 1), use_threads=False)
+            table = lines.read_json(io.BytesIO(data), read_options=block)
+        else:
+            file.require_room(*arrow_sizes(data))
+            if data.startswith((b"ARROW1", b"FEA1")):
+                table = feather.read_table(io.BytesIO(data), memory_map=False)
+            else:
+                table = pa.ipc.open_stream(data).read_all()
+        table.validate(full=True)
+        file.require_room(decoded_bytes(table), len(table))
+    yield from_arrow(table, file.name, metadata=own_metadata(table.schema))
+
+
+def _require_sound(table: pa.Table, source: str) -> None:
+    """Refuse columns whose values are none, such as text that is not UTF-8."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            what = "text that is not UTF-8" if is_string(column.type) else f"values that are no {column.type}"
+            msg = f"{source}: the column {name!r} holds {what}; write the file again"
+            raise InputError(msg) from None
+
+
+def own_metadata(schema: pa.Schema) -> dict[str, Any]:
+    """Return what we wrote into the metadata of a file of vectors, as text."""
+    own = {key: value for key, value in (schema.metadata or {}).items() if key.startswith(b"unseen.")}
+    return {key.decode("utf-8", "replace").removeprefix("unseen."): value for key, value in own.items()}
+
+
+def _batch_rows(parquet: Any, n_bytes: int) -> int:
+    """Return how many rows take about `n_bytes`; in memory a row takes more than in the file."""
+    facts = parquet.metadata
+    size = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
+    wide = max(2 * size // max(1, facts.num_rows), 16 * facts.num_columns)
+    return int(max(1, min(2**20, n_bytes // wide)))

@@ -18,13 +18,12 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from unseen.data import bounds
-from unseen.data.columns import listed
 from unseen.data.ids import is_list, is_string
 from unseen.data.names import DST, LABEL, SRC, find_ends, id_position, lower
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import as_column, foreign, from_arrow
+from unseen.data.tables import as_column, foreign, from_arrow, listed
 from unseen.errors import InputError, need_library
 
 _SQLITE = b"SQLite format 3\0"

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.columns import float_values, id_values, require_single_rows, without_missing_words
 from unseen.data.ids import id_column, is_list, is_string, joined
 from unseen.data.leaks import feature_positions
 from unseen.data.names import id_position
@@ -21,7 +20,7 @@ from unseen.data.options import Missing, Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
-from unseen.data.tables import MatrixBatch, Table
+from unseen.data.tables import MatrixBatch, Table, float_values, require_single_rows, without_missing_words
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger, show_path
 from unseen.ids import Array, Features, Ints, numbers_of
@@ -64,24 +63,17 @@ class FeatureReader(Reader[FeatureRows]):
         super().__init__(source, options, report)
         self.label_names, self.labels_too, self._quiet = self.options.label_names, False, False
 
-    def _ids(self, batch: Table | MatrixBatch) -> list[pa.Array]:
+    def _piece(self, batch: Table | MatrixBatch) -> FeatureRows:
         if isinstance(batch, MatrixBatch):
-            return [] if batch.ids is None else [id_column(batch.ids, f"ids of {batch.source}")]
-        node, _ = self._columns(batch)
-        if node is None:
-            return []
-        ids = id_values(batch, node, "node")
-        require_single_rows(ids, batch, self.role)
-        return [ids]
-
-    def _piece(self, batch: Table | MatrixBatch, ids: list[pa.Array]) -> FeatureRows:
-        own_ids = ids[0] if ids else None
-        if isinstance(batch, MatrixBatch):
+            ids = None if batch.ids is None else id_column(batch.ids, f"ids of {batch.source}")
             values, names = self._fill(self._real_matrix(batch), batch.names, batch)
-            return FeatureRows(own_ids, values, names, batch.source)
-        _, columns = self._columns(batch)
+            return FeatureRows(ids, values, names, batch.source)
+        node, columns = self._columns(batch)
+        ids = None if node is None else batch.ids(node, "node")
+        if ids is not None:
+            require_single_rows(ids, batch, self.role)
         if self.role == "features":
-            whole = None if self.in_pieces else own_ids
+            whole = None if self.in_pieces else ids
             columns = feature_positions(
                 batch, columns, whole, self.label_names, labels_too=self.labels_too, quiet=self._quiet
             )
@@ -90,7 +82,7 @@ class FeatureReader(Reader[FeatureRows]):
         if not values.shape[1] and batch.n_rows:
             msg = f"{batch.source} has no column beside ids and labels that can be a feature"
             raise InputError(msg)
-        return FeatureRows(own_ids, values, names, batch.source, batch.place, texts)
+        return FeatureRows(ids, values, names, batch.source, batch.place, texts)
 
     def _blocks(self, batch: Table, columns: list[int]) -> tuple[Any, Any, list[str] | None]:
         """Return the features of columns, their names, and the texts where one column holds some."""

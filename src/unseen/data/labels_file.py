@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from unseen.certificate import order_answers
-from unseen.data.columns import filled_cells, label_values
 from unseen.data.files import STANDARD, atomic_path
 from unseen.data.ids import id_array, is_list, is_string
 from unseen.data.labels_text import Answer, LabelText
@@ -27,7 +26,7 @@ from unseen.data.names import find_answer_columns, lower
 from unseen.data.opened import File, data_suffix, delimiter_of
 from unseen.data.options import Options
 from unseen.data.sources import Source, format_of, resolve, written_format
-from unseen.data.tables import Table
+from unseen.data.tables import Table, filled_cells, label_values
 from unseen.errors import InputError
 from unseen.ids import Ints, as_ids, match_ids
 from unseen.labels import CONFIRMED, DRAWN, GROUP, RANDOM, SCORE, STATUSES, Labels, Status

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.columns import label_values, listed
 from unseen.data.ids import is_string, joined
 from unseen.data.names import LABEL, NODE, PANDAS_INDEX, lower
-from unseen.data.tables import Table
+from unseen.data.tables import Table, label_values, listed
 from unseen.errors import InputError, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Array, Ints, Mask

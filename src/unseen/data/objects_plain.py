@@ -9,19 +9,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Number
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from unseen.data.ids import id_column
 from unseen.data.names import DST, NODE, SRC
 from unseen.data.objects import is_networkx, network_table
 from unseen.data.options import Options
 from unseen.data.sources import Role, is_pyg
-from unseen.data.tables import MatrixBatch, Table, as_column
+from unseen.data.tables import MatrixBatch, Table, as_column, first_line, from_arrow
 from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
@@ -247,3 +249,56 @@ def _has_columns(source: Mapping[Any, Any], *names: tuple[str, ...]) -> bool:
     return all(keys.intersection(each) for each in names) and all(
         isinstance(value, Iterable) and not isinstance(value, (str, bytes)) for value in source.values()
     )
+
+
+_MIXED = re.compile(r"Conversion failed for column (.*) with type object")
+
+
+def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | MatrixBatch]:
+    """Yield the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
+    if isinstance(source, (Table, MatrixBatch)):
+        yield source
+        return
+    source = collected(source) if role == "edges" else with_index(collected(source))
+    plain = read_plain(source, role, options)
+    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
+    if plain is not None:
+        yield plain
+    elif role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
+        yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
+    elif tabular:
+        yield _from_object(source, role)
+    elif role == "features" and isinstance(source, np.ndarray):
+        yield MatrixBatch("`features`", source)
+    elif role in ("edges", "features") and sp.issparse(source):
+        yield MatrixBatch(f"`{role}`", source)
+    else:
+        raise InputError(_NO_SOURCE[role].format(type(source).__name__))
+
+
+_NO_SOURCE: dict[Role, str] = {
+    "edges": "`edges` must be a path, a table with the Arrow interface, a scipy matrix, a list of pairs, an array of "
+    "them, a dict or a networkx graph, got {}; Graph.from_pyg takes PyTorch Geometric's objects",
+    "nodes": "`nodes` must be a path, a table or a sequence of ids, got {}",
+    "features": "`features` must be a path, a table with the Arrow interface or a matrix, got {}",
+    "labels": "`labels` must be a path, a table with the Arrow interface, a pandas series, a dict or a list of "
+    "(node, label), got {}; "
+    "Labels.from_values takes one value per node",
+    "vectors": "`vectors` must be a path, got {}",
+}
+
+
+def _from_object(source: Any, role: Role) -> Table:
+    try:
+        table = source if isinstance(source, pa.Table) else pa.table(source)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        mixed = _MIXED.search(str(error))
+        if mixed is not None:
+            msg = (
+                f"the column {mixed[1]!r} of `{role}` holds values of several types; make them all of one, "
+                f"e.g. strings: table[{mixed[1]!r}].astype(str)"
+            )
+            raise InputError(msg) from None
+        msg = f"`{role}` is no table that Arrow can read: {first_line(error)}"
+        raise InputError(msg) from None
+    return from_arrow(table, f"`{role}`")

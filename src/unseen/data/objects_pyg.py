@@ -10,10 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.columns import listed
 from unseen.data.options import Options
 from unseen.data.sources import Role
-from unseen.data.tables import MatrixBatch, Table, as_column
+from unseen.data.tables import MatrixBatch, Table, as_column, listed
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, default_ids

@@ -21,18 +21,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.build import Report
-from unseen.data.columns import USUAL, given_names, id_values, listed, renamed
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import Numbering
-from unseen.data.names import PANDAS_INDEX
+from unseen.data.names import DST, EDGE_TYPE, LABEL, NODE, NODE_TYPE, PANDAS_INDEX, SRC, WEIGHT
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
-from unseen.data.tables import MatrixBatch, Table, TextLayout, join_places
+from unseen.data.tables import MatrixBatch, Table, TextLayout, join_places, listed
 from unseen.errors import InputError, logger, show_path
 from unseen.ids import Features, Floats, Ints, Mask, Place, as_ids
 
 PIECE_ROWS = 1 << 21
 """Rows whose ids are numbered together: memory for more, or time to look at all known ids for fewer."""
+
+
+USUAL = {
+    "src": SRC,
+    "dst": DST,
+    "weight": WEIGHT,
+    "type": (*EDGE_TYPE, *NODE_TYPE),
+    "node": (*NODE, PANDAS_INDEX),
+    "label": LABEL,
+}
+"""What columns are usually called."""
+NOT_USED = " (not used)"
+"""Ends the name of a column that has the usual name where the user named another."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +210,7 @@ class Reader(Generic[Piece]):
         self._batch = None
         batch: Any = batches[0] if isinstance(batches[0], MatrixBatch) else Table.joined(batches)
         if self.first is not None and self.role != "edges":
-            ids = id_values(batch, 0, "node")
+            ids = batch.ids(0, "node")
             numbers = np.full(len(ids), -1) if known is None else known.find(ids)
             elsewhere = numbers[0] >= 0 or pc.index(ids[1:], ids[0]).as_py() >= 0
             alone = not known
@@ -264,7 +276,7 @@ class Reader(Generic[Piece]):
             self._choose_columns(batch)
             if self.notice:
                 logger.info("%s", self.notice)
-        piece = self._piece(batch, self._ids(batch))
+        piece = self._piece(batch)
         self._started = True
         return piece
 
@@ -310,10 +322,7 @@ class Reader(Generic[Piece]):
     def _as_table(self, matrix: MatrixBatch) -> Table | MatrixBatch:
         return matrix
 
-    def _ids(self, batch: Any) -> list[pa.Array]:
-        raise NotImplementedError
-
-    def _piece(self, batch: Any, ids: list[pa.Array]) -> Piece:
+    def _piece(self, batch: Any) -> Piece:
         raise NotImplementedError
 
 
@@ -360,3 +369,30 @@ def ignored_notice(name: str, columns: Sequence[str]) -> str:
     """Return the notice about columns that are not used, empty without any."""
     noun = "column" if len(columns) == 1 else "columns"
     return f"{show_path(name)}: ignored {noun}: {listed(columns)}" if columns else ""
+
+
+def given_names(role: Role, options: Options) -> dict[str, str]:
+    """Return the names that were given for columns of a role, by what they stand for."""
+    if role == "edges":
+        named = {"src": options.src, "dst": options.dst, "weight": options.weight}
+    else:
+        named = {"node": options.node_column, "label": options.label_column if role == "labels" else None}
+    return {usual: name for usual, name in named.items() if name}
+
+
+def renamed(table: Table, role: Role, options: Options) -> Table:
+    """Return a table whose columns have the usual names where the user gave theirs.
+
+    Another column that has the usual name is called differently then, so that it is not taken.
+    """
+    names = table.names
+    given = {usual: name for usual, name in given_names(role, options).items() if name in (names or ())}
+    if names is None or not given:
+        return table
+    own = list(names)
+    for usual, name in given.items():
+        for k, other in enumerate(own):
+            if other.strip().lower() in USUAL[usual] and names[k] != name:
+                own[k] = other + NOT_USED
+        own[names.index(name)] = usual
+    return replace(table, names=tuple(own))

@@ -5,6 +5,7 @@ A weight of 0 is no edge: the ids are nodes all the same, and the report counts 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,16 +16,8 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.columns import (
-    float_values,
-    id_values,
-    label_values,
-    listed,
-    name_values,
-)
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import id_column
-from unseen.data.labels_file import QUESTION_COLUMNS, read_answers
 from unseen.data.names import (
     ANSWERS,
     LABEL,
@@ -39,7 +32,14 @@ from unseen.data.names import (
 from unseen.data.options import Options
 from unseen.data.pieces import Edges, FeatureRows, LabelRows, NodeList, Reader
 from unseen.data.sources import Role
-from unseen.data.tables import MatrixBatch, Table
+from unseen.data.tables import (
+    MatrixBatch,
+    Table,
+    float_values,
+    label_values,
+    listed,
+    name_values,
+)
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.ids import Floats, default_ids
 from unseen.labels import MISSING_WORDS, UNLABELLED
@@ -75,12 +75,9 @@ class EdgeReader(Reader[Edges]):
 
     role: Role = "edges"
 
-    def _ids(self, table: Table) -> list[pa.Array]:
+    def _piece(self, table: Table) -> Edges:
         positions = self._positions_in(table)
-        return [id_values(table, positions[end], end) for end in ("src", "dst")]
-
-    def _piece(self, table: Table, ids: list[pa.Array]) -> Edges:
-        positions = self._positions_in(table)
+        ids = [table.ids(positions[end], end) for end in ("src", "dst")]
         types = name_values(table, positions["type"], "type") if "type" in positions else None
         weights = self._weights(table, positions)
         flags = table.columns[positions["directed"]] if "directed" in positions else None
@@ -174,13 +171,10 @@ class NodeReader(Reader[NodeList]):
         positions = {"node": int(kind == 0 and len(names) > 1) if node is None else node}
         return positions if kind in (None, positions["node"]) else {**positions, "type": kind}
 
-    def _ids(self, batch: Table) -> list[pa.Array]:
-        return [id_values(batch, self._positions_in(batch)["node"], "node")]
-
-    def _piece(self, batch: Table, ids: list[pa.Array]) -> NodeList:
-        column = self._positions_in(batch).get("type")
-        types = None if column is None else name_values(batch, column, "type")
-        return NodeList(ids[0], types, batch.place)
+    def _piece(self, batch: Table) -> NodeList:
+        positions = self._positions_in(batch)
+        types = name_values(batch, positions["type"], "type") if "type" in positions else None
+        return NodeList(batch.ids(positions["node"], "node"), types, batch.place)
 
 
 class LabelReader(Reader[LabelRows]):
@@ -193,15 +187,16 @@ class LabelReader(Reader[LabelRows]):
         names = self._batch.names
         return "" if names is None else lower(names)[self._positions(self._batch)["label"]]
 
-    def _ids(self, table: Table) -> list[pa.Array]:
-        return [id_values(table, self._positions_in(table)["node"], "node")]
-
-    def _piece(self, table: Table, ids: list[pa.Array]) -> LabelRows:
-        rows, names = label_values(table.columns[self._positions_in(table)["label"]], table.source)
+    def _piece(self, table: Table) -> LabelRows:
+        positions = self._positions_in(table)
+        ids = table.ids(positions["node"], "node")
+        rows, names = label_values(table.columns[positions["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
-        piece = self._without_missing(LabelRows(ids[0], rows, names, table.source, table.place, hint))
+        piece = self._without_missing(LabelRows(ids, rows, names, table.source, table.place, hint))
         if table.find(ANSWERS) is None:
             return piece
+        from unseen.data.labels_file import read_answers  # most files have labels only
+
         answers, replaces = read_answers(table, piece.rows)
         return replace(piece, answers=answers, replaces=replaces)
 
@@ -221,7 +216,11 @@ class LabelReader(Reader[LabelRows]):
             )
         positions = {"node": 0, "label": 1} if names is None else label_columns(names, table.is_numeric)
         own = lower(names or ())
-        known = QUESTION_COLUMNS[2:] if "unseen_probability" in own else ANSWERS
+        known: Sequence[str] = ANSWERS
+        if "unseen_probability" in own:
+            from unseen.data.labels_file import QUESTION_COLUMNS
+
+            known = QUESTION_COLUMNS[2:]
         return positions | {
             name: k for k, name in enumerate(own) if name in known and k not in positions.values()
         }
@@ -255,18 +254,19 @@ class TextReader(LabelReader):
         super().__init__(source, replace(options or Options(), label_column=None), report)
         self.label_names = (options or Options()).label_names
 
-    def _piece(self, table: Table, ids: list[pa.Array]) -> Any:
+    def _piece(self, table: Table) -> Any:
         from unseen.data.leaks import feature_positions
 
         node = self._positions_in(table)["node"]
+        ids = table.ids(node, "node")
         columns = [k for k in range(len(table.columns)) if k != node]
-        columns = feature_positions(table, columns, ids[0], self.label_names)
+        columns = feature_positions(table, columns, ids, self.label_names)
         if table.names and len(table.columns) > 2:
             names = listed([table.names[k] for k in columns])
             logger.info("%s: the text of a node consists of the columns %s", show_path(table.source), names)
         texts = [table.columns[k].to_pylist() for k in columns]
         cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]
-        return FeatureRows(ids[0], np.array(cells, dtype=object)[:, None], None, table.source)
+        return FeatureRows(ids, np.array(cells, dtype=object)[:, None], None, table.source)
 
     def _positions(self, table: Table) -> dict[str, int]:
         if len(table.columns) < 2:

@@ -107,7 +107,9 @@ FORMATS: list[Format] = [
     Format("word2vec text", (".txt", ".vec", ".emb", ".embeddings", ""), _VECTORS, _WORD2VEC),
     Format("projector pair", (".tsv",), _VECTORS, "vectors:read_pair", {"vectors": "writers:as_projector"}),
     Format("groups", (GROUP_FILE,), ("labels", "nodes"), "text:read_groups", {"labels": "writers:as_groups"}),
-    Format("Parquet", (".parquet", ".pq"), _ALL, "tables:read_parquet", _each(_ALL, "writers:as_parquet")),
+    Format(
+        "Parquet", (".parquet", ".pq"), _ALL, "arrow_sizes:read_parquet", _each(_ALL, "writers:as_parquet")
+    ),
     Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", _each(_ARRAYS, "writers:as_npz")),
     Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_numpy"),
     Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat", graph=True),
@@ -115,9 +117,13 @@ FORMATS: list[Format] = [
         "Matrix Market", (".mtx",), _ARRAYS[:2], "arrays:read_mtx", _each(_ARRAYS[:2], "writers:as_mtx"), True
     ),
     Format(
-        "Feather", (".feather", ".arrow", ".ipc"), _ALL, "tables:read_arrow", _each(_ALL, "writers:as_arrow")
+        "Feather",
+        (".feather", ".arrow", ".ipc"),
+        _ALL,
+        "arrow_sizes:read_arrow",
+        _each(_ALL, "writers:as_arrow"),
     ),
-    Format("JSON lines", JSON_LINES, _TABLES, "tables:read_arrow", _each(_TABLES, "writers:as_arrow")),
+    Format("JSON lines", JSON_LINES, _TABLES, "arrow_sizes:read_arrow", _each(_TABLES, "writers:as_arrow")),
     Format("GraphML", (".graphml",), _TABLES, *_NETWORK, graph=True),
     Format("GEXF", (".gexf",), _TABLES, *_NETWORK, graph=True),
     Format("GML", (".gml",), _TABLES, *_NETWORK, graph=True),
@@ -332,7 +338,7 @@ class Source:
     def batches(self, n_bytes: int | None = None) -> Batches:
         """Yield the content in pieces of about `n_bytes` (None: each file at once), rows in their order."""
         if not self.files:
-            from unseen.data.tables import read_object
+            from unseen.data.objects_plain import read_object
 
             yield from read_object(self._object, self._role, self._options)
             return

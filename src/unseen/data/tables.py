@@ -1,29 +1,24 @@
-"""Batches: columns or a matrix from one source, and how to say where one of their rows stands in it."""
+"""Batches: columns or a matrix from one source; their values are checked here, once, with the place of each row."""
 
 from __future__ import annotations
 
 import contextlib
-import io
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
+import pyarrow.compute as pc
 
-from unseen.data.bounds import require_depth
-from unseen.data.ids import id_column, is_list, is_string
+from unseen.data.headers import HEADER_HINT
+from unseen.data.ids import id_column, is_list, is_string, joined
 from unseen.data.names import find_name
 from unseen.data.opened import File
-from unseen.data.options import Options
-from unseen.data.sources import JSON_LINES, Batches, Role
 from unseen.errors import InputError, UnseenError
 from unseen.graph import Features
-from unseen.ids import IdArray, Place
-
-_MIXED = re.compile(r"Conversion failed for column (.*) with type object")
+from unseen.ids import Floats, IdArray, Ints, Place
+from unseen.labels import MISSING_WORDS
 
 
 @dataclass(frozen=True)
@@ -107,6 +102,10 @@ class Table:
         "'mine.dots', row 1"
         """
         return from_arrow(pa.table(dict(columns)), source)
+
+    def ids(self, index: int, what: str) -> pa.Array:
+        """Return a column of ids as Arrow strings or int64, none of them missing."""
+        return id_column(self.columns[index], what, self.place, self.source)
 
     @property
     def n_rows(self) -> int:
@@ -196,135 +195,6 @@ def _chained(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], kind)
 
 
-def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
-    """Yield the columns of a Parquet file, at once or in batches of rows."""
-    import pyarrow.parquet as pq
-
-    from unseen.data.arrow_sizes import decoded_bytes, parquet_rows, require_parquet_room
-
-    done = size = 0
-    with foreign(file, "Parquet"):
-        content = file.path if file.path.is_file() else file.opened()
-        with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
-            metadata = own_metadata(parquet.schema_arrow)
-            if n_bytes is None:
-                require_parquet_room(file, parquet)
-            step = 1 << 12 if n_bytes is None else _batch_rows(parquet, n_bytes)
-            for group in range(parquet.metadata.num_row_groups):  # over all at once it would fetch ahead
-                rows = parquet_rows(file, content, parquet.metadata, group, step)
-                for piece in parquet.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
-                    table = pa.Table.from_batches([piece])
-                    _require_sound(table, file.name)
-                    size += decoded_bytes(table)
-                    if n_bytes is None:
-                        file.require_room(size, done + len(piece))
-                    yield from_arrow(table, file.name, before=done, metadata=metadata)
-                    done += len(piece)
-            if not done:
-                yield from_arrow(parquet.schema_arrow.empty_table(), file.name, metadata=metadata)
-
-
-def read_arrow(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
-    """Yield the columns of a Feather file, of an Arrow file or stream, or of one JSON object a line."""
-    from pyarrow import feather
-    from pyarrow import json as lines
-
-    from unseen.data.arrow_sizes import arrow_sizes, decoded_bytes
-
-    data = file.read()
-    with foreign(file, "JSON lines" if file.suffix in JSON_LINES else "Arrow"):
-        if file.suffix in JSON_LINES:
-            require_depth(file.name, data)
-            block = lines.ReadOptions(block_size=min(max(len(data), 1), 2**31 - 1), use_threads=False)
-            table = lines.read_json(io.BytesIO(data), read_options=block)
-        else:
-            file.require_room(*arrow_sizes(data))
-            if data.startswith((b"ARROW1", b"FEA1")):
-                table = feather.read_table(io.BytesIO(data), memory_map=False)
-            else:
-                table = pa.ipc.open_stream(data).read_all()
-        table.validate(full=True)
-        file.require_room(decoded_bytes(table), len(table))
-    yield from_arrow(table, file.name, metadata=own_metadata(table.schema))
-
-
-def _require_sound(table: pa.Table, source: str) -> None:
-    """Refuse columns whose values are none, such as text that is not UTF-8."""
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid:
-            what = "text that is not UTF-8" if is_string(column.type) else f"values that are no {column.type}"
-            msg = f"{source}: the column {name!r} holds {what}; write the file again"
-            raise InputError(msg) from None
-
-
-def own_metadata(schema: pa.Schema) -> dict[str, Any]:
-    """Return what we wrote into the metadata of a file of vectors, as text."""
-    own = {key: value for key, value in (schema.metadata or {}).items() if key.startswith(b"unseen.")}
-    return {key.decode("utf-8", "replace").removeprefix("unseen."): value for key, value in own.items()}
-
-
-def _batch_rows(parquet: Any, n_bytes: int) -> int:
-    """Return how many rows take about `n_bytes`; in memory a row takes more than in the file."""
-    facts = parquet.metadata
-    size = sum(facts.row_group(k).total_byte_size for k in range(facts.num_row_groups))
-    wide = max(2 * size // max(1, facts.num_rows), 16 * facts.num_columns)
-    return int(max(1, min(2**20, n_bytes // wide)))
-
-
-def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | MatrixBatch]:
-    """Yield the batch of an object: anything with the Arrow interface, a matrix, Python's containers, node ids."""
-    if isinstance(source, (Table, MatrixBatch)):
-        yield source
-        return
-    from unseen.data.objects_plain import collected, read_plain, with_index
-
-    source = collected(source) if role == "edges" else with_index(collected(source))
-    plain = read_plain(source, role, options)
-    tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
-    if plain is not None:
-        yield plain
-    elif role == "nodes" and isinstance(source, Iterable) and not (tabular and hasattr(source, "columns")):
-        yield Table.of("`nodes`", {"node": id_column(source, "nodes")})
-    elif tabular:
-        yield _from_object(source, role)
-    elif role == "features" and isinstance(source, np.ndarray):
-        yield MatrixBatch("`features`", source)
-    elif role in ("edges", "features") and sp.issparse(source):
-        yield MatrixBatch(f"`{role}`", source)
-    else:
-        raise InputError(_NO_SOURCE[role].format(type(source).__name__))
-
-
-_NO_SOURCE: dict[Role, str] = {
-    "edges": "`edges` must be a path, a table with the Arrow interface, a scipy matrix, a list of pairs, an array of "
-    "them, a dict or a networkx graph, got {}; Graph.from_pyg takes PyTorch Geometric's objects",
-    "nodes": "`nodes` must be a path, a table or a sequence of ids, got {}",
-    "features": "`features` must be a path, a table with the Arrow interface or a matrix, got {}",
-    "labels": "`labels` must be a path, a table with the Arrow interface, a pandas series, a dict or a list of "
-    "(node, label), got {}; "
-    "Labels.from_values takes one value per node",
-    "vectors": "`vectors` must be a path, got {}",
-}
-
-
-def _from_object(source: Any, role: Role) -> Table:
-    try:
-        table = source if isinstance(source, pa.Table) else pa.table(source)
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
-        mixed = _MIXED.search(str(error))
-        if mixed is not None:
-            msg = (
-                f"the column {mixed[1]!r} of `{role}` holds values of several types; make them all of one, "
-                f"e.g. strings: table[{mixed[1]!r}].astype(str)"
-            )
-            raise InputError(msg) from None
-        msg = f"`{role}` is no table that Arrow can read: {first_line(error)}"
-        raise InputError(msg) from None
-    return from_arrow(table, f"`{role}`")
-
-
 def from_arrow(
     table: pa.Table, source: str, *, before: int = 0, metadata: Mapping[str, Any] | None = None
 ) -> Table:
@@ -374,3 +244,136 @@ def first_line(error: BaseException) -> str:
     """Return the first line of a foreign error, for the end of one of our sentences."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+_NO_VALUE = ("", "nan", "NaN", "NAN", *MISSING_WORDS)
+
+
+def float_values(table: Table, index: int, what: str) -> Floats:
+    """Return a column of numbers as float64; what is none is an error that names its place."""
+    column = table.columns[index]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        return _as_floats(column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        row = _first_refused(column)
+    if row is None:
+        msg = f"{table.source}: the {what} has the type {column.type}; it must be a number"
+        raise InputError(msg)
+    value = column[row].as_py()
+    if value == "":
+        msg = f"{table.place(row)}: the {what} is empty; it must be a number"
+        raise InputError(msg)
+    header = HEADER_HINT if row == 0 and table.text and table.names is None else ""
+    comma = "; decimals need a point" if "," in str(value) else ""
+    msg = f"{table.place(row)}: the {what} is {_short(value)}, which is not a number{comma}{header}"
+    raise InputError(msg)
+
+
+def without_missing_words(column: pa.Array) -> pa.Array:
+    """Return a column of text with null in place of cells that are empty or say that a value is missing.
+
+    Examples
+    --------
+    >>> without_missing_words(pa.array(["1", " ", "NA", "nan"])).to_pylist()
+    ['1', None, None, None]
+    """
+    cells = column.cast(pa.large_string())
+    empty = pc.is_in(pc.utf8_trim_whitespace(cells), value_set=pa.array(_NO_VALUE, pa.large_string()))
+    return pc.if_else(empty, pa.scalar(None, pa.large_string()), cells)
+
+
+def name_values(table: Table, index: int, what: str) -> pa.Array:
+    """Return a column of names as Arrow strings, none of them empty."""
+    column = joined(table.columns[index])
+    if not (is_string(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
+        msg = f"{table.source}: the {what} has the type {column.type}; it must be text or whole numbers"
+        raise InputError(msg)
+    names = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    empty = pc.index(pc.fill_null(pc.equal(names, ""), True), pa.scalar(True)).as_py()
+    if empty >= 0:
+        msg = f"{table.place(empty)}: the {what} is empty; name it"
+        raise InputError(msg)
+    return names
+
+
+def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
+    """Return for each label in a column its row, and its name; text holds several with ``|`` between them."""
+    values = joined(column)
+    kind = values.type
+    if is_string(kind):
+        several = pc.split_pattern(values.cast(pa.large_string()), "|")
+        return _parents(several), pc.utf8_trim_whitespace(pc.list_flatten(several))
+    if is_list(kind):
+        return _parents(values), _label_names(pc.list_flatten(values), source)
+    return np.arange(len(values)), _label_names(values, source)
+
+
+def _label_names(values: pa.Array, source: str) -> pa.Array:
+    kind = values.type
+    if pa.types.is_floating(kind):  # a column of class numbers with gaps arrives as floats
+        floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
+        names = [None if np.isnan(v) else str(int(v)) if v.is_integer() else str(v) for v in floats.tolist()]
+        return pa.array(names, type=pa.large_string())
+    if pa.types.is_boolean(kind):
+        return pa.array([None if v is None else str(v) for v in values.to_pylist()], type=pa.large_string())
+    if pa.types.is_integer(kind) or pa.types.is_null(kind) or is_string(kind):
+        return values.cast(pa.large_string())
+    msg = f"{source}: the labels have the type {kind}; they must be strings, numbers or lists of these"
+    raise InputError(msg)
+
+
+def require_single_rows(ids: pa.Array, table: Table, what: str) -> None:
+    """Raise an `InputError` that names the first row whose id stands in a row before it."""
+    codes = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    _, first = np.unique(codes, return_index=True)
+    if len(first) == len(codes):
+        return
+    row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
+    msg = f"{table.place(row)}: the node {ids[row].as_py()!r} has {what} already; one row per node is allowed"
+    raise InputError(msg)
+
+
+def listed(names: Sequence[Any], most: int = 8) -> str:
+    """Return names for a message, the first few of many."""
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "(none)"
+
+
+def _as_floats(column: pa.ChunkedArray) -> Floats:
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    # integers beyond 2**53 round to the nearest float instead of being refused
+    floats = column.cast(pa.float64(), safe=is_string(column.type))
+    return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _first_refused(column: pa.ChunkedArray) -> int | None:
+    """Return the first row that keeps a column of strings from being numbers, by bisection."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return None
+    low, high = 0, len(column)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            _as_floats(column.slice(low, middle - low))
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low
+
+
+def _parents(lists: pa.Array) -> Ints:
+    return np.asarray(pc.list_parent_indices(lists).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "...'"
+
+
+def filled_cells(column: pa.Array | pa.ChunkedArray) -> dict[int, str]:
+    """Return the cells that say something, by their row, without blanks at the ends."""
+    cells = (cell.strip() if cell else "" for cell in column.cast(pa.large_string()).to_pylist())
+    return {row: cell for row, cell in enumerate(cells) if cell}

@@ -29,7 +29,6 @@ from unseen.data.cells import (
     split_line,
     tidy,
 )
-from unseen.data.columns import given_names
 from unseen.data.headers import (
     explain_header,
     has_known_names,
@@ -42,6 +41,7 @@ from unseen.data.headers import (
 from unseen.data.ids import joined
 from unseen.data.opened import File
 from unseen.data.options import Options
+from unseen.data.pieces import given_names
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import Table, TextLayout
 from unseen.errors import InputError, logger

@@ -98,11 +98,11 @@ class VectorReader(FeatureReader):
         self.metadata: Mapping[str, Any] = {}
         self.headless = False
 
-    def _piece(self, batch: Table | MatrixBatch, ids: list[pa.Array]) -> FeatureRows:
+    def _piece(self, batch: Table | MatrixBatch) -> FeatureRows:
         self.metadata = _decoded(batch.metadata)
         if isinstance(batch, Table):
             self.headless = batch.text and batch.names is None
-        piece = super()._piece(batch, ids)
+        piece = super()._piece(batch)
         if self.metadata.get("sparse") is True and isinstance(piece.values, np.ndarray):
             return replace(piece, values=sp.csr_array(piece.values))
         return piece

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.columns import without_missing_words
 from unseen.data.ids import is_string, joined
-from unseen.data.tables import Table
+from unseen.data.tables import Table, without_missing_words
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Array, Floats, match_ids

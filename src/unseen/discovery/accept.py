@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.columns import float_values, id_values
 from unseen.data.sources import Source, existing
-from unseen.data.tables import Table
+from unseen.data.tables import Table, float_values
 from unseen.discovery.guarantees import check_fdr
 from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.ids import as_ids
@@ -126,7 +125,7 @@ def read_nodes(path: Path) -> pa.Table:
         raise InputError(msg)
     group = table.columns[positions["group"]].cast(pa.string())
     columns = {
-        "node": id_values(table, positions["node"], "node"),
+        "node": table.ids(positions["node"], "node"),
         "group": pa.array([each or None for each in group.to_pylist()], pa.string()),
         "unseen_probability": float_values(table, positions["unseen_probability"], "probability"),
     }
