@@ -37,7 +37,7 @@ def label(
     host: Annotated[str, "Address to listen on; others than this machine's can be reached."] = "127.0.0.1",
     no_browser: Annotated[bool, "Do not open a browser."] = False,
     budget: Annotated[int, Limits(1), "Number of nodes to suggest at once."] = BUDGET,
-    random: RandomQuestions = 0,
+    random: RandomQuestions = 5,
     max_nodes: MaxNodes = 1_000_000,
     attributes: Attributes = None,
     new: NewClasses,

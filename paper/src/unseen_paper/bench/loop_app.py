@@ -45,7 +45,7 @@ class LabelApp:
         self.numbers, self.asked = list[int](), set[Node]()
         files = [path.name for path in write_graph(graph, folder, labels=labels, tables=True)]
         given = [word for name in files[1:] for word in (f"--{Path(name).stem}", name)]
-        options = ["--no-browser", "--budget", f"{budget}", "--seed", f"{seed}"]
+        options = ["--no-browser", "--budget", f"{budget}", "--random", "0", "--seed", f"{seed}"]
         self.process = subprocess.Popen(
             [sys.executable, "-c", COMMAND, "label", files[0], *given, *options],
             cwd=folder,

@@ -8,7 +8,6 @@ included. Every draw is a row of `names.csv` in the working folder; a second sta
 from __future__ import annotations
 
 import csv
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -94,18 +93,15 @@ def run(*, repeats: int = 20, methods: Sequence[str] | None = None, file: Path =
 
 
 def load_texts(name: str) -> Dataset:
-    """Return a data set; that of m10 with the words of its titles as features, and classes by their names."""
+    """Return a data set; that of m10 with the words of its titles as features."""
     data = load_dataset(name)
     if name != "m10":
         return data
-    folder = Path(os.environ["UNSEEN_DATA"]) / name
-    with (folder / "texts.csv").open(newline="", encoding="utf-8") as file:
+    with (Path(os.environ["UNSEEN_DATA"]) / name / "texts.csv").open(newline="", encoding="utf-8") as file:
         texts = {int(row["node"]): row["text"] for row in csv.DictReader(file)}
     listed = [texts.get(int(node), "") for node in data.graph.node_ids]
     matrix, words = words_of(listed, "texts.csv")
-    classes = json.loads((folder / "meta.json").read_text())["class_names"]
-    labels = replace(data.labels, classes=tuple(classes[int(k)] for k in data.labels.classes))
-    return replace(data, graph=data.graph.with_features(matrix, words, listed), labels=labels)
+    return replace(data, graph=data.graph.with_features(matrix, words, listed))
 
 
 def make_encoder(graph: Graph) -> StaticEncoder:
