@@ -46,6 +46,7 @@ WHOLE = {
     "csv": b'src,dst,weight\na,b,1\nb,"c d",2.5\n',
     "tsv": b"node\tlabel\na\tx|y\nb\t\n",
     "txt": b"0 1\n1 2\n",
+    "w2v.txt": b"2 2\na 0.5 1\nb 2 -1e-9\n",
     "csv.gz": gzip.compress(b"node,x,y\na,1,2\nb,2,3\n"),
     "parquet": bytes_of(lambda buffer: pq.write_table(TABLE, buffer)),
     "npz": bytes_of(lambda buffer: sp.save_npz(buffer, SPARSE, compressed=False)),
@@ -57,38 +58,10 @@ WHOLE = {
 # Letters that make up the files readers are for: much of what is drawn gets past the first check.
 TEXT = st.text(st.sampled_from(list("ab01 ,;\t\n\r\"#|.-+e:_x\u00fc\ufeff\u2028\x0b\x1f\x85'")), max_size=60)
 WORDS = st.lists(
-    st.sampled_from(
-        [
-            "src",
-            "dst",
-            "weight",
-            "node",
-            "label",
-            "a",
-            "b",
-            "7",
-            "1e9",
-            "nan",
-            "inf",
-            "-1",
-            "",
-            '"',
-            '"a"',
-            ",",
-            ",",
-            ",",
-            "\n",
-            "\n",
-            "\t",
-            " ",
-            "#",
-            "\r\n",
-            "|",
-            ";",
-        ]
-    ),
+    st.sampled_from(["src", "dst", "weight", "node", "label", "a", "b", "7", "1e9", "nan", "inf", "-1", "", '"', '"a"',
+                     ",", ",", ",", "\n", "\n", "\t", " ", "#", "\r\n", "|", ";"]),
     max_size=40,
-).map("".join)
+).map("".join)  # fmt: skip
 
 
 def attempt(name: str, content: bytes) -> None:
@@ -106,6 +79,7 @@ def attempt(name: str, content: bytes) -> None:
             lambda: unseen.read_labels(path, GRAPH),
             lambda: unseen.read_labels(path, GRAPH, delimiter=" ", header=False),
             lambda: read_features(path),
+            lambda: unseen.read_embedding(path),
         ]
         for read in readers:
             try:
@@ -125,6 +99,8 @@ def check(value: Any) -> None:
     elif isinstance(value, unseen.Labels):
         assert value.n_nodes == GRAPH.n_nodes
         assert not {"", "-1", "nan"} & set(value.classes)
+    elif isinstance(value, unseen.Embedding):
+        assert np.isfinite(np.asarray(value.vectors.data)).all()
     else:
         ids, matrix, names = value
         assert ids is None or len(ids) == matrix.shape[0]

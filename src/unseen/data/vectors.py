@@ -188,7 +188,7 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
     width = int(lines[0][1]) + 1 if sized else len(lines[0])
     before = 0
     if sized:
-        end = data.index(b"\n", data.index(lines[0][0])) + 1
+        end = (data + b"\n").index(b"\n", data.index(lines[0][0])) + 1
         before, data = data.count(b"\n", 0, end), data[end:]
     block = Text(file.name, data, TextLayout(BLANK, width, quotes=False), before, 0)
     columns = block.columns(role) or ()
