@@ -17,7 +17,7 @@ from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import foreign
-from unseen.data.writers import Files, require_unpacked
+from unseen.data.writers import Files, require_plain
 from unseen.errors import InputError, UnsupportedError, counted, need_library
 from unseen.graph import Graph
 
@@ -112,15 +112,8 @@ def write(graph: Graph, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write a graph's nodes, edges and weights; features and labels have files of their own."""
     suffix = data_suffix(path)
     networkx = need_library("networkx", suffix, "formats")
-    require_unpacked(path, suffix)
-    lost = {
-        "edge directions": graph.is_directed,
-        "types": graph.types != (None,) or graph.relations[0].name != "edge",
-    }
-    unsaid = [what for what, is_there in lost.items() if is_there]
-    if unsaid and suffix in _PLAIN_EDGES:
-        msg = f"{path}: {suffix} files are written without {' and '.join(unsaid)}; use .csv, .parquet or .graphml"
-        raise UnsupportedError(msg)
+    if suffix in _PLAIN_EDGES:
+        require_plain(graph, path, suffix)
     odd = next((each for each in graph.node_ids.tolist() if not _can_hold(str(each), suffix)), None)
     if odd is not None:
         msg = f"{path}: {suffix} cannot hold the id {odd!r}; use .csv or .parquet"

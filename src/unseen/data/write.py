@@ -40,6 +40,7 @@ from unseen.graph import Graph
 from unseen.ids import IdArray, as_ids
 from unseen.labels import Labels, class_name_problem
 
+_PACKED_FORMATS = ("text", "word2vec text", "groups")
 STDOUT = (STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
@@ -172,7 +173,12 @@ def is_folder(path: Path) -> bool:
 
 
 def _files_of(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
-    return cast(Files, resolve(written_format(path, role).writers[role])(value, role, path))
+    """Return the files of one part, with the functions that fill them; only text is packed."""
+    format_, packed = written_format(path, role), path.suffix.lower()
+    if packed in PACKED and format_.name not in _PACKED_FORMATS:
+        msg = f"{path}: {format_.name} is not packed as {packed}; leave {packed} out"
+        raise UnsupportedError(msg)
+    return cast(Files, resolve(format_.writers[role])(value, role, path))
 
 
 def _separate_files(graph: Graph, labels: Labels | None, paths: Mapping[Role, Path]) -> Files:

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from unseen.data.headers import explain_header
 from unseen.data.ids import id_array, is_string, text_arrays
 from unseen.data.objects import arrow_table, feature_table
-from unseen.data.opened import PACKED, data_suffix, delimiter_of
+from unseen.data.opened import data_suffix, delimiter_of
 from unseen.data.sources import GRAPH_FILE, GROUP_FILE, JSON_LINES, Role, metadata_path
 from unseen.embedding import Embedding
 from unseen.errors import UnsupportedError
@@ -74,7 +74,6 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
 
 def as_parquet(value: Graph | Labels | Embedding, role: Role, path: Path) -> Files:
     """Write a table as Parquet, vectors in blocks of rows."""
-    require_unpacked(path, "Parquet")
     if isinstance(value, Embedding):
         n, width = value.vectors.shape
         if sp.issparse(value.vectors) and n * width > _MOST_VALUES:
@@ -128,7 +127,6 @@ def as_arrow(value: Any, role: Role, path: Path) -> Files:
     """Write a table as Feather, which is an Arrow file, or as one JSON object a line."""
     from pyarrow import feather
 
-    require_unpacked(path, data_suffix(path))
     if data_suffix(path) not in JSON_LINES:
         table = value.to_arrow() if role == "vectors" else arrow_table(value, role)
         return {path: lambda temporary: feather.write_feather(table, str(temporary), compression="zstd")}
@@ -142,7 +140,6 @@ def as_arrow(value: Any, role: Role, path: Path) -> Files:
 
 def as_npz(value: Graph | Embedding, role: Role, path: Path) -> Files:
     """Write a matrix with the ids of its rows; a sparse one is read by ``scipy.sparse.load_npz``."""
-    require_unpacked(path, ".npz")
     arrays: dict[str, Array] = text_arrays("ids", value.node_ids)
     if isinstance(value, Embedding):
         matrix: Any = value.vectors
@@ -169,7 +166,6 @@ def as_mtx(graph: Graph, role: Role, path: Path) -> Files:
     """Write the adjacency, or the features, as Matrix Market text, whose rows are numbers."""
     from scipy.io import mmwrite
 
-    require_unpacked(path, ".mtx")
     lost = {
         "ids but the row numbers from 0": graph.node_ids.tolist() != list(range(graph.n_nodes)),
         "names of columns": role == "features" and graph.feature_names is not None,
@@ -187,23 +183,27 @@ def as_mtx(graph: Graph, role: Role, path: Path) -> Files:
     return {path: fill}
 
 
-def _only_matrix(graph: Graph, path: Path) -> sp.csr_array:
-    """Return the weights of the only relation of a graph; directions, types and several relations are refused."""
+def require_plain(graph: Graph, path: Path, what: str = "this format") -> None:
+    """Refuse directions, types and several relations, for formats that hold one matrix of weights."""
     lost = {
         "edge directions": graph.is_directed,
         "types of nodes": graph.types != (None,),
         "names of relations": [relation.name for relation in graph.relations] != ["edge"],
     }
-    unsaid = [what for what, is_there in lost.items() if is_there]
-    if unsaid:
-        msg = f"{path}: this format cannot hold {' and '.join(unsaid)}; use .csv, .parquet or .graphml"
+    refused = [each for each, is_there in lost.items() if is_there]
+    if refused:
+        msg = f"{path}: {what} cannot hold {' and '.join(refused)}; use .csv, .parquet or .graphml"
         raise UnsupportedError(msg)
+
+
+def _only_matrix(graph: Graph, path: Path) -> sp.csr_array:
+    require_plain(graph, path)
     return graph.relations[0].matrix
 
 
 def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
     """Write the authors' ``graph.txt`` and ``group.txt``, and ``features.npz``."""
-    _only_matrix(graph, folder)
+    require_plain(graph, folder)
     table = arrow_table(graph, "edges")
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     if not len(table) or _looks_like_header(columns):
@@ -257,7 +257,6 @@ def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: 
 
 def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write the vectors without a header, and beside them the ids, one per line."""
-    require_unpacked(path, "a projector pair")
     _require_dense(embedding, path)
     ids = id_array(embedding.node_ids).cast(pa.large_string())
     why, instead = "a tab or a line break", "save as .parquet or .npz"
@@ -371,14 +370,6 @@ def _no_answers(path: Path) -> UnsupportedError:
     return UnsupportedError(
         f"{path}: this format has no column for answers (skipped, unknown, confirmed); use .csv or .parquet"
     )
-
-
-def require_unpacked(path: Path, what: str) -> None:
-    """Refuse a name that says that a format is packed which is never."""
-    if path.name.lower().endswith(PACKED):
-        packed = path.suffix.lower()
-        msg = f"{path}: {what} is not packed as {packed}; leave {packed} out"
-        raise UnsupportedError(msg)
 
 
 def _require_dense(embedding: Embedding, path: Path) -> None:
