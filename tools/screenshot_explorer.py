@@ -25,12 +25,12 @@ FLAGS = [
     "--hide-scrollbars",
 ]
 SELECT = "document.querySelector(\"[data-key='select-new-2']\").click()"
-ASK = "document.getElementById('tab-next').click(); document.querySelector('.question .link').click(); "
+ASK = "document.getElementById('tab-questions').click(); document.querySelector('.question .link').click(); "
 PICTURES = {
     "explorer": ("page", 1440, 900, "light", ""),
     "label-light": ("app", 1440, 900, "light", SELECT),
-    "label-dark": ("app", 1440, 900, "dark", ASK + "document.getElementById('tab-next').click()"),
-    "label-phone": ("app", 390, 844, "light", "document.getElementById('tab-next').click()"),
+    "label-dark": ("app", 1440, 900, "dark", ASK + "document.getElementById('tab-questions').click()"),
+    "label-phone": ("app", 390, 844, "light", "document.getElementById('tab-questions').click()"),
 }
 """What is shown, width, height, theme, and what is done before the picture is taken."""
 

@@ -27,7 +27,7 @@ def test_loads_without_complaint_and_asks_for_nothing(browser: Any) -> None:
             "s.dispatchEvent(new Event('change'))",
             key,
         )
-    for tab in ("node", "found", "labels", "next"):
+    for tab in ("classes", "questions", "selection", "labels", "node"):
         browser.click(f"#tab-{tab}")
     browser.click("#show-table")
     assert browser.complaints() == []
@@ -72,16 +72,16 @@ def test_hostile_names_are_shown_as_text(browser: Any, subject: Subject) -> None
     browser.click_node(ids[0])
     assert browser.text("#panel-node .chips") == "<b>red</b>"
     assert "</script>one" in browser.text("#panel-node dl")
-    browser.click("#tab-found")
+    browser.click("#tab-classes")
     assert browser.text("#comparison").startswith("In truth, ")
     assert browser.js(
-        "return [...document.querySelectorAll('#panel-found .chip')].map((e) => e.textContent)"
+        "return [...document.querySelectorAll('#panel-classes .chip')].map((e) => e.textContent)"
     ) == [
         "</script>",
         "blue",
     ]
     assert browser.text(".card h3") == "<u> (new-1)"
-    assert browser.text("#settle") == "2 questions settle the number. What are these nodes?"
+    assert browser.text("#settle") == "The number is not certain. 2 answers would show it:"
     browser.click("#tab-labels")
     assert "<i>Few labels.</i>" in browser.text("#panel-labels")
     assert "Trust it <b>a little</b>." in browser.text("#panel-labels")
@@ -177,7 +177,7 @@ def test_the_map_and_tabs_by_keys_alone(browser: Any) -> None:
     assert "Click a node" in browser.text("#panel-node")
     browser.js("document.getElementById('tab-node').focus()")
     browser.press(Keys.ARROW_RIGHT)
-    assert browser.js("return document.activeElement.id") == "tab-chosen"
+    assert browser.js("return document.activeElement.id") == "tab-classes"
     assert browser.js("return document.getElementById('panel-node').hidden") is True
     # Tab reaches every control once, and comes out at the end again.
     reached = browser.js(
@@ -186,7 +186,16 @@ def test_the_map_and_tabs_by_keys_alone(browser: Any) -> None:
           .filter((e) => e.tabIndex >= 0 && e.checkVisibility()).map((e) => e.id || e.textContent)
         """
     )
-    for name in ("search", "colouring", "show-map", "show-table", "theme", "stage", "zoom-in", "tab-chosen"):
+    for name in (
+        "search",
+        "colouring",
+        "show-map",
+        "show-table",
+        "theme",
+        "stage",
+        "zoom-in",
+        "tab-classes",
+    ):
         assert name in reached
 
 
@@ -220,7 +229,7 @@ def test_the_table_sorts_and_turns_pages(browser: Any) -> None:
     browser.click(".pager button:last-of-type")
     assert browser.text("#pages") == "Page 2 of 3"
     column = browser.js(
-        "return [...document.querySelectorAll('#table-view th')].findIndex((e) => e.innerText.startsWith('In a'))"
+        "return [...document.querySelectorAll('#table-view th')].findIndex((e) => e.innerText.startsWith('Prob'))"
     )
     browser.click(f"#sort-{column}")
     rows = "document.querySelectorAll('#table-view tbody tr')"
@@ -237,7 +246,7 @@ def test_the_table_sorts_and_turns_pages(browser: Any) -> None:
 
 def test_suggested_nodes_come_back_unchanged(browser: Any, subject: Subject, tmp_path: Path) -> None:
     browser.load()
-    browser.click("#tab-next")
+    browser.click("#tab-questions")
     browser.click("#export")
     path = browser.saved("suggested-nodes.csv")
     with path.open(encoding="utf-8-sig", newline="") as file:

@@ -58,8 +58,8 @@ def test_a_lasso_and_a_rectangle_select_what_lies_inside(browser: Any, subject: 
     browser.click("#mode-lasso")
     drag(browser, around(browser, third))
     assert chosen(browser) == set(third)
-    assert browser.text("#chosen-count") == "40 nodes selected"
-    assert browser.js("return document.querySelectorAll('#panel-chosen li.card').length") == 30
+    assert browser.text("#selection-count") == "40 nodes selected"
+    assert browser.js("return document.querySelectorAll('#panel-selection li.card').length") == 30
     browser.click("#mode-box")
     box = around(browser, cluster(subject, 0))
     drag(browser, [box[0], box[2]])
@@ -93,7 +93,7 @@ def test_clicks_with_shift_search_neighbours_groups_and_rows_select(browser: Any
         ".find((b) => b.textContent.startsWith('Select with')).click()"
     )
     assert chosen(browser) == {"node27", "node30", "node33"}
-    browser.click("#tab-found")
+    browser.click("#tab-classes")
     browser.click("[data-key='select-new-1']")
     assert len(chosen(browser)) == 40
     browser.click("#show-table")
@@ -112,21 +112,21 @@ def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Su
     third = cluster(subject, 2)
     browser.click("#mode-lasso")
     drag(browser, around(browser, third))
-    browser.js("document.getElementById('chosen-class').focus()")
+    browser.js("document.getElementById('selection-class').focus()")
     browser.press("mine, too", "\ue007")
     browser.until("return document.getElementById('told').textContent.includes('40 nodes: mine, too, saved')")
     assert value(browser, third[-1]) == ["mine, too"]
-    assert "80 of 120 labelled" in browser.text("#facts")
+    assert "80 of 120 nodes labelled" in browser.text("#facts")
     assert chosen(browser) == set()
     browser.click("#undo")
     browser.until("return document.getElementById('undo').disabled")
     assert value(browser, third[-1]) == []
-    browser.click("#tab-next")
+    browser.click("#tab-questions")
     browser.press("n")
     browser.press("x|y", "\ue007")
     browser.until("return document.getElementById('alarm').textContent.includes('cannot be called')")
-    browser.js("document.getElementById('next-class').value = ''")
-    browser.js("document.getElementById('next-class').focus()")
+    browser.js("document.getElementById('questions-class').value = ''")
+    browser.js("document.getElementById('questions-class').focus()")
     browser.press("blue", "\ue007")
     browser.until("return document.getElementById('told').textContent.includes('blue, saved')")
     assert browser.js("return document.getElementById('alarm').hidden")
@@ -134,7 +134,7 @@ def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Su
     browser.press("s")
     browser.press("u")
     browser.press("1")
-    browser.until("return document.getElementById('facts').textContent.includes('4 answers')")
+    browser.until("return document.getElementById('facts').textContent.includes('4 answers since')")
     (browser.downloads / "labels.csv").unlink(missing_ok=True)
     browser.click("#save-labels")
     with browser.saved("labels.csv").open(encoding="utf-8", newline="") as file:
@@ -150,10 +150,10 @@ def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Su
 
 def test_groups_are_renamed_merged_split_and_accepted_in_part(browser: Any) -> None:
     browser.load()
-    browser.click("#tab-found")
+    browser.click("#tab-classes")
     browser.click("[data-key='split-new-1']")
     cards = (
-        "return [...document.querySelectorAll('#panel-found article h3')].map((e) => e.textContent.trim())"
+        "return [...document.querySelectorAll('#panel-classes article h3')].map((e) => e.textContent.trim())"
     )
     assert len(browser.js(cards)) == 2
     assert (
@@ -184,13 +184,13 @@ def test_groups_are_renamed_merged_split_and_accepted_in_part(browser: Any) -> N
     assert "found" in browser.text("#legend")
 
 
-@pytest.mark.parametrize("where", ["search", "next-class"])
+@pytest.mark.parametrize("where", ["search", "questions-class"])
 def test_shortcuts_never_fire_in_fields(browser: Any, where: str) -> None:
     browser.load()
-    browser.click("#tab-next")
+    browser.click("#tab-questions")
     browser.js("document.getElementById(arguments[0]).focus()", where)
     browser.press("1", "s", "u", "\ue003")
-    assert "0 answers" in browser.text("#facts")
+    assert "since" not in browser.text("#facts")
     assert browser.js("return document.getElementById(arguments[0]).value", where) == "1s"
 
 
@@ -202,9 +202,9 @@ def test_what_the_lasso_does_is_done_by_keys_alone(browser: Any) -> None:
     browser.press("node11", Keys.TAB, Keys.ENTER)
     assert len(chosen(browser)) == 11
     assert browser.text("#status").startswith("11 nodes selected")
-    browser.js("document.getElementById('panel-chosen').focus()")
+    browser.js("document.getElementById('panel-selection').focus()")
     browser.press("1")
-    browser.until("return document.getElementById('facts').textContent.includes('1 answer given')")
+    browser.until("return document.getElementById('facts').textContent.includes('1 answer since')")
     browser.press(Keys.BACKSPACE)
     browser.until("return document.getElementById('undo').disabled")
 
@@ -222,8 +222,8 @@ def test_doubtful_labels_are_a_queue(browser: Any, subject: Subject, tmp_path: P
     browser.load("", page)
     browser.click("#tab-labels")
     browser.click("#doubts")
-    assert "labelled two, but </script>one fits better (90 %)" in browser.text(".question")
-    assert browser.text("#panel-next .lead") == "Doubtful labels: 3 left"
+    assert "Labelled two, but </script>one fits better (90 %)" in browser.text(".question")
+    assert browser.text("#panel-questions .lead") == "Suspicious labels: 3 left"
     browser.js("document.activeElement.blur()")
     browser.press("1")  # the class that fits better
     browser.until("return document.querySelector('.question .id').textContent === 'node12'")
@@ -232,7 +232,7 @@ def test_doubtful_labels_are_a_queue(browser: Any, subject: Subject, tmp_path: P
     browser.until("return document.querySelector('.question .id').textContent === 'node16'")
     assert value(browser, "node12") == ["</script>one"]
     browser.press("2")  # the label it has
-    browser.until("return document.querySelector('#panel-next .lead').textContent.startsWith('All')")
+    browser.until("return document.querySelector('#panel-questions .lead').textContent.startsWith('All')")
     assert value(browser, "node16") == ["two", "confirmed"]
     (browser.downloads / "labels.csv").unlink(missing_ok=True)
     browser.click("#save-labels")

@@ -34,6 +34,15 @@ def told(browser: Any, text: str) -> None:
     browser.until("return document.getElementById('told').textContent.includes(arguments[0])", text)
 
 
+def look(browser: Any, name: str) -> list[str]:
+    """Return the colour and the shape of a class in the legend."""
+    return browser.js(
+        "const b = [...document.querySelectorAll('#legend button')].find((e) => e.children[1]?.textContent === "
+        "arguments[0]); const p = b.querySelector('path'); return [p.getAttribute('fill'), p.getAttribute('d')]",
+        name,
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.processes
 def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> None:
@@ -56,7 +65,7 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
     try:
         open_app(browser, app)
         browser.complaints()
-        browser.click("#tab-found")
+        browser.click("#tab-classes")
         browser.js("document.querySelector(\"[data-key='name-new-1']\").focus()")
         browser.press("sound")
         browser.click("[data-key='accept-new-1']")
@@ -74,16 +83,16 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
         builder.perform()
         chosen = browser.js("return explorer.selected()")
         assert chosen
-        browser.js("document.getElementById('chosen-class').focus()")
+        browser.js("document.getElementById('selection-class').focus()")
         browser.press("mail", Keys.ENTER)
         told(browser, "mail, saved")
         expected |= {node: ["mail"] for node in chosen}
 
-        browser.click("#tab-next")
+        browser.click("#tab-questions")
         for number, keys in enumerate((["1"], ["n"], ["u"], ["s"], ["2"])):
-            node = browser.text("#panel-next .question h3 .id")
+            node = browser.text("#panel-questions .question h3 .id")
             first, second = browser.js(
-                "return [1, 2].map((k) => document.querySelector(`[data-key='next-${k}'] .id`).textContent)"
+                "return [1, 2].map((k) => document.querySelector(`[data-key='questions-${k}'] .id`).textContent)"
             )
             browser.press(*keys)
             if keys == ["n"]:
@@ -98,9 +107,15 @@ def test_the_loop_from_start_to_second_start(browser: Any, tmp_path: Path) -> No
         told(browser, "The last answer is undone, saved")
         del expected[node]
 
+        looks = [look(browser, name) for name in ("database", "games")]
+        assert browser.js("return document.querySelector('#panel-classes .stale') !== null")
         browser.click("#update")
         wait_for(lambda: app.ask("state")[1]["update"]["number"] == 1, "the update")
         told(browser, "Updated: ")
+        assert "since the last update" not in browser.text("#facts")
+        assert browser.js("return document.querySelector('.stale')") is None
+        assert browser.js("return document.getElementById('colouring').value") in ("overview", "predicted")
+        assert [look(browser, name) for name in ("database", "games")] == looks
         assert browser.js("return document.querySelector('.question h3 .id').textContent") not in expected
         assert browser.complaints() == []
         second_window = app.ask("state")[1]
@@ -132,16 +147,18 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
     try:
         open_app(browser, app)
         app.ask("answers", {"node": "n9", "label": "green"})
-        browser.until("return document.getElementById('facts').textContent.startsWith('3 of 31 labelled')")
+        browser.until(
+            "return document.getElementById('facts').textContent.startsWith('3 of 31 nodes labelled')"
+        )
         assert "green" in browser.js("return JSON.stringify(explorer.values)")
         wait_for(lambda: app.ask("state")[1]["folded"], "the answer in the file")
         (tmp_path / "labels.csv").write_text("node,label\nn1,red\n")
         browser.until("return document.getElementById('outside') !== null")
         browser.click("#outside button")
         browser.until("return document.documentElement.dataset.ready === 'yes' && document.getElementById('facts')"
-                      ".textContent.startsWith('2 of 31 labelled')")  # fmt: skip
+                      ".textContent.startsWith('2 of 31 nodes labelled')")  # fmt: skip
         app.end()
-        browser.click("#tab-next")
+        browser.click("#tab-questions")
         browser.js("document.activeElement.blur()")
         browser.press("1")
         browser.until(

@@ -251,7 +251,7 @@ def test_of_updates_that_are_asked_for_at_once_one_starts():
     updater._run = lambda *_: None  # type: ignore[method-assign]  # it never ends
     updater._state = SlowState(updater._state)
     threads = [
-        threading.Thread(target=lambda: begun.append(updater.start(None, 0)))  # type: ignore[arg-type]
+        threading.Thread(target=lambda: begun.append(updater.start(None, {})))  # type: ignore[arg-type]
         for _ in range(8)
     ]
     for thread in threads:

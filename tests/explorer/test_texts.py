@@ -80,17 +80,19 @@ def phone(browser: Any) -> Iterator[None]:
 def question(browser: Any) -> str:
     """Return the text that the question card begins with."""
     return str(
-        browser.js("return document.querySelector('#panel-next .question').firstElementChild.textContent")
+        browser.js(
+            "return document.querySelector('#panel-questions .question').firstElementChild.textContent"
+        )
     )
 
 
 def test_a_question_begins_with_the_whole_text_and_markup_stays_text(browser: Any, page: Path) -> None:
     browser.load(page=page)
-    browser.click("#tab-next")
+    browser.click("#tab-questions")
     for text in ((HEBREW * 60).strip(), IMAGE, LONG):
         assert question(browser) == text
         browser.press("s")
-    for tab in ("node", "chosen", "found", "labels", "next"):
+    for tab in ("classes", "questions", "selection", "labels", "node"):
         browser.click(f"#tab-{tab}")
     browser.click("#show-table")
     assert browser.js("return document.querySelectorAll('img, #panel b, #table-view b').length") == 0
@@ -109,10 +111,10 @@ def test_every_list_of_nodes_shows_texts(browser: Any, page: Path) -> None:
         "return [...document.querySelectorAll('#panel-node .excerpt')].find((e) => e.title.includes('platypus')).title"
     ).endswith("platypus\nsecond line")
     assert "text of the node in row 32" in browser.text("#tip")
-    browser.click("#tab-found")
-    assert "text of the node in row 11" in browser.text("#panel-found .card")
-    browser.click("#tab-next")
-    assert "A brown Dog" in browser.text("#panel-next .question .nearby")
+    browser.click("#tab-classes")
+    assert "text of the node in row 11" in browser.text("#panel-classes .card")
+    browser.click("#tab-questions")
+    assert "A brown Dog" in browser.text("#panel-questions .question .nearby")
     browser.click("#show-table")
     assert "A brown Dog" in browser.text("#table-view tbody")
     tall = (
@@ -120,7 +122,7 @@ def test_every_list_of_nodes_shows_texts(browser: Any, page: Path) -> None:
     )
     assert browser.js(tall) < 40  # ids are not broken to make room for texts
     browser.click("#select-rows")
-    assert "text of the node in row 20" in browser.text("#panel-chosen")
+    assert "text of the node in row 20" in browser.text("#panel-selection")
 
 
 def test_search_finds_ids_first_then_texts(browser: Any, page: Path) -> None:
@@ -149,7 +151,7 @@ def test_search_finds_ids_first_then_texts(browser: Any, page: Path) -> None:
 
 def test_long_texts_stay_within_a_small_phone(browser: Any, page: Path, phone: None) -> None:
     browser.load(page=page)
-    for step in ("tab-next", "tab-found", "tab-node", "show-table", "select-rows", "show-map"):
+    for step in ("tab-questions", "tab-classes", "tab-node", "show-table", "select-rows", "show-map"):
         browser.js("document.getElementById(arguments[0]).click()", step)
         assert browser.js("return document.documentElement.scrollWidth") <= 320, step
         wide = browser.js(
@@ -157,8 +159,8 @@ def test_long_texts_stay_within_a_small_phone(browser: Any, page: Path, phone: N
             ".map((e) => e.id)"
         )
         assert wide == [], step
-    browser.js("document.getElementById('tab-next').click()")
-    assert browser.js("return document.querySelector('#panel-next .text').clientHeight") < 160
+    browser.js("document.getElementById('tab-questions').click()")
+    assert browser.js("return document.querySelector('#panel-questions .text').clientHeight") < 160
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -168,7 +170,7 @@ def test_axe_finds_nothing_in_texts(browser: Any, page: Path, theme: str) -> Non
         browser.click("#theme")
     browser.start_axe()
     found = []
-    for step in ("#tab-chosen", "#tab-found", "#tab-next", "#show-table", "#search"):
+    for step in ("#tab-selection", "#tab-classes", "#tab-questions", "#show-table", "#search"):
         browser.click(step)
         if step == "#search":
             browser.press("text")

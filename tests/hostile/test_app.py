@@ -101,7 +101,7 @@ def some_labels(updater: Updater) -> unseen.Labels:
 
 
 def run_update(updater: Updater) -> dict[str, object]:
-    assert updater.start(some_labels(updater), 0)
+    assert updater.start(some_labels(updater), {})
     wait_for(lambda: not updater.state()["running"], "the update")
     return updater.state()
 
@@ -133,7 +133,7 @@ def test_a_killed_worker_is_replaced_and_the_next_update_ends(updater: Updater) 
         assert run_update(updater)["error"] is None
         _, files = held("self")
         first = updater._process
-        assert updater.start(some_labels(updater), 0)
+        assert updater.start(some_labels(updater), {})
         os.kill(first.pid, signal.SIGKILL)
         wait_for(lambda: not updater.state()["running"], "the update")
         assert "update again" in str(updater.state()["error"])

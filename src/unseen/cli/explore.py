@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
-from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.inputs import NewClasses, PageOptions, Search
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.errors import OutputError, logger
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
 BUDGET = 20
-Attributes = Annotated[Path | None, "Table with a column `node`; its other columns can colour the map."]
-MaxNodes = Annotated[int, Limits(1), "Draw a random sample if the graph has more nodes than this."]
 
 
 @options.command
@@ -32,28 +30,26 @@ def explore(
     *,
     output: Annotated[Path, "Page to write (.html); - writes to stdout."] = OUTPUT,
     budget: Annotated[int, Limits(0), "Number of nodes to suggest for labelling."] = BUDGET,
-    max_nodes: MaxNodes = 1_000_000,
     title: Annotated[str | None, "Heading of the page."] = None,
-    attributes: Attributes = None,
+    shown: PageOptions,
     new: NewClasses,
     search: Search,
 ) -> None:
     """Write an HTML page: a map of all nodes, the candidate classes, and which nodes to label next."""
     options.refuse_two_outputs(search.json, output)
-    check_page(output, [*search.paths(source), search.embedding, attributes])
+    check_page(output, [*search.paths(source), search.embedding, shown.attributes])
     method = search.choose_method(search.seed)
 
     from unseen.embedding import Embedding
     from unseen.explorer import explore as prepare
     from unseen.explorer import write_explorer
-    from unseen.explorer.colourings import read_attributes
 
     embedding: Any = method if isinstance(method, Embedding) else None
     given: dict[str, Any] = {"method" if embedding is None else "embedding": method}
     path: Any = search.embedding  # there is one, or a source
     data = search.load(source) if source is not None else search.load_without_graph(path, embedding)
     labels = search.hide_labels(data, search.seed)[0]
-    table = None if attributes is None else read_attributes(attributes)
+    extras = shown.read(search)
     given |= search.explore_arguments(data, labels, budget, new)
     with progress("looking for missing classes") as move:
         subject = prepare(None if source is None else data.graph, labels, on_step=move, **given)
@@ -61,10 +57,10 @@ def explore(
     heading = title or f"{data.name}: {about}"
     with progress("drawing the map") as move:
         page = write_explorer(
-            replace(subject, attributes=table),
+            replace(subject, **extras),
             output,
             title=heading,
-            max_nodes=max_nodes,
+            max_nodes=shown.max_nodes,
             random_state=search.seed,
             on_progress=move,
         )

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
-from unseen.cli.explore import BUDGET, Attributes, MaxNodes
-from unseen.cli.inputs import NewClasses, Search
+from unseen.cli.explore import BUDGET
+from unseen.cli.inputs import NewClasses, PageOptions, Search
 from unseen.cli.output import progress, say
 from unseen.cli.suggest import RandomQuestions
 from unseen.errors import UsageError, logger, need_library
@@ -38,8 +38,7 @@ def label(
     no_browser: Annotated[bool, "Do not open a browser."] = False,
     budget: Annotated[int, Limits(1), "Number of nodes to suggest at once."] = BUDGET,
     random: RandomQuestions = 5,
-    max_nodes: MaxNodes = 1_000_000,
-    attributes: Attributes = None,
+    shown: PageOptions,
     new: NewClasses,
     search: Search,
 ) -> None:
@@ -57,7 +56,7 @@ def label(
             logger.warning(
                 "%s can be reached from other machines: anyone with the address can change the labels", host
             )
-        store, page, job = _prepare(source, path, search, new, (budget, random, max_nodes), attributes)
+        store, page, job = _prepare(source, path, search, new, (budget, random), shown)
         app = App(page, store, Updater(job), (host, sock.getsockname()[1]))
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         with tempfile.TemporaryDirectory(prefix="unseen-") as folder:
@@ -86,24 +85,19 @@ def _choose_file(source: str, save: Path | None, search: Search) -> Path:
 
 
 def _prepare(
-    source: str,
-    path: Path,
-    search: Search,
-    new: NewClasses,
-    sizes: tuple[int, int, int],
-    attributes: Path | None,
+    source: str, path: Path, search: Search, new: NewClasses, sizes: tuple[int, int], shown: PageOptions
 ) -> tuple[Store, Content, Job]:
     """Return the labels so far, the page that shows them, and what an update needs."""
     from unseen.discovery.audit import doubts_of
     from unseen.embedding import Embedding
     from unseen.explorer import build_page, explore
-    from unseen.explorer.colourings import read_attributes
     from unseen.explorer.label.store import Store
     from unseen.explorer.label.update import Job
 
     method = search.choose_method(search.seed)
     data = search.load(source)
     start, _ = search.hide_labels(data, search.seed)
+    extras = shown.read(search)
     is_source = path.resolve() in [file.resolve() for file in search.labels or []]
     if path.exists() and not is_source:
         logger.info("%s exists already: its labels are used", path)
@@ -116,9 +110,9 @@ def _prepare(
     doubts = doubts_of(data.graph, labels, subject.embedding, search.seed)
     with progress("drawing the map") as move:
         page = build_page(
-            replace(subject, doubts=doubts, attributes=attributes and read_attributes(attributes)),
+            replace(subject, doubts=doubts, **extras),
             title=f"{data.name}: what do the labels miss?",
-            max_nodes=sizes[2],
+            max_nodes=shown.max_nodes,
             random_state=search.seed,
             on_progress=move,
         )

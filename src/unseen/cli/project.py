@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from unseen.cli.inputs import NewClasses, Settings
+from unseen.cli.inputs import NewClasses, PageOptions, Settings
 from unseen.cli.options import Common, Learning, Source
 from unseen.data.project import GRAPH, NAME, Project, read_project
 from unseen.errors import InputError, UsageError
@@ -33,7 +33,7 @@ NODE_FILES = {"nodes", "features", "text", "labels"}
 def project_options() -> dict[str, Parameter]:
     """Return what a project file may hold: the graph, and the options that several commands share."""
     declared = {GRAPH: Parameter.declared(GRAPH, Source, None)}
-    for group in (Settings, NewClasses, Learning):
+    for group in (Settings, NewClasses, PageOptions, Learning):
         hints = get_type_hints(group, include_extras=True)
         for each in fields(group):
             if each.name == "seed" or each.name not in Common.__dataclass_fields__:

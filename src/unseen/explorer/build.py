@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -25,7 +25,16 @@ from unseen.explorer.content import (
     page_texts,
 )
 from unseen.explorer.edges import beside, edges_of, nearest_nodes
-from unseen.explorer.findings import TYPICAL, Verdicts, as_content, audit_of, found_classes, placed, rows_of
+from unseen.explorer.findings import (
+    TYPICAL,
+    Verdicts,
+    as_content,
+    audit_of,
+    error_rates,
+    found_classes,
+    placed,
+    rows_of,
+)
 from unseen.explorer.layout import FEW, Progress, has_open_tsne, leading_columns, map_of
 from unseen.explorer.words import feature_words
 from unseen.graph import Graph
@@ -67,6 +76,8 @@ class Subject:
         Labels that are probably wrong, as :func:`unseen.audit` lists them.
     attributes : pyarrow.Table or None
         More to colour by: a column `node`, and any others.
+    titles : mapping or None
+        A title for each node id, which the page shows instead of the id.
     """
 
     embedding: Embedding
@@ -77,6 +88,7 @@ class Subject:
     suggestions: Sequence[Suggestion] | None = None
     doubts: pa.Table | None = None
     attributes: pa.Table | None = None
+    titles: Mapping[str, str] | None = None
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which a notebook shows."""
@@ -146,6 +158,9 @@ def build_page(
         "notes": notes,
         "ids": [str(node) for node in ids.tolist()],
         "texts": None if graph is None else page_texts(graph.texts, notes),
+        "titles": None
+        if subject.titles is None
+        else [subject.titles.get(str(node), "") for node in ids.tolist()],
         **packed_map(positions),
         **findings(subject, ids),
         "attributes": [] if subject.attributes is None else colourings_of(subject.attributes, ids),
@@ -187,6 +202,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "found": None if discovery is None else found_classes(discovery, ids),
         "audit": audit_of(discovery, subject.labels),
         "selfTest": None if discovery is None else as_content(discovery.self_test),
+        "rates": None if discovery is None else error_rates(discovery, ids),
         "suggestions": None if suggestions is None else placed([asdict(each) for each in suggestions], ids),
         "doubts": None if subject.doubts is None else placed(subject.doubts.to_pylist(), ids),
     }
@@ -272,16 +288,16 @@ def _colourings(
             for group, likely in zip(verdicts.group, verdicts.likely, strict=True)
         ]
         if groups:
-            colourings.append(by_name("overview", "Predicted or new class", keys, shared, "unknown"))
+            colourings.append(by_name("overview", "Predicted or candidate class", keys, shared, "unknown"))
     if labels is not None:
         colourings.append(by_label("label", "Label", labels, number))
     if verdicts is not None:
         colourings.append(by_name("predicted", "Predicted class", verdicts.likely, classes_seen, "unknown"))
         colourings.append(by_probability(verdicts.probability))
         if groups:
-            colourings.append(by_name("group", "Discovered group", verdicts.group, groups, "in no group"))
+            colourings.append(by_name("group", "Candidate class", verdicts.group, groups, "in no group"))
     if truth is not None:
-        colourings.append(by_label("truth", "Label, also those kept back", truth, number))
+        colourings.append(by_label("truth", "True label", truth, number))
     if not colourings:  # nothing is known of the nodes: they look alike
         colourings.append(colouring("node", "Nothing", [category("node")], np.zeros(n, dtype=np.int64)))
     return colourings
@@ -292,4 +308,4 @@ def _subtitle(subject: Subject, drawn: int) -> str:
     edges = "" if graph is None else f", {counted(graph.n_edges, 'edge')}"
     total = len(subject.embedding.node_ids) if graph is None else graph.n_nodes
     nodes = counted(total, "node") + ("" if drawn == total else f" ({drawn:,} of them drawn)")
-    return f"{nodes}{edges}. Vectors by {method or 'another tool'}, map by t-SNE: near means alike."
+    return f"{nodes}{edges}. Embedding by {method or 'another tool'}, map by t-SNE: close nodes are similar."

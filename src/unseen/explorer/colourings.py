@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -48,19 +48,36 @@ def by_name(
 
 
 def by_probability(probability: Floats) -> Content:
-    """Colour by the probability of a hidden class, in steps; NaN are labelled nodes."""
+    """Colour by the probability of a missing class, in steps; NaN are labelled nodes."""
     steps = [category(name, step=k) for k, name in enumerate(STEP_NAMES)]
     codes: Ints = np.searchsorted(EDGES, np.nan_to_num(probability), side="right") + 1
     codes = np.where(np.isnan(probability), 0, codes)
     labelled = category("labelled", quiet=True, hollow=True)
-    return colouring("probability", "Hidden-class probability", [labelled, *steps], codes)
+    return colouring("probability", "Probability of a missing class", [labelled, *steps], codes)
+
+
+def read_titles(column: str, files: Iterable[AnyPath], node_column: str | None = None) -> dict[str, str]:
+    """Return the titles of nodes by id, from the first of the files that has the column."""
+    paths = list(files)
+    for path in paths:
+        table = read_attributes(path)
+        names = table.column_names
+        if column in names:
+            node = next((each for each in (node_column, "node") if each in names), names[0])
+            pairs = zip(table[node].cast(pa.string()), table[column].cast(pa.string()), strict=True)
+            return {str(key): title.as_py() or "" for key, title in pairs}
+    msg = (
+        f"no file of nodes, texts or attributes has the column {column!r} of `title_column`; "
+        f"files: {', '.join(map(str, paths)) or 'none'}"
+    )
+    raise InputError(msg)
 
 
 def read_attributes(path: AnyPath) -> pa.Table:
-    """Return the columns of a table, among them `node`."""
+    """Return the columns of a table with named columns."""
     batches = list(Source(path, "labels", Options(header=True)).batches())
     if not all(isinstance(each, Table) and each.names for each in batches):
-        msg = f"{str(path)!r} is no table with named columns; give a .parquet, .csv or .tsv"
+        msg = f"{str(path)!r} is not a table with named columns; use a .parquet, .csv or .tsv"
         raise InputError(msg)
     table = Table.joined([each for each in batches if isinstance(each, Table)])
     names = list(table.names or ())

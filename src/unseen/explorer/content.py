@@ -66,7 +66,8 @@ def category(
     shape = 0 if quiet or step is not None else shape % len(SHAPES)
     shape = SHAPES.index("ring") if hollow else shape
     entry = {"name": name, "caption": caption, "quiet": quiet, "colour": colour, "shape": shape}
-    return entry if step is None else {**entry, "step": step}
+    entry |= {} if step is None else {"step": step}
+    return entry if group is None else {**entry, "group": True}
 
 
 def colouring(key: str, name: str, categories: Iterable[Content], codes: Ints) -> Content:

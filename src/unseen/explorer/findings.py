@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from unseen.discovery.coverage import LabelCoverage
 from unseen.discovery.result import SENTENCES, Discovery
-from unseen.explorer.content import Content, packed
+from unseen.explorer.content import Content, packed, packed_probabilities
 from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
 
@@ -65,6 +65,26 @@ def found_classes(discovery: Discovery, ids: IdArray) -> Content:
         "classes": classes,
         "failed": not discovery.has_estimate,
         "questions": questions[questions >= 0].tolist(),
+    }
+
+
+def error_rates(discovery: Discovery, ids: IdArray) -> Content:
+    """Return bounds for every position of a slider, and lists at several error rates; `q` is that of each node."""
+    sentence = discovery.new_nodes.sentence
+    if not discovery.guarantee.holds:
+        return {"holds": False, "sentence": sentence}
+    probability = discovery.nodes.column("unseen_probability").to_numpy()
+    places = [k / 100 for k in range(100)]
+    rows = match_ids(ids, discovery.evidence.column("node").to_numpy(zero_copy_only=False))
+    q = discovery.evidence.column("q_value").to_numpy()
+    lists = [discovery.select(fdr) for fdr in dict.fromkeys((0.05, discovery.fdr, 0.2))]
+    return {
+        "holds": True,
+        "sentence": sentence,
+        "above": [int((probability > place).sum()) for place in places],
+        "at_most_false": [discovery.at_most_false(place) for place in places],
+        "lists": [{"fdr": each.fdr, "sentence": each.sentence} for each in lists],
+        "q": packed_probabilities(np.where(rows >= 0, q[rows], np.nan)),
     }
 
 

@@ -59,7 +59,7 @@ class App:
             name.encode() for name in hosts if port == 80
         }
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}/{self.secret}/"
-        content = {**page, "server": {"file": store.path.name}}
+        content = {**page, "server": {"file": store.path.name, "answers": store.undoable}}
         self._first = page.get("suggestions")
         self._page, self._policy = render_page(content, connect=True), policy_of(connect=True)
 
@@ -157,7 +157,9 @@ class App:
             self.store.undo()
         elif name == "outside":
             self.store.take(asked.get("take"))
-        elif not self.updater.start(self.store.labels(), len(self.store.changes)):
+        elif not self.updater.start(
+            self.store.labels(), {"revision": len(self.store.changes), "answers": self.store.undoable}
+        ):
             msg = "an update is running; wait until it has finished"
             raise InputError(msg)
         return self.state(before)

@@ -56,13 +56,13 @@ class Updater:
         """Return how far it is, for the page."""
         return {**self._state, "number": self.number}
 
-    def start(self, labels: Labels, revision: int) -> bool:
-        """Begin an update; False where one is running."""
+    def start(self, labels: Labels, answered: Content) -> bool:
+        """Begin an update; False if one is running. What it finds comes with `answered`: which answers it includes."""
         with self._mutex:
             if self._state["running"]:
                 return False
             self._state = {"running": True, "done": 0, "total": 0, "error": None, "seconds": None}
-        threading.Thread(target=self._run, args=(labels, revision), daemon=True).start()
+        threading.Thread(target=self._run, args=(labels, answered), daemon=True).start()
         return True
 
     def stop(self) -> None:
@@ -70,7 +70,7 @@ class Updater:
         if self._process is not None:
             self._process.terminate()
 
-    def _run(self, labels: Labels, revision: int) -> None:
+    def _run(self, labels: Labels, answered: Content) -> None:
         try:
             if self._process is None or not self._process.is_alive():
                 context = multiprocessing.get_context("spawn")
@@ -92,7 +92,7 @@ class Updater:
             self._process.join()
             self._process = None
         if what == "done":
-            self.content = {**value, "revision": revision}
+            self.content = {**value, **answered}
             self.number += 1
         error = value if what == "error" else None
         self._state = {**self._state, "running": False, "error": error, "seconds": seconds}

@@ -50,17 +50,27 @@ function answerForm(rows, where) {
       make("span", { class: "id" }, name),
     ),
   );
+  const error = make("p", { class: "error", id: `${where}-error`, role: "alert", hidden: true });
+  const giveTyped = () => {
+    if (input.value.trim()) give(input.value.trim());
+    else requireName(input, error, "Type the name of a class first.");
+  };
   const input = make("input", {
     type: "text",
     id: `${where}-class`,
     list: "classes",
     autocomplete: "off",
-    placeholder: "Another or a new class",
+    placeholder: "Another class",
     "aria-label": "Another or a new class",
+    "aria-describedby": error.id,
+    oninput: () => {
+      error.hidden = true;
+      input.removeAttribute("aria-invalid");
+    },
     onkeydown: (event) => {
-      if (event.key === "Enter" && input.value.trim()) {
+      if (event.key === "Enter") {
         event.preventDefault();
-        give(input.value.trim());
+        giveTyped();
       } else if (event.key === "Escape") input.blur();
     },
   });
@@ -81,14 +91,8 @@ function answerForm(rows, where) {
     { class: "answers", role: "group", "aria-label": "Answers" },
     ...named,
     input,
-    button(
-      "Label",
-      () => {
-        if (input.value.trim()) give(input.value.trim());
-        else input.focus();
-      },
-      { class: "primary", "data-key": `${where}-label` },
-    ),
+    button("Label", giveTyped, { "data-primary": true, "data-key": `${where}-label` }),
+    error,
     act("u", "unknown", "unknown"),
     act("s", "skip", "skip"),
     rows.some((i) => labelsOf(i).length) ? act("c", "clear", "clear") : null,
@@ -108,7 +112,7 @@ async function answer(rows, { label, action }, what = null, where = "") {
     return;
   }
   const asked = queue()[at],
-    checks = where === "next" && doubts;
+    checks = where === "questions" && doubts;
   if (checks && action === "skip") {
     advance(asked);
     return;
@@ -123,8 +127,8 @@ async function answer(rows, { label, action }, what = null, where = "") {
     `${what ?? `${count(rows.length, "node", "nodes")}: ${label ?? action}`}, saved` +
       (server ? "" : " in this page; download the labels when you are done"),
   );
-  if (where === "next") advance(asked);
-  else if (where === "chosen") choose([]);
+  if (where === "questions") advance(asked);
+  else if (where === "selection") choose([]);
 }
 
 async function undo() {
@@ -212,22 +216,21 @@ function follow(state) {
   if (state.findings) takeFindings(state.findings, state.update.number);
   else if (touched) {
     if (!doubts) at = 0;
-    fillClasses();
+    fillClassNames();
     refresh();
     fillPanels();
   }
   fillProgress();
 }
 
-/** What was found anew: the map stays, and what changed is ringed. */
+/** What an update found: the map stays, is coloured by predicted class, and changes are ringed. */
 function takeFindings(findings, number) {
   const look = (i) => [
     named(byKey.overview ?? byKey.predicted, i),
     Math.round(4 * (chance(i) ?? 0)),
   ];
   const before = Array.from({ length: n }, (_, i) => look(i)),
-    key = now().key,
-    held = state.selected;
+    selected = state.selected;
   take(findings);
   for (let i = 0; i < n; i += 1) relabel(i);
   changed = new Set(
@@ -239,26 +242,33 @@ function takeFindings(findings, number) {
   saved.findings = number;
   doubts = null;
   at = 0;
-  fillColourings(byKey[key] ? key : page.start);
+  fillColourings(byKey.overview ? "overview" : byKey.predicted ? "predicted" : page.start);
   makeGroups();
-  state.selected = held;
-  fillClasses();
+  state.selected = selected;
+  fillClassNames();
   refresh();
   fillPanels();
-  tell(`Updated: ${count(changed.size, "node looks", "nodes look")} different now`);
+  tell(`Updated: ${count(changed.size, "node has", "nodes have")} changed`);
 }
 
 const alarm = (text) => {
   byId("alarm").textContent = text;
   byId("alarm").hidden = !text;
 };
+let telling = 0;
+/** Show a message over the map for a while, and announce it. */
 const tell = (text) => {
   alarm("");
   byId("told").textContent = text;
+  byId("told").hidden = false;
+  clearTimeout(telling);
+  telling = setTimeout(() => {
+    byId("told").hidden = true;
+  }, 6000);
   say(text);
 };
 
-function fillClasses() {
+function fillClassNames() {
   byId("classes").replaceChildren(...classNames().map((name) => make("option", { value: name })));
 }
 

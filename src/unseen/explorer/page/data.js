@@ -129,6 +129,17 @@ const values = (() => {
 const labelsOf = (i) => values[i][0];
 const statusOf = (i) => values[i][1];
 
+/** Classes in the order in which they came up: a class keeps its colour and shape for good. */
+const known = new Map();
+function lookOf(name) {
+  if (!known.has(name)) known.set(name, known.size);
+  const k = known.get(name);
+  return {
+    colour: k % page.palette.classes.light.length,
+    shape: Math.floor(k / page.palette.safe) % page.shapes.length,
+  };
+}
+
 /** Take what discovery found, at the start and after every update; the map stays as it is. */
 function take(findings) {
   Object.assign(page, findings);
@@ -153,6 +164,9 @@ function take(findings) {
       hidden: new Set(),
     });
   byKey = Object.fromEntries(colourings.map((c) => [c.key, c]));
+  for (const key of ["label", "predicted", "overview", "truth"])
+    for (const of of byKey[key]?.categories ?? [])
+      if (!of.quiet && !of.group) Object.assign(of, lookOf(of.name));
   for (const c of colourings) {
     c.first = c.codes.slice();
     c.counts = new Array(c.categories.length).fill(0);
@@ -170,16 +184,8 @@ function relabel(i) {
     if (name !== undefined)
       code = c.key === "group" ? 0 : c.categories.findIndex((of) => of.name === name && !of.quiet);
     if (code < 0) {
-      const k = new Set(byKey.label.categories.map((of) => of.name)).size - 1;
-      code =
-        c.categories.push({
-          name,
-          caption: "",
-          quiet: false,
-          muted: c.key === "overview",
-          colour: k % page.palette.classes.light.length,
-          shape: Math.floor(k / page.palette.safe) % page.shapes.length,
-        }) - 1;
+      const look = { ...lookOf(name), muted: c.key === "overview" };
+      code = c.categories.push({ name, caption: "", quiet: false, ...look }) - 1;
       c.counts.push(0);
     }
     c.counts[c.codes[i]] -= 1;
@@ -188,6 +194,7 @@ function relabel(i) {
   }
 }
 
+const titleOf = (i) => page.titles?.[i] || idOf(i);
 const idOf = (i) => (page.ids[i] === "" ? "(empty id)" : page.ids[i]);
 const chance = (i) =>
   probability === null || probability[i] === NONE || labelsOf(i).length
@@ -199,6 +206,7 @@ const named = (colouring, i) =>
   colouring && !category(colouring, i).quiet ? category(colouring, i).name : "";
 const count = (number, one, several) =>
   `${number.toLocaleString("en")} ${number === 1 ? one : several}`;
+const capitalise = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 const textOf = (i) => page.texts?.[i] ?? "";
 /** At most so many signs, with no half of a surrogate pair at the end. */
 const short = (text, most) =>

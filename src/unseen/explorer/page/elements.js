@@ -13,7 +13,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const id = (i) => make("span", { class: "id" }, idOf(i));
+const id = (i) => make("span", { class: "id", title: page.titles ? idOf(i) : null }, titleOf(i));
 
 /** The beginning of a node's text, or of what follows `from`; null where a node has no text. */
 function shortText(i, from = 0) {

@@ -5,7 +5,7 @@ function select(i, { move = false } = {}) {
   if (i >= 0) {
     openTab("node");
     say(
-      `${short(idOf(i), 100)} selected, ` +
+      `${short(titleOf(i), 100)} selected, ` +
         count(neighboursOf(i).length, "neighbour", "neighbours"),
     );
   }
@@ -65,17 +65,17 @@ function fillColourings(key) {
 }
 byId("colouring").addEventListener("change", (event) => colourBy(event.target.value));
 byId("subtitle").textContent = page.subtitle;
-addTab("node", "Node");
-addTab("chosen", "Selected");
-addTab("found", "New classes");
+addTab("classes", "Classes");
+addTab("questions", "Questions");
+addTab("selection", "Selection");
 addTab("labels", "Labels");
-addTab("next", "Label next");
+addTab("node", "Node");
 fillColourings(page.start);
 makeGroups();
-fillClasses();
+fillClassNames();
 fillProgress();
 fillPanels();
-openTab(page.found ? "found" : page.audit ? "labels" : page.suggestions ? "next" : "node");
+openTab(page.found ? "classes" : page.suggestions ? "questions" : page.audit ? "labels" : "node");
 fillLegend();
 new ResizeObserver(resize).observe(stage);
 resize();

@@ -254,13 +254,39 @@ function arrow(pen, x, y, toX, toY, gap) {
   pen.fill();
 }
 
-/** Where names are written: none covers another, the selected node or a button. */
+const CELLS = 96;
+/** How many nodes lie left of and above each corner of a grid over the map. */
+const corners = (() => {
+  const sums = new Uint32Array((CELLS + 1) ** 2);
+  for (let i = 0; i < n; i += 1) {
+    const [column, row] = [px[i], py[i]].map((v) => Math.min(CELLS - 1, Math.floor(v * CELLS)));
+    sums[(row + 1) * (CELLS + 1) + column + 1] += 1;
+  }
+  for (let k = CELLS + 2; k < sums.length; k += 1)
+    if (k % (CELLS + 1)) sums[k] += sums[k - 1] + sums[k - CELLS - 1] - sums[k - CELLS - 2];
+  return sums;
+})();
+
+/** About how many nodes a box on the screen covers, from its middle and half its size. */
+function covered({ x, y, wide, tall }) {
+  const clamp = (v) => Math.min(CELLS, Math.max(0, Math.round(v * CELLS))),
+    [left, right] = [x - wide, x + wide].map((v) =>
+      clamp((v - size.width / 2) / scaleX() + view.x),
+    ),
+    [top, bottom] = [y - tall, y + tall].map((v) =>
+      clamp((v - size.height / 2) / scaleY() + view.y),
+    ),
+    sum = (row, column) => corners[row * (CELLS + 1) + column];
+  return sum(bottom, right) - sum(top, right) - sum(bottom, left) + sum(top, left);
+}
+
+/** Where names are written: beside their nodes, none over another, a button, or a selection. */
 function namePlaces(pen) {
   const narrow = size.width < 500,
     tall = narrow ? 8 : 9.5;
   pen.font = `600 ${narrow ? 11 : 13}px system-ui, sans-serif`;
   const box = stage.getBoundingClientRect(),
-    taken = [...byId("map-view").querySelectorAll("[role=group]")].map((group) => {
+    taken = [...byId("map-view").querySelectorAll("[role=group], .hint")].map((group) => {
       const own = group.getBoundingClientRect();
       return {
         x: own.left - box.left + own.width / 2,
@@ -280,33 +306,46 @@ function namePlaces(pen) {
   for (const name of labels) {
     const text = short(name.text, narrow ? 26 : 44),
       wide = pen.measureText(text).width / 2 + 5,
-      x = Math.min(size.width - wide - 3, Math.max(wide + 3, pixelX(name.x)));
-    const free = (at) =>
-      at > 10 &&
-      at < size.height - 10 &&
-      !taken.some((t) => Math.abs(t.x - x) < t.wide + wide && Math.abs(t.y - at) < t.tall + tall);
-    const y = [0, 2, -2, 4, -4].map((step) => pixelY(name.y) + step * tall).find(free);
-    if (y === undefined || Math.abs(x - pixelX(name.x)) > 60) continue;
-    written.push({ text, x, y, wide, tall });
-    taken.push(written[written.length - 1]);
+      [x, y] = [pixelX(name.x), pixelY(name.y)];
+    if (x < 0 || y < 0 || x > size.width || y > size.height) continue;
+    const isFree = (spot) =>
+      spot.x - wide > 2 &&
+      spot.x + wide < size.width - 2 &&
+      spot.y > 10 &&
+      spot.y < size.height - 10 &&
+      !taken.some(
+        (t) => Math.abs(t.x - spot.x) < t.wide + wide && Math.abs(t.y - spot.y) < t.tall + tall,
+      );
+    // near its densest spot, where it covers the fewest nodes
+    const spots = [];
+    for (const gap of narrow ? [5, 12] : [10, 24, 40])
+      for (const [right, down] of [
+        [1, 0],
+        [-1, 0],
+        [0, 1],
+        [0, -1],
+        [1, 1],
+        [-1, 1],
+        [1, -1],
+        [-1, -1],
+      ])
+        spots.push({ x: x + right * (wide + gap), y: y + down * (tall + gap), wide, tall, gap });
+    const cost = (spot) => (300 * covered(spot)) / n + spot.gap / 3;
+    const best = spots.filter(isFree).sort((a, b) => cost(a) - cost(b))[0];
+    if (!best) continue;
+    written.push({ text, x: best.x, y: best.y, wide, tall });
+    taken.push(best);
   }
   return written;
 }
 
-/** Names on a plate, so that neither points nor rings are read as a part of them. */
+/** Names with a halo, so that points under them do not make them illegible. */
 function drawNames(pen, ink, ground) {
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  Object.assign(pen, { strokeStyle: ground, lineWidth: 3, lineJoin: "round" });
-  for (const { text, x, y, wide, tall } of namePlaces(pen)) {
-    pen.globalAlpha = 0.6;
-    pen.fillStyle = ground;
-    pen.beginPath();
-    pen.roundRect(x - wide, y - tall, 2 * wide, 2 * tall, 5);
-    pen.fill();
-    pen.globalAlpha = 1;
+  Object.assign(pen, { strokeStyle: ground, fillStyle: ink, lineWidth: 5, lineJoin: "round" });
+  for (const { text, x, y } of namePlaces(pen)) {
     pen.strokeText(text, x, y);
-    pen.fillStyle = ink;
     pen.fillText(text, x, y);
   }
 }

@@ -26,8 +26,12 @@ function resize() {
   paint();
 }
 
+/** The whole map from afar, and a few nodes in view, beyond which nothing more can be seen. */
+const ZOOM = [0.8, 40];
+
 function zoomAt(x, y, factor) {
-  const scale = Math.min(view.fit * 400, Math.max(view.fit * 0.5, view.scale * factor));
+  const [least, most] = ZOOM.map((times) => times * view.fit),
+    scale = Math.min(most, Math.max(least, view.scale * factor));
   view.x += ((x - size.width / 2) / size.wide) * (1 / view.scale - 1 / scale);
   view.y += ((y - size.height / 2) / size.tall) * (1 / view.scale - 1 / scale);
   view.scale = scale;
@@ -163,11 +167,11 @@ function hover(i, x, y) {
   tip.hidden = i < 0;
   if (i >= 0) {
     const p = chance(i),
-      text = [named(now(), i), p === null ? "" : `hidden class: ${percent(p)}`]
+      text = [named(now(), i), p === null ? "" : `Probability of a missing class: ${percent(p)}`]
         .filter(Boolean)
         .join(" · ");
     tip.replaceChildren(
-      make("strong", { class: "id" }, short(idOf(i), 80)),
+      make("strong", { class: "id" }, short(titleOf(i), 80)),
       shortText(i) ?? "",
       text,
     );

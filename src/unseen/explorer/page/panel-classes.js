@@ -30,36 +30,42 @@ function makeGroups() {
 const openRows = (group) => group.rows.filter((i) => !labelsOf(i).length);
 const probable = (group) => openRows(group).filter((i) => (chance(i) ?? 0) >= group.least);
 
+/** The field, slider and buttons that turn a candidate class into labels. */
 function groupTools(group) {
-  const most = () =>
+  const text = () =>
     `Accept ${probable(group).length.toLocaleString("en")} of ` +
     openRows(group).length.toLocaleString("en");
-  const accept = button(
-    most(),
-    () => {
-      if (group.name.trim())
-        answer(
-          probable(group),
-          { label: group.name.trim() },
-          `${group.key} accepted as ${group.name.trim()}`,
-        );
-      else name.focus();
-    },
-    { class: "primary", "data-key": `accept-${group.key}` },
-  );
+  const error = make("p", {
+    class: "error",
+    id: `error-${group.key}`,
+    role: "alert",
+    hidden: true,
+  });
+  const acceptGroup = () => {
+    const label = group.name.trim();
+    if (label) answer(probable(group), { label }, `${group.key} accepted as ${label}`);
+    else requireName(name, error, `Type a name for ${group.key} first.`);
+  };
+  const accept = button(text(), acceptGroup, {
+    "data-key": `accept-${group.key}`,
+    "data-primary": openRows(group).length > 0,
+  });
   const name = make("input", {
     type: "text",
     value: group.name,
     list: "classes",
     autocomplete: "off",
-    "aria-label": `Class of ${group.key}`,
-    placeholder: "Name of the class",
+    "aria-label": `Name of ${group.key}`,
+    "aria-describedby": error.id,
+    placeholder: "Class name",
     "data-key": `name-${group.key}`,
     oninput: () => {
       group.name = name.value;
+      error.hidden = true;
+      name.removeAttribute("aria-invalid");
     },
     onkeydown: (event) => {
-      if (event.key === "Enter") accept.click();
+      if (event.key === "Enter") acceptGroup();
     },
   });
   const least = make("output", {}, percent(group.least));
@@ -74,7 +80,7 @@ function groupTools(group) {
     oninput: () => {
       group.least = Number(slider.value);
       least.textContent = percent(group.least);
-      accept.textContent = most();
+      accept.textContent = text();
     },
   });
   const others = groups.filter((other) => other !== group);
@@ -98,8 +104,9 @@ function groupTools(group) {
     "div",
     { class: "tools" },
     name,
-    make("label", { class: "slide" }, "from ", least, slider),
     accept,
+    error,
+    make("label", { class: "slide" }, "from ", least, slider),
     button("Select", () => choose(probable(group), { from: group.key }), {
       "aria-label": `Select ${group.key}`,
       "data-key": `select-${group.key}`,
@@ -112,13 +119,21 @@ function groupTools(group) {
   );
 }
 
+/** Say that a name is missing, and put the cursor where it belongs. */
+function requireName(input, error, sentence) {
+  error.textContent = sentence;
+  error.hidden = false;
+  input.setAttribute("aria-invalid", "true");
+  input.focus();
+}
+
 function mergeGroups(group, other) {
   if (!other) return;
   group.rows = [...group.rows, ...other.rows];
   group.key = `${group.key} + ${other.key}`;
   groups = groups.filter((each) => each !== other);
   say(`${group.key} are one group now, of ${count(openRows(group).length, "node", "nodes")}`);
-  fillFound();
+  fillClasses();
 }
 
 /** Split off the selected nodes of a group, or else the two halves that lie apart on the map. */
@@ -133,7 +148,7 @@ function splitGroup(group) {
     `${group.key} has ${count(openRows(group).length, "node", "nodes")} now, ` +
       `${second.key} has ${openRows(second).length.toLocaleString("en")}`,
   );
-  fillFound();
+  fillClasses();
 }
 
 /** Two means on the map, from the two ends of its longer side. */
@@ -157,59 +172,114 @@ function halfOf(rows) {
   return far;
 }
 
-function fillFound() {
+function fillClasses() {
+  const panel = panelOf("classes");
   if (!page.found) {
-    fill(
-      panelOf("found"),
-      make(
-        "p",
-        { class: "soft" },
-        server
-          ? "Label nodes of two classes or more, then update."
-          : "Nothing was looked for: there are no labels, or all nodes have one.",
-      ),
-    );
+    const text = server
+      ? "Label nodes of two classes or more, then update."
+      : "Nothing was looked for: there are no labels, or all nodes have one.";
+    fill(panel, make("p", { class: "soft" }, text));
     return;
   }
-  const { count: number, failed, questions } = page.found,
-    panel = panelOf("found");
-  const comparison = page.comparison ? [make("p", { id: "comparison" }, page.comparison)] : [];
-  if (failed) {
-    fill(
-      panel,
-      make("h2", { class: "lead" }, "How many classes are missing cannot be said."),
-      make("p", {}, page.selfTest?.verdict),
-      ...comparison,
-    );
-    return;
-  }
-  const range =
-    number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
-  const lead = !number
-    ? ""
-    : number.best === 0
-      ? `No class seems to be missing${range}.`
-      : `${count(number.best, "class is", "classes are")} probably missing${range}.`;
+  const { count: number, failed, questions } = page.found;
+  const lead = missingFacts().join(", "),
+    range =
+      number && number.low !== number.high ? ` (between ${number.low} and ${number.high})` : "";
   const settle = questions.length
     ? [
         make(
           "p",
           { id: "settle" },
-          `${count(questions.length, "question settles", "questions settle")} the number. ` +
-            "What are these nodes?",
+          "The number is not certain. " +
+            `${count(questions.length, "answer", "answers")} would show it:`,
         ),
         make("div", { class: "links" }, ...questions.map((i) => link(i))),
       ]
     : [];
   fill(
     panel,
-    make("h2", { class: "lead" }, lead),
-    ...comparison,
-    ...settle,
+    narrow.matches ? hint("map") : null,
+    hint("classes"),
+    staleNote(),
+    make("h2", { class: "lead" }, `${capitalise(lead)}${range}.`),
+    page.comparison ? make("p", { id: "comparison" }, page.comparison) : null,
+    page.selfTest ? make("p", { class: "small soft", id: "trust" }, page.selfTest.verdict) : null,
+    ...(failed ? [] : settle),
     ...groups.map(card),
-    ...(number && number.curve.length > 1 ? [curve(number)] : []),
+    ...errorRates(),
+    ...(!failed && number && number.curve.length > 1 ? [curve(number)] : []),
   );
 }
+
+/** Nodes with an error rate: a slider with a bound, and a list at a false discovery rate. */
+function errorRates() {
+  const rates = page.rates;
+  if (!rates) return [];
+  if (!rates.holds)
+    return [make("h3", {}, "Error rates"), make("p", { id: "rates" }, rates.sentence)];
+  const bound = make("p", { id: "bound" }),
+    above = make("output", {});
+  const slider = make("input", {
+    type: "range",
+    min: "0",
+    max: "99",
+    value: String(shownRates.above),
+    "aria-label": "Nodes above this probability of a missing class",
+    "data-key": "above",
+    oninput: () => {
+      shownRates.above = Number(slider.value);
+      describeBound();
+    },
+  });
+  const describeBound = () => {
+    const nodes = rates.above[shownRates.above],
+      wrong = rates.at_most_false[shownRates.above];
+    above.textContent = `${shownRates.above} %`;
+    bound.textContent =
+      `${count(nodes, "node", "nodes")}; at most ${wrong.toLocaleString("en")} of them false ` +
+      "(95 % sure, wherever you put the slider)";
+  };
+  describeBound();
+  const sentence = make("p", { id: "list" }, rates.lists[shownRates.list].sentence);
+  const choice = make(
+    "select",
+    {
+      "aria-label": "Error rate of the list",
+      "data-key": "fdr",
+      onchange: () => {
+        shownRates.list = choice.selectedIndex;
+        sentence.textContent = rates.lists[shownRates.list].sentence;
+      },
+    },
+    ...rates.lists.map(({ fdr }, k) =>
+      make("option", { selected: k === shownRates.list }, percent(fdr)),
+    ),
+  );
+  const listed = () => {
+    const q = numbers(rates.q),
+      most = 10000 * rates.lists[shownRates.list].fdr;
+    return [...q.keys()].filter((i) => q[i] <= most);
+  };
+  return [
+    make("h3", {}, "Error rates"),
+    make("p", { id: "rates" }, rates.sentence),
+    make("label", { class: "slide" }, "Probability above ", above, slider),
+    bound,
+    button(
+      "Select these nodes",
+      () => choose([...Array(n).keys()].filter((i) => (chance(i) ?? 0) > shownRates.above / 100)),
+      { class: "link", id: "select-above" },
+    ),
+    make("label", { class: "slide" }, "List at an error rate of ", choice),
+    sentence,
+    button("Select this list", () => choose(listed(), { from: "list" }), {
+      class: "link",
+      id: "select-list",
+    }),
+  ];
+}
+/** Where the reader left the slider and the list. */
+const shownRates = { above: 50, list: 1 };
 
 function card(own) {
   const { found: group, code, key } = own,
@@ -271,7 +341,7 @@ function curve({ best, curve: whole }) {
     viewBox: "0 0 300 84",
     role: "img",
     "aria-label":
-      "How well each number of new classes fits: " +
+      "How well each number of missing classes fits: " +
       number.curve.map(([k, score]) => `${k}: ${score.toFixed(2)}`).join(", "),
   });
   for (const [at, [k, score]] of number.curve.entries()) {
@@ -288,5 +358,5 @@ function curve({ best, curve: whole }) {
       drawn("text", { x: (at + 0.5) * wide, y: 80 }, String(k)),
     );
   }
-  return make("div", {}, make("h3", {}, "How well each number of new classes fits"), picture);
+  return make("div", {}, make("h3", {}, "How well each number of missing classes fits"), picture);
 }

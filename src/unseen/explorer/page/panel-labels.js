@@ -1,40 +1,34 @@
 // Owns the panel Labels: what the labels cover, how far to trust the findings, suspicious labels.
-function fillAudit() {
+function fillLabels() {
   if (!page.audit) {
     fill(panelOf("labels"), make("p", { class: "soft" }, "There are no labels yet."));
     return;
   }
   const { audit, selfTest } = page,
     panel = panelOf("labels"),
-    share = audit.n_nodes ? audit.n_labelled / audit.n_nodes : 0;
+    { labelled, total, classes } = labelCounts(),
+    share = total ? labelled / total : 0;
   const parts = [
+    staleNote(),
     make(
       "h2",
       { class: "lead" },
-      `${audit.n_labelled.toLocaleString("en")} of ` +
-        `${count(audit.n_nodes, "node has", "nodes have")} a label (${percent(share)}), ` +
-        `in ${count(audit.classes.length, "class", "classes")}.`,
+      `${labelled.toLocaleString("en")} of ${count(total, "node has", "nodes have")} a label ` +
+        `(${percent(share)}), in ${count(classes.length, "class", "classes")}.`,
     ),
     bar(share),
   ];
-  if (audit.expected_unseen !== null)
-    parts.push(
-      make(
-        "p",
-        { class: "small" },
-        `About ${count(Math.round(audit.expected_unseen), "node belongs", "nodes belong")} ` +
-          "to missing classes.",
-      ),
-    );
+  const missing = missingFacts().join(", ");
+  if (missing) parts.push(make("p", { class: "small" }, `${capitalise(missing)}.`));
   parts.push(...audit.warnings.map((text) => make("p", { class: "warning" }, text)));
   parts.push(
     tableOf(
       "Labelled classes",
       ["Class", "Labels", "Share"],
-      audit.classes.map(([name, labels]) => [
+      classes.map(([name, labels]) => [
         make("span", { class: "id" }, name),
         labels.toLocaleString("en"),
-        percent(audit.n_labelled ? labels / audit.n_labelled : 0),
+        percent(labelled ? labels / labelled : 0),
       ]),
       [1, 2],
     ),
@@ -56,8 +50,8 @@ function fillAudit() {
     if (tested.length)
       parts.push(
         tableOf(
-          "Each labelled class hidden in turn (AUROC: 1 is perfect, 0.5 is chance)",
-          ["Hidden class", "Labels", "AUROC"],
+          "Each labelled class left out in turn (AUROC: 1 is perfect, 0.5 is chance)",
+          ["Class left out", "Labels", "AUROC"],
           tested.map((c) => [
             make("span", { class: "id" }, c.name),
             c.n_labels,
@@ -69,7 +63,7 @@ function fillAudit() {
   }
   if (page.doubts?.length)
     parts.push(
-      make("h3", {}, "Doubtful labels"),
+      make("h3", {}, "Suspicious labels"),
       make(
         "p",
         { class: "small" },

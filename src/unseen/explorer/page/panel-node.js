@@ -16,24 +16,26 @@ function fillNode() {
     fact = (name, value) => {
       if (value) facts.push(make("dt", {}, name), make("dd", {}, value));
     };
+  if (page.titles) fact("Id", idOf(i));
   fact("Type", typeOf(i));
   fact("Label", describe(values[i]) || "none");
   if (page.truth) fact("True label", listed(truthOf(i), page.truth));
-  if (!labelsOf(i).length) fact("If of a labelled class", named(byKey.predicted, i));
+  if (!labelsOf(i).length) fact("Closest labelled class", named(byKey.predicted, i));
   const p = chance(i);
-  if (p !== null) fact("In a hidden class", make("span", {}, percent(p), bar(p)));
+  if (p !== null) fact("Probability of a missing class", make("span", {}, percent(p), bar(p)));
   const group = byKey.group ? category(byKey.group, i) : null;
   if (group && !group.quiet)
     fact(
-      "Group",
+      "Candidate class",
       make("span", {}, swatch(group), ` ${group.name}${group.caption ? `: ${group.caption}` : ""}`),
     );
   for (const c of page.attributes ?? []) fact(c.name, named(byKey[c.key], i));
   const why = reasons(i);
   fill(
     panel,
-    make("h2", { class: "id" }, idOf(i)),
+    make("h2", { class: "id" }, titleOf(i)),
     wholeText(i),
+    staleNote(),
     make("dl", {}, ...facts),
     answerForm([i], "node"),
     ...(why.length
@@ -109,12 +111,13 @@ function reasons(i) {
           `probably belong${likely.length === 1 ? "s" : ""} to a missing class`,
       );
   }
-  return sentences.map((text) => text[0].toUpperCase() + text.slice(1));
+  return sentences.map(capitalise);
 }
 
-function words(i) {
+/** The features of a node, the strongest first, at most `most` of them. */
+function words(i, most = Infinity) {
   const { names, means } = page.features ?? { names: [], means: null },
-    features = featuresOf(i),
+    features = featuresOf(i).subarray(0, most),
     values = featureNumbers && featureNumbers(i);
   if (!features.length) return make("p", { class: "soft" }, "none");
   const valueOf = (k, at) =>

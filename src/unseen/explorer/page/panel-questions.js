@@ -18,9 +18,9 @@ function current() {
 /** Go on to the question after `asked`, unless its answer has led there already. */
 function advance(asked) {
   if (queue()[at] === asked) at += 1;
-  fillSuggestions();
+  fillQuestions();
   const row = current();
-  if (row && row.row !== null && !panelOf("next").hidden) showQuestion(row.row);
+  if (row && row.row !== null && !panelOf("questions").hidden) showQuestion(row.row);
 }
 
 function showQuestion(i) {
@@ -30,19 +30,18 @@ function showQuestion(i) {
   else redraw();
 }
 
-function fillSuggestions() {
-  const panel = panelOf("next"),
-    row = current(),
+function fillQuestions() {
+  const row = current(),
     rows = queue(),
     left = rows.slice(at).filter(isOpen).length;
-  const lead = row
-    ? `${doubts ? "Doubtful labels" : "Questions"}: ${left.toLocaleString("en")} left`
-    : rows.length
-      ? "All of these are answered."
-      : "There is nothing left to suggest.";
-  const parts = [make("h2", { class: "lead" }, lead)];
+  const parts = [hint("questions")];
   if (row)
     parts.push(
+      make(
+        "h2",
+        { class: "lead" },
+        `${doubts ? "Suspicious labels" : "Questions"}: ${left.toLocaleString("en")} left`,
+      ),
       ...question(row),
       make(
         "p",
@@ -50,27 +49,18 @@ function fillSuggestions() {
         "Keys: 1 to 9 a class, n a new class, u unknown, s skip, backspace undo.",
       ),
     );
-  else if (server) parts.push(make("p", {}, "An update finds what to ask next."));
-  if (doubts)
-    parts.push(
-      button(
-        "Back to the suggestions",
-        () => {
-          doubts = null;
-          at = 0;
-          fillSuggestions();
-        },
-        { class: "link" },
-      ),
-    );
+  else parts.push(...emptyQueue(rows.length));
+  const links = [];
+  if (doubts) links.push(button("Back to the questions", closeDoubts, { class: "link" }));
   if (page.suggestions?.length)
-    parts.push(
+    links.push(
       button("Save as CSV", exportSuggestions, {
         id: "export",
         class: "link",
         title: "Ids are written unchanged, also those that a spreadsheet would take for a formula",
       }),
     );
+  parts.push(make("div", { class: "links" }, ...links));
   const later = rows.slice(at + 1).filter(isOpen);
   parts.push(
     make(
@@ -88,13 +78,36 @@ function fillSuggestions() {
         ),
     ),
   );
-  fill(panel, ...parts);
+  fill(panelOf("questions"), ...parts);
+  markPrimary();
+}
+
+/** What to do where no question is left: update, or save the labels. */
+function emptyQueue(asked) {
+  const lead = asked ? "All questions are answered." : "There are no questions.";
+  const next = server
+    ? "An update includes your answers and finds the next questions."
+    : "Download the labels to keep your answers.";
+  return [
+    make("h2", { class: "lead" }, lead),
+    make("p", {}, next),
+    make("div", { class: "answers" }, server ? updateButton("update-next") : null),
+  ];
+}
+
+function closeDoubts() {
+  doubts = null;
+  at = 0;
+  fillQuestions();
 }
 
 const reasonOf = (row) =>
-  row.reason ??
-  `labelled ${row.label}, but ${row.likely_class} fits better (${percent(row.probability)})`;
+  capitalise(row.reason ?? "") ||
+  `Labelled ${row.label}, but ${row.likely_class} fits better (${percent(row.probability)})`;
 
+const RANDOM = "A random node: answers to these tell when you may stop.";
+
+/** The card of a question: the whole text first, then what matters, then neighbours by title. */
 function question(row) {
   if (row.row === null)
     return [
@@ -104,24 +117,21 @@ function question(row) {
     ];
   const i = row.row,
     p = chance(i);
+  const facts = [
+    p === null ? "" : `Probability of a missing class: ${percent(p)}`,
+    row.likely_class && !doubts ? `Closest labelled class: ${row.likely_class}` : "",
+  ].filter(Boolean);
   return [
     make(
       "article",
       { class: "card question" },
       wholeText(i),
       make("h3", {}, link(i, null)),
-      make("p", { class: "small" }, reasonOf(row)),
-      p === null
-        ? null
-        : make(
-            "p",
-            { class: "small soft" },
-            `Probability of a missing class: ${percent(p)}` +
-              (row.likely_class ? ` · closest labelled class: ${row.likely_class}` : ""),
-          ),
-      answerForm([i], "next"),
-      page.features ? words(i) : null,
-      nearby(i, 8),
+      page.features ? words(i, 3) : null,
+      nearby(i, 6),
+      make("p", { class: "small", id: "reason" }, row.drawn === "random" ? RANDOM : reasonOf(row)),
+      facts.length ? make("p", { class: "small soft" }, facts.join(" · ")) : null,
+      answerForm([i], "questions"),
     ),
   ];
 }
@@ -159,9 +169,9 @@ function exportSuggestions() {
 function openDoubts() {
   doubts = page.doubts;
   at = 0;
-  openTab("next");
-  fillSuggestions();
-  panelOf("next").focus();
+  openTab("questions");
+  fillQuestions();
+  panelOf("questions").focus();
 }
 
 // Keys answer the question, or label what is selected, wherever the focus is but in a field.
@@ -178,7 +188,7 @@ document.addEventListener("keydown", (event) => {
     undo();
     return;
   }
-  const where = ["next", "chosen"].find((key) => !panelOf(key).hidden);
+  const where = ["questions", "selection"].find((key) => !panelOf(key).hidden);
   if (!where) return;
   if (event.key === "n") {
     const input = byId(`${where}-class`);

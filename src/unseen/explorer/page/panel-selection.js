@@ -6,7 +6,7 @@ function nodeCard(i) {
   const p = chance(i);
   const facts = [
     describe(values[i]),
-    p === null ? "" : `hidden class: ${percent(p)}`,
+    p === null ? "" : `Probability of a missing class: ${percent(p)}`,
     labelsOf(i).length ? "" : named(byKey.group, i) || named(byKey.predicted, i),
   ].filter(Boolean);
   const told = page.features
@@ -32,12 +32,12 @@ function nearby(i, most) {
   if (!near.length) return null;
   const names = near
     .slice(0, most)
-    .map((j) => (labelsOf(j).length ? `${idOf(j)} (${labelsOf(j).join(", ")})` : idOf(j)));
+    .map((j) => (labelsOf(j).length ? `${titleOf(j)} (${labelsOf(j).join(", ")})` : titleOf(j)));
   if (!page.texts)
     return make(
       "p",
       { class: "small soft" },
-      "near ",
+      "Neighbours: ",
       make("span", { class: "id" }, names.join(", ")),
       more,
     );
@@ -47,7 +47,7 @@ function nearby(i, most) {
   return make(
     "div",
     { class: "small soft" },
-    "near",
+    "Neighbours",
     make("ul", { class: "nearby" }, ...lines),
     more,
   );
@@ -58,12 +58,12 @@ const describe = ([labels, status]) =>
     ? `${labels.join(", ")}${status ? ` (${status})` : ""}`
     : ({ skipped: "skipped", unknown: "class unknown" }[status] ?? "");
 
-function fillChosen() {
-  const panel = panelOf("chosen"),
+function fillSelection() {
+  const panel = panelOf("selection"),
     rows = [...selection];
-  tabs.find((tab) => tab.key === "chosen").button.textContent = rows.length
-    ? `Selected (${rows.length.toLocaleString("en")})`
-    : "Selected";
+  tabs.find((tab) => tab.key === "selection").button.textContent = rows.length
+    ? `Selection (${rows.length.toLocaleString("en")})`
+    : "Selection";
   if (!rows.length) {
     fill(
       panel,
@@ -82,10 +82,10 @@ function fillChosen() {
     panel,
     make(
       "h2",
-      { class: "lead", id: "chosen-count" },
+      { class: "lead", id: "selection-count" },
       `${count(rows.length, "node", "nodes")} selected`,
     ),
-    answerForm(rows, "chosen"),
+    answerForm(rows, "selection"),
     make(
       "div",
       { class: "links" },

@@ -1,34 +1,63 @@
 // Owns the line above the map: how much is labelled, how much is missing, update and undo.
-/** How far it is, at a glance. */
+/** How many answers the findings do not know yet. */
+function answersSince() {
+  const { state } = saved;
+  if (!server) return saved.own.length;
+  if (!state || state.revision === (page.revision ?? 0)) return 0;
+  // an answer from before the update that was undone since is a change, too
+  return Math.abs(saved.undo - (page.answers ?? server.answers)) || 1;
+}
+
+/** What is missing, in the words of the line above the map and of the panel Classes. */
+function missingFacts() {
+  if (!page.found) return [];
+  const expected = Math.round(page.audit?.expected_unseen ?? 0),
+    best = page.found.count?.best ?? 0;
+  if (page.found.failed) return ["the number of missing classes cannot be estimated"];
+  if (best === 0) return ["no missing class was found"];
+  return [
+    `about ${count(expected, "node belongs", "nodes belong")} to missing classes`,
+    count(best, "candidate class", "candidate classes"),
+  ];
+}
+
+/** How many nodes have a label, and how many of each class, with all answers. */
+function labelCounts() {
+  const { state } = saved,
+    classes = new Map();
+  for (const [labels] of values)
+    for (const name of labels) classes.set(name, (classes.get(name) ?? 0) + 1);
+  const labelled = values.filter(([labels]) => labels.length).length;
+  const isSample = page.audit && page.audit.n_nodes > n; // then only the server knows them all
+  return {
+    total: state?.nodes ?? page.audit?.n_nodes ?? n,
+    labelled: state?.labelled ?? (isSample && page.audit ? page.audit.n_labelled : labelled),
+    classes: Object.entries(state?.classes ?? {}).length
+      ? Object.entries(state?.classes ?? {})
+      : isSample && page.audit
+        ? page.audit.classes
+        : [...classes].sort(([a], [b]) => collator.compare(a, b)),
+  };
+}
+
 function fillProgress() {
   const { state } = saved,
-    labelled = state?.labelled ?? values.filter(([labels]) => labels.length).length,
-    total = state?.nodes ?? page.audit?.n_nodes ?? n;
-  const expected = page.audit?.expected_unseen ?? null,
-    best = page.found?.count?.best ?? 0,
-    facts = [];
-  facts.push(`${labelled.toLocaleString("en")} of ${total.toLocaleString("en")} labelled`);
-  if (page.found?.failed) facts.push("what is missing cannot be said");
-  else if (expected !== null)
-    facts.push(
-      best === 0 && expected < 0.01 * total
-        ? "nothing is missing any more"
-        : `about ${Math.round(expected).toLocaleString("en")} of missing classes`,
-      `${count(best, "new class", "new classes")} found`,
-    );
-  facts.push(`${count(saved.undo, "answer", "answers")} given`);
+    { labelled, total } = labelCounts(),
+    since = answersSince();
+  const facts = [
+    `${labelled.toLocaleString("en")} of ${count(total, "node", "nodes")} labelled`,
+    ...missingFacts(),
+    ...(since ? [`${count(since, "answer", "answers")} since the last update`] : []),
+  ];
   const update = state?.update,
-    busy = !!update?.running,
-    since = state ? state.revision - (page.revision ?? 0) : 0;
+    busy = !!update?.running;
   const shown = JSON.stringify([
     facts,
     update,
-    since,
     state?.outside,
     state?.problem,
     saved.undo,
     changed.size,
-    page.selfTest?.verdict,
   ]);
   // a button that is replaced while it is pressed would not be clicked
   if (shown === saved.shown) return;
@@ -39,45 +68,15 @@ function fillProgress() {
     value: busy && update.total ? String(update.done) : null,
     hidden: !busy,
   });
-  const outside = state?.outside
-    ? make(
-        "div",
-        { class: "warning", id: "outside" },
-        `${server?.file} was changed by another program. `,
-        ...[
-          ["both", "Merge both"],
-          ["file", "Use the file"],
-          ["app", "Keep my answers"],
-        ].map(([take, text]) => button(text, () => send("outside", { take }), { class: "link" })),
-      )
-    : null;
   fill(
     byId("progress"),
     make("p", { id: "facts" }, facts.join(" · ")),
-    page.selfTest ? make("p", { class: "small soft", id: "trust" }, page.selfTest.verdict) : null,
-    update?.error ? make("p", { class: "warning" }, update.error) : null,
-    outside,
-    state?.problem
-      ? make(
-          "p",
-          { class: "warning" },
-          `Your answers are saved in ${server?.file}.journal, but not yet in ` +
-            `${server?.file}: ${state.problem}`,
-        )
-      : null,
+    ...problems(update?.error, state),
     make(
       "div",
       { class: "tools" },
       server
-        ? button(
-            busy
-              ? "Updating…"
-              : since
-                ? `Update (${count(since, "answer", "answers")} since)`
-                : "Update",
-            () => send("update", {}),
-            { id: "update", disabled: busy },
-          )
+        ? updateButton("update", busy)
         : button("Download labels.csv", downloadLabels, { id: "save-labels" }),
       button("Undo", undo, { id: "undo", disabled: !saved.undo }),
       bar,
@@ -94,4 +93,39 @@ function fillProgress() {
         : null,
     ),
   );
+  markPrimary();
+}
+
+const updateButton = (id, busy = !!saved.state?.update?.running) =>
+  button(busy ? "Updating…" : "Update", () => send("update", {}), { id, disabled: busy });
+
+/** Sentences about what went wrong, where the reader has to decide or to know. */
+function problems(error, state) {
+  const parts = error ? [make("p", { class: "warning" }, error)] : [];
+  const choices = [
+    ["both", "Merge both"],
+    ["file", "Use the file"],
+    ["app", "Keep my answers"],
+  ];
+  if (state?.outside)
+    parts.push(
+      make(
+        "div",
+        { class: "warning", id: "outside" },
+        `${server?.file} was changed by another program. `,
+        ...choices.map(([take, text]) =>
+          button(text, () => send("outside", { take }), { class: "link" }),
+        ),
+      ),
+    );
+  if (state?.problem)
+    parts.push(
+      make(
+        "p",
+        { class: "warning" },
+        `Your answers are saved in ${server?.file}.journal, but not yet in ` +
+          `${server?.file}: ${state.problem}`,
+      ),
+    );
+  return parts;
 }

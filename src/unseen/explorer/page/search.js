@@ -5,19 +5,20 @@ const MOST_HITS = 12;
 let lowered = null,
   hits = [],
   active = -1;
-if (page.texts) field.placeholder = "Find id or text";
 const wanted = () => field.value.trim().toLowerCase();
 
-/** Where a query is: 0 it is the id, 1 begins it, 2 in it, 3 in the text, 4 nowhere. */
+/** Where a query is: 0 it is the title, 1 begins it, 2 in it, 3 in id or text, 4 nowhere. */
 function rank(i, query) {
   lowered ??= {
+    names: (page.titles ?? page.ids).map((name) => name.toLowerCase()),
     ids: page.ids.map((id) => id.toLowerCase()),
     texts: page.texts?.map((text) => text.toLowerCase()),
   };
-  const id = lowered.ids[i],
-    at = id.indexOf(query);
-  if (at >= 0) return id === query ? 0 : at === 0 ? 1 : 2;
-  return lowered.texts?.[i].includes(query) ? 3 : 4;
+  const name = lowered.names[i],
+    at = name.indexOf(query);
+  if (lowered.ids[i] === query || name === query) return 0;
+  if (at >= 0) return at === 0 ? 1 : 2;
+  return lowered.ids[i].includes(query) || lowered.texts?.[i].includes(query) ? 3 : 4;
 }
 
 function search() {
@@ -50,7 +51,7 @@ function showMatches(query = "") {
     return make(
       "li",
       { role: "option", id: `match-${k}`, "aria-selected": String(k === active), onpointerdown },
-      make("span", { class: "id" }, short(idOf(i), 120)),
+      make("span", { class: "id" }, short(titleOf(i), 120)),
       shortText(i, at > 40 ? at - 20 : 0),
     );
   };

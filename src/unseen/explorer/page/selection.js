@@ -8,9 +8,9 @@ let selection = new Set(),
 function choose(rows, { add = false, from = "" } = {}) {
   selection = new Set(add ? [...selection, ...rows] : rows);
   paint();
-  fillChosen();
+  fillSelection();
   fillTable();
-  if (selection.size) openTab("chosen");
+  if (selection.size) openTab("selection");
   say(`${count(selection.size, "node", "nodes")} selected${from ? ` (${from})` : ""}`);
   const shared = sharedRows();
   history.replaceState(

@@ -11,7 +11,7 @@ const columns = [
     show: (i) =>
       make("input", {
         type: "checkbox",
-        "aria-label": `Select ${short(idOf(i), 80)}`,
+        "aria-label": `Select ${short(titleOf(i), 80)}`,
         "data-key": `tick-${i}`,
         checked: selection.has(i),
         onchange: () => {
@@ -21,7 +21,8 @@ const columns = [
         },
       }),
   },
-  { name: "Node", value: (i) => page.ids[i], show: (i) => link(i, null) },
+  { name: "Node", value: (i) => titleOf(i), show: (i) => link(i, null) },
+  ...(page.titles ? [{ name: "Id", value: (i) => page.ids[i] }] : []),
   ...(page.texts ? [{ name: "Text", value: textOf, show: (i) => shortText(i) ?? "" }] : []),
   { name: "Label", value: (i) => labelsOf(i).join(", ") },
   ...(page.truth ? [{ name: "True label", value: (i) => listed(truthOf(i), page.truth) }] : []),
@@ -32,13 +33,13 @@ const columns = [
     ? []
     : [
         {
-          name: "In a hidden class",
+          name: "Probability of a missing class",
           number: true,
           value: (i) => chance(i) ?? -1,
           show: (i) => (chance(i) === null ? "" : percent(chance(i))),
         },
       ]),
-  ...(byKey.group ? [{ name: "Group", value: (i) => named(byKey.group, i) }] : []),
+  ...(byKey.group ? [{ name: "Candidate class", value: (i) => named(byKey.group, i) }] : []),
   ...(page.edges
     ? [{ name: "Neighbours", number: true, value: (i) => neighboursOf(i).length }]
     : []),

@@ -20,6 +20,8 @@ interface Category {
   colour?: number;
   shape: number;
   step?: number;
+  /** Whether this is a candidate class, whose colour is not that of a class. */
+  group?: boolean;
 }
 interface StoredColouring {
   key: string;
@@ -82,6 +84,15 @@ interface Coverage {
   expected_unseen: number | null;
   warnings: string[];
 }
+/** What is guaranteed: bounds for 0 to 99 %, lists at several rates, a q-value of each node. */
+interface ErrorRates {
+  holds: boolean;
+  sentence: string;
+  above: number[];
+  at_most_false: number[];
+  lists: { fdr: number; sentence: string }[];
+  q: Packed;
+}
 interface SelfTest {
   verdict: string;
   classes: { name: string; n_labels: number; auroc: number | null }[];
@@ -97,6 +108,8 @@ interface Question {
   unseen_probability?: number | null;
   probability?: number;
   group?: string | null;
+  drawn?: string | null;
+  pool?: number | null;
 }
 type Shades = { light: string[]; dark: string[] };
 type Plain = { light: string; dark: string };
@@ -107,6 +120,7 @@ interface Page {
   notes: string[];
   ids: string[];
   texts: string[] | null;
+  titles: string[] | null;
   x: Packed;
   y: Packed;
   start: string;
@@ -134,7 +148,10 @@ interface Page {
   features: Features | null;
   palette: { classes: Shades; steps: Shades; quiet: Plain; map: Plain; safe: number };
   shapes: string[];
-  server?: { file: string };
+  server?: { file: string; answers: number };
+  /** How many answers could be undone at the last update. */
+  answers?: number;
+  rates: ErrorRates | null;
   /** Which nodes had a label at the last update. */
   labelled: Uint8Array;
   /** How many answers the last update had seen. */
@@ -147,6 +164,7 @@ interface State {
   changes: [string, Value][];
   labelled?: number;
   nodes?: number;
+  classes?: Record<string, number>;
   undo: number;
   outside?: boolean;
   problem?: string | null;
