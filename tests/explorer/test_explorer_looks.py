@@ -161,7 +161,8 @@ def test_messages_do_not_move_the_map_and_a_missing_name_is_asked_for(browser: A
     place = "return JSON.stringify(document.getElementById('map-view').getBoundingClientRect())"
     before = browser.js(place)
     browser.js(
-        "const i = document.querySelector(\"[data-key='name-new-1']\"); i.value = ''; i.dispatchEvent(new Event('input'))"
+        "const i = document.querySelector(\"[data-key='name-new-1']\"); i.value = '';"
+        "i.dispatchEvent(new Event('input'))"
     )
     browser.click("[data-key='accept-new-1']")
     assert "Type a name for new-1 first." in browser.text("#panel-classes")

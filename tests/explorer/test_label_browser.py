@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from unseen.data.read import read_label_list
+from unseen.discovery.suggest import Suggestion
 from unseen.explorer import Subject, write_explorer
 
 
@@ -41,7 +43,7 @@ def chosen(browser: Any) -> set[str]:
 
 def value(browser: Any, node: str) -> Any:
     """Return the labels of a node and, where it has one, its status."""
-    labels, status = browser.js(
+    labels, status, *_ = browser.js(
         "return explorer.values[JSON.parse(document.getElementById('data').textContent).ids.indexOf(arguments[0])]",
         node,
     )
@@ -139,12 +141,12 @@ def test_a_selection_is_labelled_undone_and_downloaded(browser: Any, subject: Su
     browser.click("#save-labels")
     with browser.saved("labels.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["node", "label", "status"]
+    assert header == ["node", "label", "status", "drawn"]
     labelled = {subject.labels.node_ids[row] for row in subject.labels.labelled}
     asked = [str(s.node) for s in subject.suggestions if s.node not in labelled]
     answers = {row[0]: row[1:] for row in rows if row[0] in asked[:4]}
-    assert answers[asked[0]] == ["blue", ""]
-    assert [answers[asked[1]], answers[asked[2]]] == [["", "skipped"], ["", "unknown"]]
+    assert answers[asked[0]] == ["blue", "", "score"]
+    assert [answers[asked[1]], answers[asked[2]]] == [["", "skipped", "score"], ["", "unknown", "score"]]
     assert answers[asked[3]][0] in ("</script>one", "two", "blue")
 
 
@@ -247,3 +249,29 @@ def test_doubtful_labels_are_a_queue(browser: Any, subject: Subject, tmp_path: P
     assert rows["node16"] == {"node": "node16", "label": "two", "replaces": "", "status": "confirmed"}
     assert rows["node12"] == {"node": "node12", "label": "</script>one", "replaces": "", "status": ""}
     assert browser.complaints() == []
+
+
+def test_random_questions_are_marked_and_their_answers_prove_something(
+    browser: Any, subject: Subject, tmp_path: Path
+) -> None:
+    pool = int(subject.labels.n_nodes - len(subject.labels.labelled))
+    nodes = [node for node in subject.discovery.nodes["node"].to_pylist() if node.startswith("node")][:30]
+    questions = [
+        Suggestion(node, "random", 0.5, None, None, drawn="random", pool=pool - k)
+        for k, node in enumerate(nodes)
+    ]
+    page = write_explorer(replace(subject, suggestions=questions), tmp_path / "page.html", title="t")
+    browser.load("", page)
+    browser.click("#tab-labels")
+    assert "No random question was answered" in browser.text("#certificate")
+    browser.click("#tab-questions")
+    assert browser.text("#reason") == "A random node: answers to these tell when you may stop."
+    for _ in nodes:
+        browser.press("1")
+    browser.until("return document.getElementById('facts').textContent.includes('30 answers since')")
+    assert "All questions are answered." in browser.text("#panel-questions")
+    (browser.downloads / "labels.csv").unlink(missing_ok=True)
+    browser.click("#save-labels")
+    read = read_label_list(browser.saved("labels.csv"))
+    assert read.certificate().n_answers == 30
+    assert read.certificate().at_most < pool

@@ -195,6 +195,7 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "statuses": []
         if labels is None
         else [[str(node), status] for node, status in labels.answers.items()],
+        "certificate": None if subject.labels is None else subject.labels.certificate().to_dict(),
         "truth": _label_lists(truth),
         "comparison": _compare_with_truth(subject),
         "probability": None if verdicts is None else packed_probabilities(verdicts.probability),

@@ -188,9 +188,18 @@ function local(name, body) {
     const statuses = { skip: "skipped", unknown: "unknown", confirm: "confirmed" };
     const value = [body.label === undefined ? [] : [body.label], statuses[body.action] ?? ""];
     saved.own.push(body.node.map((node) => [node, values[rowOf(node)]]));
-    changes = body.node.map((node) => [node, value]);
+    changes = body.node.map((node) => [node, [...value, ...drawnFor(node, body)]]);
   }
   return { revision: saved.revision + 1, changes, undo: saved.own.length };
+}
+
+/** How the question about a node was drawn, and from how many; nodes of a group are guesses. */
+function drawnFor(node, body) {
+  const [, , drawn, pool] = values[rowOf(node)];
+  if (drawn === "random" || drawn === "score") return [drawn, pool];
+  if (body.node.length > 1) return body.label === undefined ? [] : ["group", 0];
+  const row = page.suggestions?.find((each) => each.node === node);
+  return row?.drawn ? [row.drawn, row.pool ?? 0] : [];
 }
 
 /** Take a state: changes of this and of other windows, and what an update found. */
@@ -272,20 +281,30 @@ function fillClassNames() {
   byId("classes").replaceChildren(...classNames().map((name) => make("option", { value: name })));
 }
 
-/** Save all labels and answers. Where a label was corrected, `replaces` names the old one. */
+/**
+ * Save all labels and answers, answers last, in their order. Where a label was corrected,
+ * `replaces` names the old one.
+ */
 function downloadLabels() {
-  const rows = [];
-  values.forEach(([labels, status], i) => {
+  const rows = [],
+    asked = [...new Set(saved.own.flat().map(([node]) => rowOf(node)))],
+    isAsked = new Set(asked);
+  const order = [...values.keys()].filter((i) => !isAsked.has(i));
+  for (const i of [...order, ...asked]) {
+    const [labels, status, drawn = "", pool = 0] = values[i];
     const replaced = labels.length ? original[i][0].filter((name) => !labels.includes(name)) : [];
-    const size = Math.max(labels.length, replaced.length, status ? 1 : 0);
+    const size = Math.max(labels.length, replaced.length, status || drawn === "random" ? 1 : 0);
     for (let k = 0; k < size; k += 1)
-      rows.push([page.ids[i], labels[k] ?? labels[0] ?? "", replaced[k] ?? "", k ? "" : status]);
-  });
-  const used = [0, 1, ...[2, 3].filter((k) => rows.some((row) => row[k]))];
-  download(
-    "labels.csv",
-    csv([["node", "label", "replaces", "status"], ...rows].map((row) => used.map((k) => row[k]))),
-  );
+      rows.push([
+        page.ids[i],
+        labels[k] ?? labels[0] ?? "",
+        replaced[k] ?? "",
+        ...(k ? ["", "", ""] : [status, drawn, pool || ""]),
+      ]);
+  }
+  const header = ["node", "label", "replaces", "status", "drawn", "pool"],
+    used = [0, 1, ...[2, 3, 4, 5].filter((k) => rows.some((row) => row[k]))];
+  download("labels.csv", csv([header, ...rows].map((row) => used.map((k) => row[k]))));
   tell(`${count(rows.length, "row", "rows")} saved as labels.csv`);
 }
 

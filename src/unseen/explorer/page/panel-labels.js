@@ -20,6 +20,12 @@ function fillLabels() {
   ];
   const missing = missingFacts().join(", ");
   if (missing) parts.push(make("p", { class: "small" }, `${capitalise(missing)}.`));
+  const certificate = saved.state?.certificate ?? page.certificate;
+  if (certificate)
+    parts.push(
+      make("h3", {}, "When to stop"),
+      make("p", { id: "certificate" }, `${certificate.sentence}.`),
+    );
   parts.push(...audit.warnings.map((text) => make("p", { class: "warning" }, text)));
   parts.push(
     tableOf(

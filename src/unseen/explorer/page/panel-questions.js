@@ -101,11 +101,11 @@ function closeDoubts() {
   fillQuestions();
 }
 
+const RANDOM = "A random node: answers to these tell when you may stop.";
 const reasonOf = (row) =>
+  (row.drawn === "random" && RANDOM) ||
   capitalise(row.reason ?? "") ||
   `Labelled ${row.label}, but ${row.likely_class} fits better (${percent(row.probability)})`;
-
-const RANDOM = "A random node: answers to these tell when you may stop.";
 
 /** The card of a question: the whole text first, then what matters, then neighbours by title. */
 function question(row) {
@@ -129,7 +129,7 @@ function question(row) {
       make("h3", {}, link(i, null)),
       page.features ? words(i, 3) : null,
       nearby(i, 6),
-      make("p", { class: "small", id: "reason" }, row.drawn === "random" ? RANDOM : reasonOf(row)),
+      make("p", { class: "small", id: "reason" }, reasonOf(row)),
       facts.length ? make("p", { class: "small soft" }, facts.join(" · ")) : null,
       answerForm([i], "questions"),
     ),

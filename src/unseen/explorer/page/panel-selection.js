@@ -53,6 +53,7 @@ function nearby(i, most) {
   );
 }
 
+/** @param {Value} value */
 const describe = ([labels, status]) =>
   labels.length
     ? `${labels.join(", ")}${status ? ` (${status})` : ""}`

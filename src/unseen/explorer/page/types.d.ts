@@ -3,8 +3,8 @@
 /** Numbers as text: the kind (u1, u2, u4, f4), then the base64 of a little-endian array. */
 type Packed = string;
 type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array;
-/** Labels and status of a node. */
-type Value = [string[], string];
+/** Labels and status of a node, and how the question about it was drawn, from how many nodes. */
+type Value = [string[], string, string?, number?];
 
 /** Lists of different lengths, one per node. */
 interface Lists {
@@ -152,6 +152,7 @@ interface Page {
   /** How many answers could be undone at the last update. */
   answers?: number;
   rates: ErrorRates | null;
+  certificate: { sentence: string; n_answers: number } | null;
   /** Which nodes had a label at the last update. */
   labelled: Uint8Array;
   /** How many answers the last update had seen. */
@@ -167,6 +168,7 @@ interface State {
   classes?: Record<string, number>;
   undo: number;
   outside?: boolean;
+  certificate?: { sentence: string; n_answers: number };
   problem?: string | null;
   update?: {
     running: boolean;
