@@ -132,25 +132,6 @@ def test_odd_text(content: str, name: str) -> None:
     attempt(name, content.encode())
 
 
-@settings(ROUNDS, max_examples=30)
-@given(st.binary(max_size=80), st.sampled_from(sorted(WHOLE)))
-def test_any_bytes(content: bytes, suffix: str) -> None:
-    attempt(f"x.{suffix}", content)
-
-
-@ROUNDS
-@given(TEXT, TEXT)
-def test_authors_folder(graph: str, group: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "graph.txt").write_bytes(graph.encode())
-        (Path(folder) / "group.txt").write_bytes(group.encode())
-        try:
-            value = unseen.read_graph(folder, labels=folder)
-        except unseen.UnseenError:
-            return
-        check(value)
-
-
 SMALL = st.integers(-3, 5)
 
 

@@ -14,10 +14,9 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.data.bounds import parse_size
 from unseen.engine.comm import SOLO
 from unseen.engine.partition import partition
-from unseen.engine.parts import checksum, load_parts, part_folder, read_meta, verify_part
+from unseen.engine.parts import load_parts, part_folder, read_meta, verify_part
 from unseen.errors import InputError, OutputError
 
 rng = np.random.default_rng(0)
@@ -50,13 +49,6 @@ def test_parquet_gives_the_rows_of_the_graph(tmp_path: Path, strings: bool, symm
     expected = unseen.read_graph(tmp_path / "edges.parquet", symmetrize=symmetrize)
     partition(tmp_path / "edges.parquet", tmp_path / "parts", parts=3, symmetrize=symmetrize)
     _assert_same(tmp_path / "parts", expected, 3)
-
-
-def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unseen.engine.partition.BATCH", 500)
-    pq.write_table(_edges(), tmp_path / "edges.parquet")
-    partition(tmp_path / "edges.parquet", tmp_path / "parts", parts=5)
-    _assert_same(tmp_path / "parts", unseen.read_graph(tmp_path / "edges.parquet"), 5)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -236,50 +228,6 @@ def test_labels_of_several_files_add_up(tmp_path: Path, caplog: pytest.LogCaptur
     assert found.to_lists() == {"a": ["blue"], "b": ["blue"]}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (None, "its 2 rows are the nodes 0 to 1"),
-        ("a,1\nb,2\nc,3\na,4\n", r"features\.csv', line 4: the node 'a' has .*; one row per node is allowed"),
-        ("a,1\nb,2\n", r"features\.csv' has no row for 1 of the 3 nodes, the first is 'c'; add rows"),
-    ],
-)
-def test_features_that_do_not_fit_the_nodes_are_refused(
-    tmp_path: Path, text: str | None, message: str
-) -> None:
-    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
-    path = tmp_path / ("features.npy" if text is None else "features.csv")
-    if text is None:
-        np.save(path, np.ones((2, 2)))
-    else:
-        path.write_text(text)
-    with pytest.raises(InputError, match=message):
-        partition(tmp_path / "edges.csv", tmp_path / "parts", parts=1, features=path)
-
-
-def test_labels_of_nodes_without_edges_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
-    (tmp_path / "one.csv").write_text("node,label\na,red\n")
-    (tmp_path / "two.csv").write_text("node,label\na,red\n\nbb,blue\ncc,blue\nbb,red\n")
-    sources = {"parts": 1, "labels": [tmp_path / "one.csv", tmp_path / "two.csv"]}
-    sentence = r"two\.csv', line 4: the label names 'bb', a node that has no edge; only labels name 2 nodes"
-    with pytest.raises(InputError, match=sentence):
-        partition(tmp_path / "edges.csv", tmp_path / "parts", strict=True, **sources)  # type: ignore[arg-type]
-    assert partition(tmp_path / "edges.csv", tmp_path / "parts", **sources).n_nodes == 5  # type: ignore[arg-type]
-    assert "two.csv', line 4: the label names 'bb'" in caplog.text
-
-
-def test_features_without_ids_follow_the_node_list(tmp_path: Path) -> None:
-    (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
-    (tmp_path / "nodes.txt").write_text("c\nb\na\n")
-    np.save(tmp_path / "features.npy", np.arange(6.0).reshape(3, 2))
-    sources = {"nodes": tmp_path / "nodes.txt", "features": tmp_path / "features.npy"}
-    partition(tmp_path / "edges.csv", tmp_path / "parts", parts=2, **sources)
-    graph, _, _ = load_parts(tmp_path / "parts", SOLO)
-    assert graph.node_ids.tolist() == ["c", "b", "a"]
-    assert np.array_equal(np.asarray(graph.features), np.arange(6.0).reshape(3, 2))
-
-
 def test_an_interrupted_partition_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\n")
 
@@ -290,26 +238,6 @@ def test_an_interrupted_partition_leaves_nothing(tmp_path: Path, monkeypatch: py
     with pytest.raises(KeyboardInterrupt):
         partition(tmp_path / "edges.csv", tmp_path / "new" / "parts", parts=1)
     assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]
-
-
-def test_parts_of_the_first_version_load(tmp_path: Path) -> None:
-    part = tmp_path / "part-00000"
-    part.mkdir()
-    arrays = {"indptr": [0, 1, 3, 4], "indices": [1, 0, 2, 1], "weights": [1.0, 1.0, 2.0, 2.0], "halo": []}
-    for name, values in arrays.items():
-        dtype = {"indices": np.int32, "weights": np.float64}.get(name, np.int64)
-        np.save(part / f"{name}.npy", np.array(values, dtype=dtype))
-    pq.write_table(pa.table({"node": ["a", "b", "c"]}), part / "nodes.parquet")
-    files = {path.name: checksum(path) for path in part.iterdir()}
-    rows = {"start": 0, "stop": 3, "entries": 4, "halo": 0, "labelled": 0, "files": files}
-    meta = {"kind": "unseen partition", "version": 2, "n_nodes": 3, "n_edges": 2, "integer_ids": False}
-    (tmp_path / "META.json").write_text(
-        json.dumps({**meta, "parts": [rows], "features": None, "classes": []})
-    )
-    graph, labels, _ = load_parts(tmp_path, SOLO)
-    assert labels is None
-    assert graph.node_ids.tolist() == ["a", "b", "c"]
-    assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 
 
 def test_damage_is_found_and_named(tmp_path: Path) -> None:
@@ -367,12 +295,6 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, options: dict[str, Any], me
     (tmp_path / "edges.csv").write_text("src,dst\na,b\nb,c\nb,a\n")
     with pytest.raises(InputError, match=message):
         partition(tmp_path / "edges.csv", tmp_path / "parts", **options)
-
-
-def test_sizes_are_read() -> None:
-    assert parse_size("64 MB") == 64_000_000
-    with pytest.raises(InputError, match="`--memory` takes a size such as 500MB"):
-        parse_size("much")
 
 
 def test_the_command_tells_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
