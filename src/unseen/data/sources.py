@@ -204,7 +204,7 @@ def written_format(path: Path, role: Role) -> Format:
     longer = [f for f in FORMATS if f.writers and len(f.suffix_of(path) or "") > own]
     if longer:  # a table called x.w2v.txt would be taken for vectors
         holds = ", ".join(longer[0].writers)
-        msg = f"{path}: {longer[0].suffix_of(path)} is for {holds}, and {what} are none; use .csv or .parquet"
+        msg = f"{path}: the suffix {longer[0].suffix_of(path)} is reserved for {holds}; use .csv or .parquet for {what}"
         raise InputError(msg)
     return format_
 
