@@ -17,65 +17,55 @@ from unseen.errors import InputError, OutputError, UnsupportedError
 
 IDS = ["a", "007", "ü"]
 VECTORS = np.array([[0.5, 1.25, -3], [1e-7, 2, 0], [1 / 3, 0, 1]], dtype=np.float32)
-EMBEDDING_FORMATS = ("v.parquet", "v.pq", "v.npz", "v.w2v.txt", "v.w2v.txt.gz", "v.tsv")
+FEATURES = np.array([[0.5, 1.25, 1 / 3], [0, 2, 0], [1, 0, 1]])
+CHAINS = {
+    "embedding": (
+        "v.parquet",
+        "v.npz",
+        "v.w2v.txt.gz",
+        "v.tsv",
+        "v.w2v.txt",
+        "v.npz",
+        "v.pq",
+        "v.tsv",
+        "v.parquet",
+    ),
+    "features": ("f.csv", "f.npz", "f.txt.gz", "f.parquet", "f.tsv", "f.npz", "f.csv"),
+    "labels": ("l.csv", "group.txt", "l.parquet", "l.txt", "l.tsv.gz", "group.txt", "l.csv"),
+}
 
 
-@pytest.mark.parametrize("first", EMBEDDING_FORMATS)
-@pytest.mark.parametrize("second", EMBEDDING_FORMATS)
-def test_embeddings_to_embeddings(tmp_path: Path, first: str, second: str) -> None:
-    source, target = tmp_path / f"1{first}", tmp_path / f"2{second}"
-    unseen.Embedding(VECTORS, IDS, method="rect").save(source)
-    written = convert_file(source, target)
-    assert all(path.is_file() for path in written)
-    assert len(written) == (2 if second == "v.tsv" else 1)
-    read = unseen.read_embedding(target)
-    assert read.node_ids.tolist() == IDS
-    assert np.array_equal(read.vectors, VECTORS)
-
-
-def test_sparse_embedding_stays_one(tmp_path: Path) -> None:
-    unseen.Embedding(sp.csr_array(np.eye(3, dtype=np.float32)), IDS, method="nodefeats").save(
-        tmp_path / "v.npz"
-    )
-    convert_file(tmp_path / "v.npz", tmp_path / "v.parquet")
-    assert unseen.read_embedding(tmp_path / "v.parquet").method == "nodefeats"
-
-
-FEATURE_FORMATS = ("f.csv", "f.tsv", "f.txt.gz", "f.parquet", "f.npz")
-
-
-@pytest.mark.parametrize("first", FEATURE_FORMATS)
-@pytest.mark.parametrize("second", FEATURE_FORMATS)
-def test_features_to_features(tmp_path: Path, first: str, second: str) -> None:
-    matrix = np.array([[0.5, 1.25, 1 / 3], [0, 2, 0], [1, 0, 1]])
-    (tmp_path / "f.csv").write_text(
-        "node,tall,old,wide\n"
-        + "".join(f"{k},{','.join(map(repr, row))}\n" for k, row in enumerate(matrix.tolist()))
-    )
-    if first != "f.csv":
-        convert_file(tmp_path / "f.csv", tmp_path / first, what="features")
-    convert_file(tmp_path / first, tmp_path / f"2{second}", what="features")
-    _, read, names = read_features(tmp_path / f"2{second}")
-    assert np.array_equal(read.toarray() if sp.issparse(read) else read, matrix)
-    assert names == ("tall", "old", "wide")
-
-
-LABEL_FORMATS = ("l.csv", "l.tsv.gz", "l.txt", "l.parquet", "group.txt")
-
-
-@pytest.mark.parametrize("first", LABEL_FORMATS)
-@pytest.mark.parametrize("second", LABEL_FORMATS)
-def test_labels_to_labels(tmp_path: Path, first: str, second: str) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    one.mkdir()
-    two.mkdir()
-    (one / "l.csv").write_text("node,label\na,x\n007,x|y\nü,\n", "utf-8")
-    if first != "l.csv":
-        convert_file(one / "l.csv", one / first)
-    assert convert_file(one / first, two / second) == [two / second]
-    labels = unseen.read_labels(two / second, unseen.Graph(sp.csr_array((3, 3)), None, IDS))
-    assert labels.classes == ("x", "y")
-    assert labels.indicator.toarray().astype(int).tolist() == [[1, 0], [1, 1], [0, 0]]
+@pytest.mark.parametrize("what", CHAINS)
+def test_from_format_to_format_and_back(tmp_path: Path, what: str) -> None:
+    path = tmp_path / CHAINS[what][0]
+    if what == "embedding":
+        unseen.Embedding(VECTORS, IDS, method="rect").save(path)
+    elif what == "features":
+        rows = (
+            f"{node},{','.join(map(repr, row))}\n" for node, row in zip(IDS, FEATURES.tolist(), strict=True)
+        )
+        path.write_text("node,tall,old,wide\n" + "".join(rows), "utf-8")
+    else:
+        path.write_text("node,label\na,x\n007,x|y\nü,\n", "utf-8")
+    for k, name in enumerate(CHAINS[what][1:]):
+        (tmp_path / str(k)).mkdir()
+        target = tmp_path / str(k) / name
+        written = convert_file(path, target, what="features" if what == "features" else None)
+        assert all(file.is_file() for file in written)
+        assert len(written) == (2 if name == "v.tsv" else 1)
+        path = target
+        if what == "embedding":
+            read = unseen.read_embedding(path)
+            assert read.node_ids.tolist() == IDS
+            assert np.array_equal(read.vectors, VECTORS)
+        elif what == "features":
+            ids, matrix, names = read_features(path)
+            assert (list(ids), names) == (IDS, ("tall", "old", "wide"))
+            assert np.array_equal(matrix.toarray() if sp.issparse(matrix) else matrix, FEATURES)
+        else:
+            labels = unseen.read_labels(path, unseen.Graph(sp.csr_array((3, 3)), None, IDS))
+            assert labels.classes == ("x", "y")
+            assert labels.indicator.toarray().astype(int).tolist() == [[1, 0], [1, 1], [0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -148,13 +138,6 @@ def test_a_table_of_numbers_becomes_vectors_where_the_target_says_so(tmp_path: P
     assert (tmp_path / "v.w2v.txt").read_text() == "2 2\n007 0.5 1\nb 2 3\n"
 
 
-def test_a_graph_is_no_embedding(tmp_path: Path) -> None:
-    (tmp_path / "p.txt").write_text("a b\nb c\n")
-    with pytest.raises(InputError, match=r"o\.w2v\.txt: \.w2v\.txt is for vectors"):
-        convert_file(tmp_path / "p.txt", tmp_path / "o.w2v.txt", what="graph")
-    assert not (tmp_path / "o.w2v.txt").exists()
-
-
 def test_what_a_target_cannot_hold(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("node,label\na,x\n")
     with pytest.raises(InputError, match=r"labels are not written with the suffix"):
@@ -165,6 +148,10 @@ def test_what_a_target_cannot_hold(tmp_path: Path) -> None:
         convert_file(tmp_path / "l.csv", tmp_path / "m.csv", what="labels", nodes=["a"])
     with pytest.raises(InputError, match=r"there is no file '.*none\.csv'"):
         convert_file(tmp_path / "none.csv", tmp_path / "m.csv")
+    (tmp_path / "p.txt").write_text("a b\nb c\n")
+    with pytest.raises(InputError, match=r"o\.w2v\.txt: the suffix \.w2v\.txt is reserved for vectors"):
+        convert_file(tmp_path / "p.txt", tmp_path / "o.w2v.txt", what="graph")
+    assert not (tmp_path / "o.w2v.txt").exists()
 
 
 def test_labels_without_a_header_must_be_said(tmp_path: Path) -> None:
@@ -177,9 +164,14 @@ def test_labels_without_a_header_must_be_said(tmp_path: Path) -> None:
 
 def test_a_graph_with_its_parts(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("src,dst\na,b\n")
-    (tmp_path / "l.csv").write_text("node,label\na,x\n")
-    written = convert_file(tmp_path / "e.csv", tmp_path / "g.parquet", labels=tmp_path / "l.csv")
-    assert [path.name for path in written] == ["g.parquet", "g.labels.parquet"]
+    for name, node in (("k", "a"), ("l", "b")):
+        (tmp_path / f"{name}.csv").write_text(f"node,label\n{node},x\n")
+    parts = [tmp_path / "k.csv", tmp_path / "l.csv"]
+    written = convert_file(tmp_path / "e.csv", tmp_path / "g.csv", labels=parts)
+    assert [path.name for path in written] == ["g.csv", "g.labels.csv"]
+    assert written[1].read_text() == "node,label\na,x\nb,x\n"
+    with pytest.raises(OutputError, match="overwritten"):
+        convert_file(tmp_path / "e.csv", tmp_path / "g.csv", labels=[*parts, written[1]])
 
 
 def test_a_pattern_of_names_is_one_graph_and_none_of_its_files_is_overwritten(tmp_path: Path) -> None:
@@ -191,17 +183,6 @@ def test_a_pattern_of_names_is_one_graph_and_none_of_its_files_is_overwritten(tm
         convert_file(str(tmp_path / "p*.csv"), tmp_path / "p2.csv")
     with pytest.raises(InputError, match=r"no file has a name like .*q\*\.csv"):
         convert_file(str(tmp_path / "q*.csv"), tmp_path / "whole.csv")
-
-
-def test_several_label_files_add_up(tmp_path: Path) -> None:
-    (tmp_path / "e.csv").write_text("src,dst\na,b\n")
-    for name, node in (("k", "a"), ("l", "b")):
-        (tmp_path / f"{name}.csv").write_text(f"node,label\n{node},x\n")
-    parts = [tmp_path / "k.csv", tmp_path / "l.csv"]
-    convert_file(tmp_path / "e.csv", tmp_path / "g.csv", labels=parts)
-    assert (tmp_path / "g.labels.csv").read_text() == "node,label\na,x\nb,x\n"
-    with pytest.raises(OutputError, match="overwritten"):
-        convert_file(tmp_path / "e.csv", tmp_path / "g.csv", labels=[*parts, tmp_path / "g.labels.csv"])
 
 
 @pytest.mark.parametrize("target", ["-", "/dev/stdout", "/dev/fd/1"])
