@@ -18,7 +18,7 @@ DATA = unseen.planted_partition(60, 3, random_state=0)
 FAST: dict[str, Any] = {"n_components": 4, "epochs": 3, "max_iter": 3, "random_state": 0}
 SCALED = [
     (name, scale)
-    for name in ("smoothfeats", "tadw", "rect-l", "rect-n", "rect-plus", "gcn")
+    for name in ("smoothfeats", "rect-l", "rect-n", "rect-plus", "gcn")
     for scale in (1e-300, 1e-25, 1e-9, 1e20, 1e150, 1e300)
 ]
 
@@ -69,36 +69,19 @@ def test_weights_that_are_too_far_apart_are_refused() -> None:
         unseen.MFDW(n_components=2).fit(unseen.Graph(sp.csr_array(adjacency)))
 
 
-def test_features_that_no_vector_can_hold_are_refused() -> None:
+def test_what_floating_point_cannot_hold_is_refused() -> None:
     features = DATA.graph.features.astype(np.float64)
-    small, large = (
-        unseen.Graph(DATA.graph.adjacency, features * scale, DATA.graph.node_ids) for scale in (1e-300, 1e300)
+    small, medium, large = (
+        unseen.Graph(DATA.graph.adjacency, features * scale, DATA.graph.node_ids)
+        for scale in (1e-300, 1e-5, 1e300)
     )
     with pytest.raises(UnseenError, match=r"nodefeats: all vectors are zero; the largest feature is 1e-300"):
         unseen.NodeFeats().fit(small)
     with pytest.raises(unseen.InputError, match="must be finite and fit into 32-bit floats"):
         unseen.NodeFeats().fit(large)
-
-
-def test_features_that_vanish_beside_the_regularisation_are_refused() -> None:
-    graph = unseen.Graph(
-        DATA.graph.adjacency, DATA.graph.features.astype(np.float64) * 1e-5, DATA.graph.node_ids
-    )
-    with pytest.raises(UnseenError, match=r"tadw: all vectors are zero; the largest feature is 1e-05"):
-        unseen.TADW(n_components=4, lam=1e9).fit(graph)
-
-
-def test_a_decomposition_that_fails_gets_a_sentence() -> None:
+    assert not hasattr(_fitted("smoothfeats", medium), "feature_exponent_"), "usual scales are left alone"
     with pytest.raises(UnseenError, match="have left the range of floating point"):
         eigh(np.full((3, 3), np.nan))
-
-
-def test_the_usual_scales_are_left_alone() -> None:
-    graph = unseen.Graph(
-        DATA.graph.adjacency, DATA.graph.features.astype(np.float64) * 1e-5, DATA.graph.node_ids
-    )
-    assert not hasattr(_fitted("smoothfeats", graph), "feature_exponent_")
-    assert Run().processes == 1
 
 
 def _columns() -> np.ndarray:
@@ -123,22 +106,18 @@ def test_dense_and_negative_columns_are_divided_by_their_deviation() -> None:
     assert column_scale(DATA.graph.features, Run()) is None
 
 
-@pytest.mark.parametrize("name", ["smoothfeats", "tadw"])
-def test_the_unit_of_a_measurement_does_not_matter(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_unit_of_a_measurement_does_not_matter(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG", "unseen")
     raw, adjacency = _columns(), DATA.graph.adjacency[:60][:, :60]
     grams = []
     for unit in (1.0, 1e-4):
         graph = unseen.Graph(adjacency, raw * [unit, 1.0, 1.0, 1.0])
-        vectors = unseen.make_method(name, n_components=4, random_state=0).fit_transform(graph).vectors
+        method = unseen.SmoothFeats(n_components=4, random_state=0).fit(graph)
+        vectors = method.embedding_.vectors
         grams.append(vectors @ vectors.T)
+        assert np.allclose(method.transform(graph).vectors, vectors, atol=1e-5), (
+            "new nodes get the same scale"
+        )
     assert np.allclose(*grams, atol=1e-4)
     assert "3 of 4 feature columns are standardised" in caplog.text
-    kept = unseen.NodeFeats().fit_transform(graph).vectors
-    assert np.allclose(kept, graph.features)
-
-
-def test_new_nodes_get_the_scale_of_the_old() -> None:
-    graph = unseen.Graph(DATA.graph.adjacency[:60][:, :60], _columns())
-    method = unseen.SmoothFeats(n_components=4, random_state=0).fit(graph)
-    assert np.allclose(method.transform(graph).vectors, method.embedding_.vectors, atol=1e-5)
+    assert np.allclose(unseen.NodeFeats().fit_transform(graph).vectors, graph.features)
