@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, UnknownNodeError, nearest_id, need_library
-from unseen.ids import IdArray, Value, as_ids, is_finite, lock, match_ids, real_matrix, row_ids
+from unseen.ids import IdArray, Value, as_ids, check_matrix, lock, match_ids, row_ids
 
 MOST_BYTES = 10**9
 """Sparse vectors become dense by themselves up to this size."""
@@ -50,7 +50,7 @@ class Embedding(Value):
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        vectors = _checked_vectors(self.vectors)
+        vectors = check_matrix(self.vectors, "vectors", np.float32)
         n = vectors.shape[0]
         ids = row_ids(self.node_ids, n, f"there are {n} vectors")
         if not isinstance(self.params, Mapping):
@@ -226,21 +226,3 @@ class Embedding(Value):
         from unseen.data.write import write_part
 
         write_part(self, "vectors", path)
-
-
-def _checked_vectors(vectors: Any) -> npt.NDArray[np.float32] | sp.csr_array:
-    """Return the vectors as float32 of our own; what is locked already, as methods hand it over, is not copied."""
-    locked = isinstance(vectors, np.ndarray) and vectors.base is None and not vectors.flags.writeable
-    if not locked or vectors.dtype != np.float32 or not vectors.flags.c_contiguous or vectors.ndim != 2:
-        vectors = real_matrix(vectors, "vectors", _float32)
-    if not is_finite(vectors):
-        msg = "vectors must be finite and fit into 32-bit floats, found NaN or infinity"
-        raise InputError(msg)
-    return vectors  # type: ignore[no-any-return]
-
-
-def _float32(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    if dtype.kind not in "fiub":
-        msg = f"`vectors` must be a matrix of real numbers, got dtype {dtype}"
-        raise InputError(msg)
-    return np.float32

@@ -20,7 +20,7 @@ from unseen.ids import (
     Stored,
     Types,
     Value,
-    check_features_by_type,
+    check_features,
     check_texts,
     lock,
     require_unique,
@@ -132,7 +132,7 @@ class Graph(Value):
             relations=checked,
             node_ids=row_ids(node_ids, n, f"{source} {n} rows"),
             types=types,
-            stored_features=check_features_by_type(features, feature_names, types, codes, n),
+            stored_features=check_features(features, feature_names, types, codes, n),
             texts=check_texts(texts, n),
             _codes=codes,
         )
@@ -345,7 +345,7 @@ class Graph(Value):
         >>> unseen.Graph([[0, 1], [1, 0]], [[1.0], [2.0]]).with_features(None)
         Graph(2 nodes, 1 edges, no features)
         """
-        stored = check_features_by_type(features, feature_names, self.types, self._codes, self.n_nodes)
+        stored = check_features(features, feature_names, self.types, self._codes, self.n_nodes)
         own = self.texts if texts is None else check_texts(texts, self.n_nodes)
         return self._derive(stored_features=stored, texts=own)
 

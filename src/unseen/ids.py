@@ -152,22 +152,38 @@ def match_ids(wanted: IdArray, listed: IdArray) -> Ints:
     return np.fromiter((index.get(str(v), -1) for v in wanted.tolist()), np.int64, len(wanted))
 
 
-def real_matrix(values: Any, name: str, dtype: Callable[[np.dtype[Any]], type[np.floating[Any]]]) -> Features:
-    """Return a copy of `values`, in CSR where they are sparse, of the type that `dtype` makes of theirs."""
+def check_matrix(values: Any, what: str, dtype: type[np.floating[Any]] | None = None) -> Features:
+    """Return a copy of a matrix of finite real numbers, in CSR where it is sparse.
+
+    Without `dtype` numbers are kept as float32 where that is exact, else as float64. A dense matrix that is locked
+    and has the type already, as methods hand it over, is not copied.
+    """
     try:
         matrix = sp.csr_array(values) if sp.issparse(values) else np.asarray(values)
     except ValueError:
-        msg = f"`{name}` must be a matrix, its rows have different lengths"
+        msg = f"`{what}` must be a matrix, its rows have different lengths"
         raise InputError(msg) from None
-    kind = dtype(matrix.dtype)
     if matrix.ndim != 2:
-        msg = f"`{name}` must have two dimensions, got shape {matrix.shape}"
+        msg = f"`{what}` must have two dimensions, got shape {matrix.shape}"
         raise InputError(msg)
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as such
-        if isinstance(matrix, np.ndarray):
-            return np.array(matrix, dtype=kind, order="C")
-        matrix = matrix.astype(kind)
-        matrix.sum_duplicates()
+    if matrix.dtype.kind not in "fiub":
+        msg = f"`{what}` must hold real numbers, got dtype {matrix.dtype}"
+        raise InputError(msg)
+    if dtype is None:
+        is_exact = matrix.dtype.kind == "b" or matrix.dtype.itemsize <= 2 or matrix.dtype == np.float32
+        dtype = np.float32 if is_exact else np.float64
+    with np.errstate(over="ignore"):  # numbers beyond float32 become infinite, which is refused below
+        if not isinstance(matrix, np.ndarray):
+            matrix = matrix.astype(dtype)
+            matrix.sum_duplicates()
+        elif matrix.flags.writeable or matrix.base is not None:
+            matrix = np.array(matrix, dtype=dtype, order="C")
+        else:
+            matrix = np.ascontiguousarray(matrix, dtype=dtype)
+    if not np.isfinite(numbers_of(matrix)).all():
+        limit = " and fit into 32-bit floats" if dtype is np.float32 else ""
+        msg = f"`{what}` must be finite{limit}, found NaN or infinity"
+        raise InputError(msg)
     return matrix
 
 
@@ -176,66 +192,37 @@ def numbers_of(matrix: Features) -> Array:
     return matrix if isinstance(matrix, np.ndarray) else matrix.data
 
 
-def is_finite(matrix: Features) -> bool:
-    """Return whether there is no NaN and no infinity in the matrix."""
-    return bool(np.isfinite(numbers_of(matrix)).all())
-
-
-def _check_features(features: Any, n: int, of_type: str = "") -> Features:
-    """Return a copy of features of `n` nodes, or raise the error that says why they are none."""
-    matrix = real_matrix(features, "features", _feature_dtype)
-    if matrix.shape[0] != n:
-        msg = f"`features` has {matrix.shape[0]} rows but the graph has {n} nodes{of_type}"
-        raise InputError(msg)
-    if n and not matrix.shape[1]:
-        msg = "`features` has no columns; pass features=None where nodes have no features"
-        raise InputError(msg)
-    if not is_finite(matrix):
-        msg = "features must be finite, found NaN or infinity"
-        raise InputError(msg)
-    return matrix
-
-
-def _feature_dtype(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    if dtype.kind not in "fiub":
-        msg = f"features must be numbers, got dtype {dtype}"
-        raise InputError(msg)
-    exact_in_float32 = dtype.kind == "b" or dtype.itemsize <= 2 or dtype == np.float32
-    return np.float32 if exact_in_float32 else np.float64
-
-
-def _check_columns(
-    features: Any, names: Iterable[Any] | None, n: int, of_type: str = ""
-) -> tuple[Features | None, tuple[str, ...] | None]:
-    """Return a copy of features of `n` nodes, and the names of their columns, one a column; None for none."""
-    matrix = None if features is None else _check_features(features, n, of_type)
-    named = None if names is None else tuple(str(name) for name in names)
-    columns = 0 if matrix is None else matrix.shape[1]
-    if named is not None and len(named) != columns:
-        msg = f"`feature_names` has {len(named)} entries but there are {columns} feature columns"
-        raise InputError(msg)
-    return matrix, named
-
-
-def check_features_by_type(features: Any, names: Any, types: Types, codes: Ints | None, n: int) -> Stored:
-    """Return copies of the features of each type and the names of their columns; values for one type need no key."""
+def check_features(features: Any, names: Any, types: Types, codes: Ints | None, n: int) -> Stored:
+    """Return the features of each type and the names of their columns; values for one type need no key."""
     by_type = []
     for values, what in ((features, "features"), (names, "feature_names")):
-        if isinstance(values, Mapping):
-            for key in values:
-                if key not in types:
-                    raise unknown_type(key, types)
-            by_type.append(dict(values))
-        elif values is not None and len(types) > 1:
+        if values is not None and len(types) > 1 and not isinstance(values, Mapping):
             msg = f"`{what}` must be a mapping from types to values, as there are {len(types)} types of nodes"
             raise InputError(msg)
-        else:
-            by_type.append({} if values is None else {types[0]: values})
+        by_type.append(
+            values if isinstance(values, Mapping) else {} if values is None else {types[0]: values}
+        )
+        for key in by_type[-1]:
+            if key not in types:
+                raise unknown_type(key, types)
     stored: Stored = {}
     for k, key in enumerate(types):
-        count = n if codes is None else int(np.count_nonzero(codes == k))
-        of_type = "" if key is None else f" of type {key!r}"
-        matrix, own = _check_columns(by_type[0].get(key), by_type[1].get(key), count, of_type)
+        matrix, own = (values.get(key) for values in by_type)
+        width = 0
+        if matrix is not None:
+            matrix = check_matrix(matrix, "features")
+            count, width = n if codes is None else int(np.count_nonzero(codes == k)), matrix.shape[1]
+            if matrix.shape[0] != count:
+                of_type = "" if key is None else f" of type {key!r}"
+                msg = f"`features` has {matrix.shape[0]} rows but the graph has {count} nodes{of_type}"
+                raise InputError(msg)
+            if n and not width:
+                msg = "`features` has no columns; pass features=None where nodes have no features"
+                raise InputError(msg)
+        own = None if own is None else tuple(map(str, own))
+        if own is not None and len(own) != width:
+            msg = f"`feature_names` has {len(own)} entries but there are {width} feature columns"
+            raise InputError(msg)
         if matrix is not None:
             stored[key] = (matrix, own)
     return stored

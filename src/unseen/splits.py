@@ -107,10 +107,7 @@ def completely_imbalanced_split(
     everything, labels = labels, _drop_single_classes(labels)
     if _is_integer(unseen):
         unseen = _draw_classes(labels, int(unseen), rng)  # type: ignore[arg-type]
-    elif isinstance(unseen, str):
-        msg = f"`unseen` must be a list of class names, got the string {unseen!r}; write [{unseen!r}]"
-        raise InputError(msg)
-    elif not isinstance(unseen, Iterable):
+    elif isinstance(unseen, str) or not isinstance(unseen, Iterable):
         msg = f"`unseen` must be a list of class names, or how many to draw, got {unseen!r}"
         raise InputError(msg)
     hidden = {everything.classes[k] for k in everything.class_numbers(unseen)}
@@ -292,19 +289,15 @@ def _draw_train(
             break
     else:
         missing = np.flatnonzero(present & ~covered)
-        train = np.sort(np.r_[train, _draw_one_each(labels, missing, rng)])
+        by_class = labels.indicator.tocsc()
+        added: set[int] = set()
+        for k in missing:
+            members = by_class.indices[by_class.indptr[k] : by_class.indptr[k + 1]]
+            if not added.intersection(members.tolist()):
+                added.add(int(rng.choice(members)))
+        train = np.sort(np.r_[train, sorted(added)])
         names = ", ".join(labels.classes[k] for k in missing)
         logger.info(
             "no draw of %d nodes covered every class; one node was added for each of: %s", size, names
         )
     return train, np.setdiff1d(labelled, train, assume_unique=True)
-
-
-def _draw_one_each(labels: Labels, missing: Iterable[int], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    by_class = labels.indicator.tocsc()
-    added: set[int] = set()
-    for k in missing:
-        members = by_class.indices[by_class.indptr[k] : by_class.indptr[k + 1]]
-        if not added.intersection(members.tolist()):
-            added.add(int(rng.choice(members)))
-    return np.array(sorted(added), dtype=np.int64)

@@ -19,7 +19,7 @@ from unseen.errors import InputError, UnsupportedError, unknown_name
 from unseen.evaluation.classifier import train_linear, train_rbf
 from unseen.evaluation.metrics import best_labels, f1_per_class, macro_f1, micro_f1, positive_labels
 from unseen.evaluation.scores import ClusteringScore, Score, ScoreSummary
-from unseen.ids import Floats, Ints, match_ids
+from unseen.ids import Ints, match_ids
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.randomness import RandomState, as_generator, child_seed
@@ -85,13 +85,14 @@ def evaluate(
     truth = labels.indicator[split.test].toarray()
     predicted = best_labels(scores, truth.sum(axis=1))
     per_class = f1_per_class(truth, predicted)
+    seen = np.delete(per_class, unseen)
     free = positive_labels(scores) if labels.is_multilabel else None
     return Score(
         micro_f1=micro_f1(truth, predicted),
         macro_f1=macro_f1(truth, predicted),
         per_class=dict(zip(labels.classes, per_class.tolist(), strict=True)),
-        seen_f1=_mean(np.delete(per_class, unseen)),
-        unseen_f1=_mean(per_class[unseen]),
+        seen_f1=float(seen.mean()) if len(seen) else None,
+        unseen_f1=float(per_class[unseen].mean()) if len(unseen) else None,
         C=trained.C,
         classifier=classifier,
         n_train=n,
@@ -226,7 +227,3 @@ def select_vectors(embedding: Embedding, labels: Labels, rows: Ints, *, scale: b
         raise InputError(msg)
     vectors = embedding.vectors[places]
     return l2_rows(vectors) if scale else vectors
-
-
-def _mean(values: Floats) -> float | None:
-    return float(values.mean()) if len(values) else None
