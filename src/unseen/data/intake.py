@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -49,6 +48,8 @@ if TYPE_CHECKING:
 
 EDGE_BYTES = 130
 """Memory that an edge takes until the graph is built: 1.3 GB for 10 million of them, measured."""
+FEW_BYTES = 100_000
+"""Nobody allows less memory than this."""
 FEW_EDGES = 3
 """With no more further edges, ids that occur once are nothing unusual."""
 
@@ -355,13 +356,10 @@ class EdgeStore:
 
     def __init__(self, intake: Intake, stack: ExitStack) -> None:
         self._intake, self._stack = intake, stack
-        self._n, self._limit = 0, math.inf
+        self._n = 0
         self.pieces: list[Edges] = []
         self.spilled: SpilledEdges | None = None
         self.folder = Path()
-        if intake.edges.source.files:
-            sizes = (path.stat().st_size for path in intake.edges.source.files)
-            self._limit = memory_bound(sum(sizes), intake.options.max_memory)[0]
 
     def add(self, piece: Edges) -> None:
         """Take a piece; above the bound on memory all of them go to disk."""
@@ -371,12 +369,16 @@ class EdgeStore:
         if self.spilled is None:
             nodes, options = self._intake.nodes, self._intake.options
             typed = self._intake.features_by_type or (nodes is not None and "type" in nodes.positions)
-            if self._n * EDGE_BYTES <= self._limit or not is_plain or typed or options.directed:
+            needed, files = self._n * EDGE_BYTES, self._intake.edges.source.files
+            if needed < FEW_BYTES or not files or not is_plain or typed or options.directed:
+                return
+            limit, _ = memory_bound(sum(path.stat().st_size for path in files), options.max_memory)
+            if needed <= limit:
                 return
             from unseen.data.spill import Database, SpilledEdges
 
             self.folder = Path(self._stack.enter_context(TemporaryDirectory()))
-            memory = max(int(self._limit) // 4, 100_000_000)
+            memory = max(limit // 4, 100_000_000)
             self.spilled = SpilledEdges(
                 self._stack.enter_context(Database(self.folder, memory=memory, threads=1))
             )

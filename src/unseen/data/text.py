@@ -129,7 +129,8 @@ def _blocks(file: File, n_bytes: int | None) -> Iterator[tuple[bytes, bool]]:
         file.require_room(file.size)
     parts: list[bytes] = []
     size, before, start = 0, 0, True
-    for chunk in file.chunks(BLOCK if n_bytes is None else max(16, n_bytes)):
+    n_bytes = min(BLOCK, max(file.size + 1, HEAD)) if n_bytes is None else max(16, n_bytes)
+    for chunk in file.chunks(n_bytes):
         cut = chunk.rfind(b"\n") + 1
         if not cut or (size + cut < HEAD and start):
             parts.append(chunk)
