@@ -11,7 +11,7 @@ import pytest
 import unseen
 from unseen.engine import run as module
 from unseen.engine.run import Run, Shared
-from unseen.engine.scratch import disk_zeros, on_disk, rest
+from unseen.engine.scratch import disk_zeros, is_on_disk, release_pages
 from unseen.errors import OutputError
 
 
@@ -78,13 +78,13 @@ def test_the_structure_half_is_trained_once_for_one_graph(monkeypatch: pytest.Mo
 def test_large_arrays_lie_on_disk_where_there_is_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not on_disk(Run().zeros((3, 2)))
-    assert not on_disk(Run(scratch=tmp_path).zeros((3, 2)))
+    assert not is_on_disk(Run().zeros((3, 2)))
+    assert not is_on_disk(Run(scratch=tmp_path).zeros((3, 2)))
     monkeypatch.setattr(module, "LARGE", 4)
     array = Run(scratch=tmp_path).zeros((3000, 2))
-    assert on_disk(array)
+    assert is_on_disk(array)
     array[:] = 7
-    rest(array)
+    release_pages(array)
     assert (array == 7).all()
     assert not any(tmp_path.iterdir())  # the file has no name
 
@@ -96,7 +96,7 @@ def test_space_is_claimed_on_systems_that_cannot_allocate_a_file(
     monkeypatch.setattr("unseen.engine.scratch.BLOCK_BYTES", 1000)
     array = disk_zeros((700, 3), tmp_path)
     array[-1] = 2
-    assert on_disk(array)
+    assert is_on_disk(array)
     assert array.shape == (700, 3)
     assert array.sum() == 6
 

@@ -10,7 +10,7 @@ import unseen
 from unseen.engine import steps as module
 from unseen.engine.run import Run
 from unseen.engine.steps import Training, settled, take_steps
-from unseen.methods.neural.adam import Adam
+from unseen.methods.neural.training import Optimizer
 
 
 class Parabola:
@@ -137,7 +137,7 @@ def test_adam_equals_torch_s():
     start = [rng.normal(size=shape).astype(np.float32) for shape in [(300, 250), (7,)]]
     ours = [torch.from_numpy(part.copy()) for part in start]
     theirs = [torch.from_numpy(part.copy()).requires_grad_() for part in start]
-    mine, reference = Adam(ours, 0.01, Run()), torch.optim.Adam(theirs, lr=0.01)
+    mine, reference = Optimizer(ours, 0.01, Run()), torch.optim.Adam(theirs, lr=0.01)
     for _ in range(5):
         gradients = [torch.from_numpy(rng.normal(size=part.shape).astype(np.float32)) for part in start]
         mine.step(gradients)

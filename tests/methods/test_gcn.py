@@ -14,18 +14,23 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.neural.gcn import EarlyStopping, Inputs, Targets
-from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix, dropout
+from unseen.methods.neural.gcn import Draws, Inputs, Targets, dropout, entry_keys
+from unseen.methods.neural.tensors import SparseProduct
+from unseen_paper.methods.stopping import EarlyStopping
 
 CPU = torch.device("cpu")
 
 
 def draws(n: int) -> Draws:
-    return Draws(np.arange(n, dtype=np.uint64), CPU)
+    return Draws(np.arange(n, dtype=np.uint64))
+
+
+def product(matrix: sp.csr_array) -> SparseProduct:
+    return SparseProduct(Run().matrix(sp.csr_array(matrix)), CPU)
 
 
 def read(graph: unseen.Graph, *, row_normalize: bool = True) -> Inputs:
-    return Inputs.of(graph, row_normalize=row_normalize, seed=0, device=CPU)
+    return Inputs.read(graph, row_normalize=row_normalize, seed=0, device=CPU)
 
 
 def planted(n: int = 90, *, features: bool = True, seed: int = 0) -> unseen.Graph:
@@ -55,7 +60,7 @@ def test_a_sparse_product_and_its_gradient_are_the_dense_ones() -> None:
     x = sp.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csr")
     weight = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
     upstream = torch.randn(7, 3, generator=torch.Generator().manual_seed(1))
-    made = SparseMatrix.from_scipy(x) @ weight
+    made = product(x) @ weight
     made.backward(upstream)
     np.testing.assert_allclose(made.detach(), x.toarray() @ weight.detach().numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(weight.grad, x.toarray().T @ upstream.numpy(), rtol=1e-5, atol=1e-6)
@@ -71,7 +76,7 @@ def test_training_on_what_labels_can_see_is_training_on_the_whole_graph(features
         graph.node_ids,
     )
     some = unseen.GCN(n_components=6, epochs=30, random_state=0).fit(graph, labels)
-    rows = Inputs.of(graph, row_normalize=True, seed=0, device=CPU).around(torch.tensor([1, 2]))
+    rows = Inputs.read(graph, row_normalize=True, seed=0, device=CPU).restrict(torch.tensor([1, 2]))
     assert rows.last.shape[0] == 2 < rows.ahat.shape[0] < rows.x.shape[0] < graph.n_nodes
     monkeypatch.setattr(unseen.GCN, "_needed", lambda _self, inputs, targets: (inputs, targets))
     whole = unseen.GCN(n_components=6, epochs=30, random_state=0).fit(graph, labels)
@@ -81,9 +86,9 @@ def test_training_on_what_labels_can_see_is_training_on_the_whole_graph(features
 
 def test_dropping_entries_keeps_matrix_and_transpose_together() -> None:
     x = sp.random_array((60, 50), density=0.3, rng=np.random.default_rng(0), format="csr")
-    thinned = SparseMatrix.from_scipy(x).dropped(0.25, draws(x.nnz))
-    forward, backward = thinned.matrix.to_dense().numpy(), thinned.transposed.to_dense().numpy()
-    np.testing.assert_array_equal(forward, backward.T)
+    thinned = dropout(product(x), 0.25, draws(x.nnz))
+    forward = thinned.multiply(torch.eye(50)).numpy()
+    np.testing.assert_array_equal(forward, thinned.multiply_transposed(torch.eye(60)).numpy().T)
     kept = forward != 0
     np.testing.assert_allclose(forward[kept], x.toarray()[kept] / 0.75, rtol=1e-4)
     assert 0.7 < kept.sum() / x.nnz < 0.8
@@ -94,10 +99,10 @@ def test_dropout_meets_its_share_and_leaves_the_mean(share: float) -> None:
     drawn = draws(2001)
     mask, scale = drawn.keep(101, share)
     assert mask.shape == (2001, 101)
-    assert mask.double().mean().item() == pytest.approx(1 - share, abs=0.005)
-    assert mask.double().mean(dim=0).numpy() == pytest.approx(1 - share, abs=0.05)
+    assert mask.mean() == pytest.approx(1 - share, abs=0.005)
+    assert mask.mean(axis=0) == pytest.approx(1 - share, abs=0.05)
     assert scale == pytest.approx(1 / (1 - share), rel=1e-3)
-    assert not torch.equal(mask, drawn.keep(101, share)[0])
+    assert not np.array_equal(mask, drawn.keep(101, share)[0])
     values = torch.ones(100, 1000)
     assert dropout(values, share, draws(100)).mean().item() == pytest.approx(1.0, abs=0.05)
     assert dropout(values, 0.0, draws(100)) is values
@@ -112,16 +117,16 @@ def test_a_share_too_small_to_draw_drops_nothing() -> None:
 def test_draws_belong_to_keys_and_to_their_use() -> None:
     keys = np.random.default_rng(0).integers(2**63, size=200).astype(np.uint64)
     order = np.random.default_rng(1).permutation(200)
-    here, there = (Draws(k, CPU, 1).keep(9, 0.5)[0].numpy() for k in (keys, keys[order]))
+    here, there = (Draws(k, 1).keep(9, 0.5)[0] for k in (keys, keys[order]))
     np.testing.assert_array_equal(here[order], there)
-    other = Draws(keys, CPU, 2).keep(9, 0.5)[0].numpy()
+    other = Draws(keys, 2).keep(9, 0.5)[0]
     assert 0.4 < (here == other).mean() < 0.6
     matrix = sp.random_array((200, 200), density=0.05, rng=np.random.default_rng(2), format="csr")
-    entries = SparseMatrix.from_scipy(matrix).entry_keys(keys, keys)
+    entries = entry_keys(product(matrix), keys, keys)
     assert len(np.unique(entries)) == matrix.nnz
     turned = sp.csr_array(matrix[order][:, order])
     turned.sort_indices()
-    again = SparseMatrix.from_scipy(turned).entry_keys(keys[order], keys[order])
+    again = entry_keys(product(turned), keys[order], keys[order])
     np.testing.assert_array_equal(np.sort(again), np.sort(entries))
 
 
@@ -341,7 +346,7 @@ def test_early_stopping_keeps_the_best_weights() -> None:
         assert not stopping.over
     stopping.see(9.0, 0.1)
     assert stopping.over
-    stopping.go_back()
+    stopping.restore()
     assert float(kept.detach()) == 5.0  # accuracy .8, of these the lowest loss
 
 

@@ -10,7 +10,7 @@ import unseen
 torch = pytest.importorskip("torch", reason="needs the neural extra")
 
 from oracles.pretend_gpu import PretendGPU  # noqa: E402
-from unseen.methods.neural.gcn_encoder import pick_device  # noqa: E402
+from unseen.methods.neural.tensors import pick_device  # noqa: E402
 
 METHODS = ("rect-n", "rect-l", "rect", "rect-dw", "rect-joint", "gcn", "appnp", "dgi")
 
@@ -55,9 +55,14 @@ def test_a_gpu_gives_the_vectors_of_the_processor(name: str, features: bool, gpu
 
 
 @pytest.mark.parametrize(
-    ("device", "sentence"), [("cuda:2", "torch finds 2 GPUs here"), ("gpu", "unknown device")]
+    ("device", "sentence"), [("cuda:2", "2 GPUs here"), ("mps", "no GPU of Apple"), ("gpu", "unknown device")]
 )
 def test_a_device_that_is_not_there_gets_a_sentence(device: str, sentence: str, gpu: PretendGPU) -> None:
     with pytest.raises(unseen.InputError, match=sentence):
         pick_device(device)
     assert pick_device("cuda:1").index == 1
+
+
+def test_a_gpu_of_apple_s_is_taken_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert pick_device("mps").type == "mps"

@@ -16,8 +16,9 @@ import unseen
 from oracles import rect as dense_rect
 from unseen.engine.run import Run
 from unseen.linalg.normalize import l2_rows
-from unseen.methods.neural.gcn_encoder import keyed_xavier
-from unseen.methods.neural.rect_l import reduced_features
+from unseen.methods.neural.rect_l import propagation, reduced_features
+from unseen.methods.neural.rect_losses import SemanticLoss
+from unseen.methods.neural.tensors import Encoder, keyed_xavier, xavier
 from unseen.randomness import as_generator, child_seed, node_keys
 
 FAMILY = ["rect-n", "rect-l", "rect"]
@@ -51,8 +52,6 @@ def test_rect_n_follows_the_dense_definition_through_training(planted, features)
     rng = as_generator(5)
     seed = child_seed(rng)
     if features:
-        from unseen.methods.neural.gcn_encoder import xavier
-
         W = xavier(graph.features.shape[1], 12, rng)
     else:
         W = keyed_xavier(node_keys(graph.node_ids, seed), 12, Run())
@@ -69,12 +68,12 @@ def test_rect_l_equals_the_layers_of_pytorch_geometric(planted, split):
     )
     method = unseen.RECTL(n_components=10, svd_components=20, epochs=4, random_state=0)
     method.fit(graph, split.seen_labels)
-    layer = method.encoder_.layers[0]
-    layer.slope.fill_(1.0)
+    W, b, slope = method.encoder_.weights
     theirs = RECT_L(20, 10)
     with torch.no_grad():
-        theirs.conv.lin.weight.copy_(layer.W.T)
-        theirs.conv.bias.copy_(layer.b)
+        slope.fill_(1.0)
+        theirs.conv.lin.weight.copy_(W.T)
+        theirs.conv.bias.copy_(b)
     x = torch.from_numpy(graph.features.toarray() @ method.axes_.T).float()
     coo = graph.adjacency.tocoo()
     edges = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
@@ -92,25 +91,21 @@ def test_rect_l_equals_the_layers_of_pytorch_geometric(planted, split):
 def test_rect_l_predicts_what_pytorch_geometric_predicts(planted, split):
     from torch_geometric.nn.models import RECT_L
 
-    from unseen.methods.neural.gcn_encoder import Encoder, Input, xavier
-    from unseen.methods.neural.rect_l import propagation
-    from unseen.methods.neural.rect_losses import SemanticLoss
-
     cpu, rng = torch.device("cpu"), np.random.default_rng(0)
     X = planted.graph.features.toarray()
-    encoder, ahat = Encoder([xavier(X.shape[1], 8, rng)], cpu), propagation(planted.graph, cpu, Run())
-    encoder.layers[0].slope.fill_(1.0)
+    encoder, ahat = Encoder.start([xavier(X.shape[1], 8, rng)], cpu), propagation(planted.graph, cpu, Run())
     nothing = sp.csr_array((240, 1)), np.zeros((1, X.shape[1]))
     head = SemanticLoss(*nothing, xavier(8, X.shape[1], rng), cpu, Run())
     theirs = RECT_L(X.shape[1], 8)
     with torch.no_grad():
-        theirs.conv.lin.weight.copy_(encoder.layers[0].W.T)
+        encoder.weights[2].fill_(1.0)
+        theirs.conv.lin.weight.copy_(encoder.weights[0].T)
         theirs.lin.weight.copy_(head.F.T)
         theirs.lin.bias.copy_(head.c)
     coo = planted.graph.adjacency.tocoo()
     edges = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-    ours = encoder.forward(Input(X, cpu, Run()), ahat, Run()) @ head.F + head.c
-    np.testing.assert_allclose(ours, theirs(torch.from_numpy(X).float(), edges).detach(), atol=1e-5)
+    ours = encoder(torch.from_numpy(X).float(), ahat, Run()) @ head.F + head.c
+    np.testing.assert_allclose(ours.detach(), theirs(torch.from_numpy(X).float(), edges).detach(), atol=1e-5)
 
 
 def test_the_fast_path_of_one_layer_equals_the_path_over_the_whole_graph(planted, split):

@@ -10,8 +10,8 @@ from sklearn.svm import LinearSVC
 
 import unseen
 from unseen.engine.run import Run
-from unseen.methods.neural.gcn import Inputs, Targets
-from unseen.methods.neural.gnn_sparse import Draws, SparseMatrix
+from unseen.methods.neural.gcn import Draws, Inputs, Targets, thin
+from unseen.methods.neural.tensors import SparseProduct
 from unseen_paper.methods.appnp import APPNP, held_out, thinned_spread
 
 CPU = torch.device("cpu")
@@ -56,32 +56,28 @@ def test_the_propagation_is_pytorch_geometrics() -> None:
     edges = torch.tensor(np.array([coo.row, coo.col]), dtype=torch.int64)
     x = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
     expected = pyg.APPNP(K=10, alpha=0.1)(x, edges)
-    inputs = Inputs.of(graph, row_normalize=True, seed=0, device=CPU)
+    inputs = Inputs.read(graph, row_normalize=True, seed=0, device=CPU)
     torch.testing.assert_close(APPNP()._spread(x, inputs), expected, rtol=1e-4, atol=1e-5)
 
 
-def edge_draws(ahat: SparseMatrix) -> Draws:
-    return Draws(np.arange(ahat.matrix.values().numel(), dtype=np.uint64), CPU)
+def propagation(n: int) -> SparseProduct:
+    return SparseProduct(Run().matrix(planted(n).adjacency, symmetric=True).gcn_normalized(), CPU)
 
 
-def dropped_matrices(ahat: SparseMatrix, steps: int) -> list[torch.Tensor]:
+def edge_draws(ahat: SparseProduct) -> Draws:
+    return Draws(np.arange(ahat.nnz, dtype=np.uint64))
+
+
+def dropped_matrices(ahat: SparseProduct, steps: int) -> list[torch.Tensor]:
     """Return, dense, the thinned adjacency of each step that fresh draws lead to."""
     masks, scale = edge_draws(ahat).keep(steps, 0.5)
-    thinned = []
-    for kept in masks.T:
-        values = ahat.matrix.values() * kept * scale
-        parts = (ahat.matrix.crow_indices(), ahat.matrix.col_indices(), values)
-        thinned.append(
-            torch.sparse_csr_tensor(*parts, size=ahat.matrix.shape, check_invariants=True).to_dense()
-        )
-    return thinned
+    return [torch.from_numpy(thin(ahat, mask, scale).local.toarray()).float() for mask in masks.T]
 
 
 def test_every_step_drops_other_edges_of_the_whole_adjacency() -> None:
-    ahat = SparseMatrix.from_scipy(Run().matrix(planted().adjacency).gcn_normalized().local)
+    ahat = propagation(90)
     dropped = dropped_matrices(ahat, 10)
-    whole = ahat.matrix.values().numel()
-    assert all(0.4 < int(A.count_nonzero()) / whole < 0.6 for A in dropped)
+    assert all(0.4 < int(A.count_nonzero()) / ahat.nnz < 0.6 for A in dropped)
     assert not torch.equal(dropped[0], dropped[4])
     x = torch.randn(90, 2, generator=torch.Generator().manual_seed(1))
     z = x
@@ -92,7 +88,7 @@ def test_every_step_drops_other_edges_of_the_whole_adjacency() -> None:
 
 
 def test_the_gradient_goes_back_through_the_edges_that_were_kept_in_each_step() -> None:
-    ahat = SparseMatrix.from_scipy(Run().matrix(planted(20).adjacency).gcn_normalized().local)
+    ahat = propagation(20)
     x = torch.randn(20, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
     upstream = torch.randn(20, 3, generator=torch.Generator().manual_seed(2))
     thinned_spread(x, ahat, 2, 0.1, 0.5, edge_draws(ahat)).backward(upstream)

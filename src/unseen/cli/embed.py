@@ -72,7 +72,7 @@ def embed(
     check_vectors(output, data.graph.node_ids)
     start = time.perf_counter()
     if model is None:
-        _check_fits(estimator, data, scratch=scratch is not None, force=force)
+        _check_memory(estimator, data, scratch=scratch is not None, force=force)
         embedding = _train(estimator, data, hiding, common.seed, scratch)
     else:
         embedding = estimator.transform(data.graph)
@@ -119,13 +119,14 @@ def _make_estimator(learning: options.Learning, seed: int) -> Method:
     return make_method(method, **params, random_state=seed)
 
 
-def _check_fits(estimator: Method, data: LoadedGraph, *, scratch: bool, force: bool) -> None:
-    from unseen.engine.estimate import check_fits, sizes_of
+def _check_memory(estimator: Method, data: LoadedGraph, *, scratch: bool, force: bool) -> None:
+    from unseen.engine.memory import check_memory, make_job
 
     given = data.graph.features
     features = (0, 0) if given is None else (int(given.shape[1]), int(getattr(given, "nnz", given.size)))
-    sizes = sizes_of(estimator, data.graph.n_nodes, int(data.graph.adjacency.nnz), features)
-    check_fits(estimator, sizes, scratch=scratch, force=force)
+    sizes = {"scratch": scratch, "labelled": 0 if data.labels is None else len(data.labels.labelled)}
+    job = make_job(estimator, data.graph.n_nodes, int(data.graph.adjacency.nnz), features, **sizes)
+    check_memory(estimator, job, force=force)
 
 
 def _train(

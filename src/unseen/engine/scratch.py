@@ -56,18 +56,18 @@ def _claim_space(file: IO[bytes], size: int) -> None:
     file.flush()
 
 
-def on_disk(array: Array) -> bool:
+def is_on_disk(array: Array) -> bool:
     """Whether an array is mapped from a file.
 
     Examples
     --------
-    >>> on_disk(np.zeros(3))
+    >>> is_on_disk(np.zeros(3))
     False
     """
     return _mapped(array) is not None
 
 
-def rest(array: Array, start: int = 0, stop: int | None = None) -> None:
+def release_pages(array: Array, start: int = 0, stop: int | None = None) -> None:
     """Give back the memory of numbers from `start` to `stop` of an array on disk; the file keeps them."""
     memory = _mapped(array)
     if memory is None or not hasattr(memory, "madvise"):

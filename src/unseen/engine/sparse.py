@@ -116,7 +116,7 @@ class Matrix:
             return out
         # some columns at a time, so that the rows of others do not fill the memory
         columns = V.shape[1]
-        width = -(-columns // max(1, min(self.halo.turns, columns // LEAST_COLUMNS)))
+        width = columns_at_a_time(columns, self.halo.turns)
         for start in range(0, columns, max(1, width)):
             some = slice(start, start + width)
             self._multiply(self.halo.extended(V[:, some]), out[:, some], add)
@@ -306,6 +306,17 @@ def spread_matrix(layout: Layout, run: Run, indptr: Array, columns: Ints, data: 
     local = np.where(own, columns - layout.first, layout.own + np.searchsorted(ids, columns))
     halo = Halo(layout, ids) if layout.comm.size > 1 else None
     return Matrix(_csr(data, local, indptr, layout.own + len(ids)), run, halo, symmetric=True)
+
+
+def columns_at_a_time(columns: int, turns: int) -> int:
+    """Return how many columns processes exchange at a time, to do it in so many turns or fewer.
+
+    Examples
+    --------
+    >>> columns_at_a_time(64, 1), columns_at_a_time(64, 2), columns_at_a_time(64, 9)
+    (64, 32, 32)
+    """
+    return -(-columns // max(1, min(turns, columns // LEAST_COLUMNS)))
 
 
 def work_cuts(indptr: Array) -> list[Cut]:

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unseen
-from unseen.data.bounds import free_memory, shown_bytes
+from unseen.data.bounds import shown_bytes
 from unseen.data.files import atomic_path, explained, make_folder
 from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
 from unseen.engine.comm import Comm
-from unseen.engine.estimate import check_fits, peak_bytes, sizes_of
+from unseen.engine.memory import check_memory, make_job, peak_bytes
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
 from unseen.engine.steps import Checkpoints, together
@@ -100,7 +100,7 @@ def train(
     """
     estimator = _trainable(method)(**params, random_state=seed)
     meta = _checked(folder, output, comm)
-    _check_fits(estimator, meta, folder, comm, scratch=scratch is not None, force=force)
+    _check_memory(estimator, meta, folder, comm, scratch=scratch is not None, force=force)
     start = time.monotonic()
     graph, labels, _ = load_parts(folder, comm, verify=False)
     if comm.rank == 0:
@@ -179,11 +179,11 @@ def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
     return meta
 
 
-def _check_fits(
+def _check_memory(
     estimator: Method, meta: Meta, folder: Path, comm: Comm, *, scratch: bool, force: bool
 ) -> None:
-    """Estimate the share of the process that has most; processes on one machine share its memory."""
-    sizes = []
+    """Check the memory of the process that has most; processes on one machine share it."""
+    jobs = []
     for share in shares(meta, folder, comm.size):
         parts = [meta.parts[k] for k in share.tolist()]
         rows, entries, labelled, halo = (
@@ -192,11 +192,10 @@ def _check_fits(
         columns = 0 if meta.features is None else int(meta.features["columns"])
         # parts of one process may need the same rows, or each other's: it is this much at most
         halo = min(halo, meta.n_nodes - rows)
-        features = (columns, columns * rows)
-        sizes.append(sizes_of(estimator, rows, entries, features, labelled=labelled, halo=halo))
-    largest = max(sizes, key=lambda s: s.entries + 4 * s.nodes)
-    free = free_memory(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
-    check_fits(estimator, largest, scratch=scratch, force=force, free=free)
+        sizes = {"labelled": labelled, "halo": halo, "scratch": scratch, "loaded": False}
+        jobs.append(make_job(estimator, rows, entries, (columns, columns * rows), **sizes))
+    largest = max(jobs, key=lambda job: job.entries + 4 * job.nodes)
+    check_memory(estimator, largest, force=force, processes=int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def _check_output(folder: Path) -> None:

@@ -26,7 +26,7 @@ from unseen.methods.vocabulary import Seed
 from unseen.params import Declared
 
 if TYPE_CHECKING:
-    from unseen.engine.estimate import Resources, Sizes
+    from unseen.engine.memory import Job
 
 USUAL_WEIGHTS, USUAL_FEATURES = (2.0**-60, 2.0**60), (2.0**-20, 2.0**40)
 """The largest weight, and the largest feature, are left alone between these."""
@@ -189,12 +189,12 @@ class Method(Declared):
         return loaded
 
     @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
-        """Return the memory and the time that a fit takes, None where nobody has counted."""
-        return None
+    def _bytes_needed(cls, job: Job) -> float:  # noqa: ARG003
+        """Return the bytes that a fit allocates beside the graph (:mod:`unseen.engine.memory`); 0 if not measured."""
+        return 0.0
 
     @classmethod
-    def _smaller(cls) -> type[Method]:
+    def _smaller_method(cls) -> type[Method]:
         """Return the method to recommend where this one does not fit into memory: itself, or one for parts."""
         return cls
 

@@ -36,7 +36,7 @@ from unseen.methods.vocabulary import (
 from unseen.randomness import child_seed, keyed_uniform, node_keys
 
 if TYPE_CHECKING:
-    from unseen.engine.estimate import Resources, Sizes
+    from unseen.engine.memory import Job
 
 
 CG_STEPS = 4
@@ -79,18 +79,8 @@ class MFDW(Method):
     callbacks: Callbacks = None
 
     @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources:
-        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        return cls._factorised(sizes, 4)
-
-    @staticmethod
-    def _factorised(s: Sizes, products: float) -> Resources:
-        """Return what a start by SVD takes, and rounds, of which some fifteen are made at most."""
-        from unseen.engine.estimate import Resources, dense_seconds, product_seconds
-
-        steps = min(s.rounds, 15) * products + 30
-        work = steps * (2 * product_seconds(s, s.columns) + dense_seconds(s, s.columns))
-        return Resources(10 * 4.0 * s.nodes * s.columns, 0.0, work, 2 * steps)
+    def _bytes_needed(cls, job: Job) -> float:
+        return 10.5 * job.tall + 75.0 * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         n = graph.n_nodes

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.base import Method, Traits, Vectors
+
+if TYPE_CHECKING:
+    from unseen.engine.memory import Job
 
 
 class NodeFeats(Method):
@@ -21,6 +26,10 @@ class NodeFeats(Method):
 
     reference = "Wang et al., Network Embedding with Completely-imbalanced Labels, TKDE 2020 (baseline)"
     _traits = Traits("nodefeats", "the node features as they are", uses_features=True, keeps_scale=True)
+
+    @classmethod
+    def _bytes_needed(cls, job: Job) -> float:
+        return max(34.0 * job.entries, job.feature_bytes(5.4, 32))
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         return graph.adjacency if graph.features is None else graph.features

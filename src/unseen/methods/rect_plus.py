@@ -29,13 +29,11 @@ from unseen.errors import InputError, UnsupportedError, first_of, logger, unknow
 from unseen.graph import Graph, Need
 from unseen.labels import Labels
 from unseen.linalg.svd import eigh, gram, times
-from unseen.linalg.walk import LANDMARKS
 from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.homophily import Homophily, measure_homophily
 from unseen.methods.selection import ALIKE, Rows, as_good_as_the_best, joined, leave_one_out, more, of_kernel
 from unseen.methods.views import (
     SMALL_GRAPH,
-    STEPS,
     WALKS,
     Pool,
     Reduction,
@@ -50,7 +48,7 @@ from unseen.methods.vocabulary import Columns, Views
 from unseen.randomness import child_seed, node_keys
 
 if TYPE_CHECKING:
-    from unseen.engine.estimate import Resources, Sizes
+    from unseen.engine.memory import Job
     from unseen.methods.paths import PathPool
 
 Table = npt.NDArray[np.float32]
@@ -64,8 +62,6 @@ DEFAULT = ("weighted/middle", "walk/near", "eigen/raw", "rows/raw")
 TAKEN = 1200
 """Columns that are held beside one base of features and those of the structure, roughly: views side by side, and their
 strongest directions."""
-ROW_SECONDS, CHOICE_SECONDS = 1.3e-4, 8e-9
-"""Of SVDs, eigenvectors and passes over the bases, for a row; of the choice, for the cube of the labelled rows."""
 AS_THEY_ARE, TWICE = ("plain/raw", "weighted/raw"), "weighted/twice"
 NOT_FAR = ("plain/near", "narrow/near", "weighted/near", "weighted/second", TWICE)
 """Views that come first where labels say that neighbours differ; where only features say it, the first two alone."""
@@ -114,25 +110,16 @@ class RECTPlus(Method):
     views: Views = "auto"
 
     @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources:
-        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        from unseen.engine.estimate import GRAM_SECONDS, Resources, product_seconds
-
-        widths, n = widths_of(sizes.nodes), sizes.nodes
-        of_features = (widths.weighted, widths.narrow, widths.plain)
-        spread = [*(min(width, sizes.feature_columns) for width in of_features), widths.rows]
-        looked_at = sum(min(width, widths.choice or width) for width in spread)
-        work = ROW_SECONDS * n + CHOICE_SECONDS * min(sizes.labelled_rows, MOST_TOGETHER) ** 3
-        work += STEPS * (product_seconds(sizes, looked_at) + product_seconds(sizes, sum(spread) // 2) / 2)
-        walks = len(WALKS) * widths.walk
-        landmarks = min(LANDMARKS, n) if walks else 0
-        if landmarks:
-            work += 10 * product_seconds(sizes, landmarks) + 10 * GRAM_SECONDS * n * landmarks * walks
-        columns = max(spread) + widths.rows + widths.eigen + max(walks + TAKEN, landmarks)
-        return Resources(4.0 * n * columns, 0.0, work, 0.0)
+    def _bytes_needed(cls, job: Job) -> float:
+        widths = widths_of(job.nodes)
+        if widths.walk:
+            return 25_500.0 * job.nodes + 25.0 * job.entries
+        of_features = min(widths.weighted, job.feature_columns)
+        columns = of_features + widths.rows + widths.eigen + TAKEN
+        return 4.0 * job.nodes * columns + 60.0 * job.entries + job.feature_bytes(24, 45)
 
     @classmethod
-    def _smaller(cls) -> type[Method]:
+    def _smaller_method(cls) -> type[Method]:
         """Return a method that trains on parts."""
         from unseen.methods.registry import method_class
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from unseen.engine.sparse import Matrix
 from unseen.errors import InputError, UnsupportedError, logger
@@ -27,7 +27,7 @@ from unseen.methods.mfdw import MFDW
 from unseen.methods.vocabulary import Candidates, InterClass, IntraClass, LabelWeight, Neighbors
 
 if TYPE_CHECKING:
-    from unseen.engine.estimate import Resources, Sizes
+    from unseen.engine.memory import Job
 
 Chooser = Callable[[Any], Neighbours]
 
@@ -72,8 +72,6 @@ class RSDNE(MFDW):
         uses_labels=True,
         trains_on_parts=False,
     )
-    _labelled_bytes: ClassVar[int] = 25_000
-    """Memory for a labelled row, to choose among its whole class."""
 
     alpha: LabelWeight = 1.0
     n_neighbors: Neighbors = 5
@@ -81,13 +79,12 @@ class RSDNE(MFDW):
     inter: InterClass = True
 
     @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources:
-        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        needs = cls._factorised(sizes, 12)
-        return replace(needs, held=needs.held + cls._labelled_bytes * sizes.labelled_rows)
+    def _bytes_needed(cls, job: Job) -> float:
+        labelled = 2100.0 * job.nodes + 1600.0 * job.labelled + 250.0 * job.entries
+        return max(super()._bytes_needed(job), 8 * job.tall + labelled)
 
     @classmethod
-    def _smaller(cls) -> type[RSDNE]:
+    def _smaller_method(cls) -> type[RSDNE]:
         """Return the variant that trains on parts."""
         return RSDNELight
 
@@ -156,9 +153,6 @@ class RSDNELight(RSDNE):
         summary="RSDNE with candidates drawn once, for large graphs",
         trains_on_parts=True,
     )
-
-    _labelled_bytes = 14_000
-    """Memory for a labelled row, to choose among a hundred candidates."""
 
     n_candidates: Candidates = None
 

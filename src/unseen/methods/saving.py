@@ -108,7 +108,7 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
     for key, value in learnt.items():
         if hasattr(value, "weights"):  # an encoder
             for number, weight in enumerate(value.weights):
-                arrays[f"{prefix}{key}/{number}"] = weight.cpu().numpy()
+                arrays[f"{prefix}{key}/{number}"] = weight.detach().cpu().numpy()
         elif isinstance(value, np.ndarray):
             arrays[prefix + key] = value
         elif (
@@ -163,11 +163,7 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
         elif not number:
             setattr(method, key, array)
     for key, weights in encoders.items():
-        from unseen.methods.neural.gcn_encoder import Encoder, pick_device
+        from unseen.methods.neural.tensors import Encoder, pick_device
 
-        device = pick_device("cpu" if params["device"] == "cpu" else "auto")
-        encoder = Encoder(weights[::3], device)
-        for weight, array in zip(encoder.weights, weights, strict=True):
-            weight.copy_(weight.new_tensor(array))
-        setattr(method, key, encoder)
+        setattr(method, key, Encoder(weights, pick_device("cpu" if params["device"] == "cpu" else "auto")))
     return method

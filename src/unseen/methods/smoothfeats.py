@@ -6,6 +6,8 @@ This is the personalised propagation of APPNP (Klicpera et al., ICLR 2019) appli
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from unseen.engine.run import Run
@@ -16,6 +18,9 @@ from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Traits, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
+
+if TYPE_CHECKING:
+    from unseen.engine.memory import Job
 
 
 class SmoothFeats(Method):
@@ -33,6 +38,12 @@ class SmoothFeats(Method):
     n_components: Columns = None
     steps: Steps = 10
     teleport: Teleport = 0.1
+
+    @classmethod
+    def _bytes_needed(cls, job: Job) -> float:
+        if job.source == "features":
+            return 6.4 * job.tall + 100.0 * job.nodes + max(50.0 * job.entries, job.feature_bytes(18, 33))
+        return 7.6 * job.tall + 450.0 * job.nodes + 62.0 * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         features = graph.adjacency if graph.features is None else graph.features

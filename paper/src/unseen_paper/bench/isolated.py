@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from unseen.engine.estimate import peak_bytes
+from unseen.engine.memory import peak_bytes
 from unseen.errors import UnseenError
 
 

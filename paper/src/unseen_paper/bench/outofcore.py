@@ -22,22 +22,22 @@ LARGE = 2_000_000
 def run(*, sizes: Sequence[int] = SIZES, epochs: int = 3) -> list[Table]:
     """Return time and memory of RECT-N on random graphs of n nodes and 2n edges, identity features, 64 columns."""
     import unseen
-    from unseen.engine.estimate import Sizes, estimate
+    from unseen.engine.memory import Job, estimate_peak
 
     rows = []
     for n in sizes:
-        expected = estimate(unseen.RECTN, Sizes(n, 4 * n, COLUMNS, epochs, source="identity"))
-        assert expected is not None
         for on_disk in (False, True) if n < LARGE else (True,):
             cost = measure("unseen_paper.bench.outofcore", "fit", n=n, epochs=epochs, on_disk=on_disk)
-            needed = expected.n_bytes - (expected.movable if on_disk else 0.0)
-            times = cost.seconds, cost.processor, expected.seconds
+            needed = estimate_peak(
+                unseen.RECTN, Job(n, 4 * n, COLUMNS, source="identity", scratch=on_disk, loaded=False)
+            )
+            times = cost.seconds, cost.processor
             sizes_in_mb = cost.result["own"], cost.megabytes, needed / 1e6
             what = "half on disk" if on_disk else "in memory"
             cells = *(f"{cell:.1f}" for cell in times), *(f"{cell:.0f}" for cell in sizes_in_mb)
             rows.append((f"{n:,}", what, *cells))
             logger.info("%d nodes, %s: %.1f s, peak %.0f MB", n, what, cost.seconds, cost.megabytes)
-    header = ("nodes", "arrays", "seconds", "processor s", "estimated s", "own MB", "peak MB", "estimated MB")
+    header = ("nodes", "arrays", "seconds", "processor s", "own MB", "peak MB", "estimated MB")
     note = (
         "Own memory is the process's alone; the peak has pages of files on disk too, which the system takes back "
         "when it needs them."

@@ -1,7 +1,7 @@
 """One, two and four processes on this machine: `unseen bench ranks`.
 
 The same vectors, whatever the number of processes; the memory of each; and the rows they send each other, beside what
-the model of ``docs/scale.md`` says of a random graph.
+the memory check says of a random graph.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 import unseen
 from unseen.data.bounds import shown_bytes
-from unseen.engine.estimate import Sizes, estimate
+from unseen.engine.memory import Job, estimate_peak
 from unseen.engine.train import read_vectors, trainable
 from unseen.errors import logger, unknown_name
 from unseen_paper.bench.processes import Training, run_group, write_parts
@@ -76,7 +76,7 @@ def same_vectors(folder: Path, methods: Sequence[str]) -> Table:
 
 
 def costs(folder: Path, sizes: Sequence[int], epochs: int) -> Table:
-    """Return processor seconds, memory and rows sent of RECT-N beside the model."""
+    """Return processor seconds, memory beside the estimate, and rows sent of RECT-N."""
     rows = []
     for n in sizes:
         parts = write_parts(folder, n, parts=max(RANKS))
@@ -87,29 +87,15 @@ def costs(folder: Path, sizes: Sequence[int], epochs: int) -> Table:
                 ranks, parts, folder / f"cost-{n}-{ranks}", *job, "--param", "features=identity"
             )
             used = _processor_seconds() - before
-            share = Sizes(
-                n // ranks, 4 * n // ranks, COLUMNS, epochs, source="identity", halo=_halo(n, ranks)
+            share = Job(
+                n // ranks, 4 * n // ranks, COLUMNS, source="identity", halo=_halo(n, ranks), loaded=False
             )
-            expected = estimate(unseen.RECTN, share, threads=1)
-            assert expected is not None
-            cells = training.peak_bytes, expected.n_bytes, training.sent_bytes, expected.sent
-            times = f"{used:.0f}", f"{ranks * expected.seconds:.0f}"
-            rows.append((f"{n:,}", str(ranks), *times, *(shown_bytes(cell) for cell in cells)))
-            logger.info("%s nodes, %s processes: %s s against %s, %s and %s, %s and %s", *rows[-1])
-    header = (
-        "nodes",
-        "processes",
-        "processor s",
-        "model",
-        "memory of a process",
-        "model",
-        "rows sent",
-        "model",
-    )
+            cells = training.peak_bytes, estimate_peak(unseen.RECTN, share), training.sent_bytes
+            rows.append((f"{n:,}", str(ranks), f"{used:.0f}", *(shown_bytes(cell) for cell in cells)))
+            logger.info("%s nodes, %s processes: %s s, %s against %s, %s sent", *rows[-1])
+    header = ("nodes", "processes", "processor s", "memory of a process", "estimate", "rows sent")
     title = f"RECT-N, identity features, {COLUMNS} columns, {epochs} epochs, one thread per process"
-    note = (
-        "Processor seconds are of all processes, their start and reading included, which the model has not."
-    )
+    note = "Processor seconds are of all processes, their start and reading included."
     return Table(title, header, rows, (note,))
 
 

@@ -27,9 +27,10 @@ import numpy as np
 from unseen.engine.run import Run
 from unseen.ids import Keys
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn import EarlyStopping, Inputs, LabelNetwork, Targets
-from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix
+from unseen.methods.neural.gcn import Draws, Inputs, LabelNetwork, NetworkFeatures, Targets, thin
+from unseen.methods.neural.tensors import SparseProduct
 from unseen.methods.vocabulary import Steps, Teleport, WeightDecay
+from unseen_paper.methods.stopping import EarlyStopping
 from unseen_paper.methods.vocabulary import Patience, Propagate, ValidationShare
 
 CHECKS = 20
@@ -65,7 +66,7 @@ class APPNP(LabelNetwork):
     validation_share: ValidationShare = 0.2
     weight_decay: WeightDecay = 5e-3
 
-    def _learn(self, inputs: Inputs, targets: Targets, run: Run, *_: Any) -> None:
+    def _learn(self, inputs: Inputs, targets: Targets, run: Run, **_: Any) -> None:
         """Train on most of the targets, and stop by the others."""
         first, second = self.network_
         training, validation = held_out(targets, self.validation_share, inputs.keys)
@@ -73,17 +74,21 @@ class APPNP(LabelNetwork):
         stopping = EarlyStopping(self.network_, self.patience // every)
         epochs = itertools.count()
 
-        def judge(loss: float) -> float:
+        def report(loss: float) -> float:
             norm = self.weight_decay / 2 * float(first.view(-1) @ first.view(-1))
             if next(epochs) % every == 0:
                 scores = self._spread(self._hidden(inputs.x, inputs) @ second, inputs)
-                accuracy = 0.0 if validation.multilabel else validation.accuracy(scores)
+                accuracy = 0.0
+                if not validation.multilabel:
+                    hits = scores[validation.rows].argmax(dim=1) == validation.values
+                    accuracy = float(hits.double().mean())
                 stopping.see(float(validation.loss(scores)) + norm, accuracy)
             return loss + norm
 
-        super()._learn(inputs, training, run, stopping, judge)
+        super()._learn(inputs, training, run, report=report, stop=lambda: stopping.over)
+        stopping.restore()
 
-    def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:  # noqa: ARG002
+    def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:  # noqa: ARG002
         return torch.relu(x @ self.network_[0])
 
     def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:
@@ -122,15 +127,19 @@ def held_out(targets: Targets, share: float, keys: Keys) -> tuple[Targets, Targe
     if not len(validation):
         return targets, targets
     rest = np.setdiff1d(np.arange(n), validation)
-    return targets.subset(torch.from_numpy(rest)), targets.subset(torch.from_numpy(validation))
+    training, validating = (
+        replace(targets, rows=targets.rows[chosen], values=targets.values[chosen])
+        for chosen in (torch.from_numpy(rest), torch.from_numpy(validation))
+    )
+    return training, validating
 
 
 def thinned_spread(
-    x: torch.Tensor, whole: SparseMatrix, steps: int, teleport: float, share: float, draws: Draws
+    x: torch.Tensor, whole: SparseProduct, steps: int, teleport: float, share: float, draws: Draws
 ) -> torch.Tensor:
     """Return `x` after `steps` times z <- (1 - teleport) A z + teleport x, each with other entries of A dropped."""
-    from unseen_paper.methods.spread import ThinnedSpread
-
     masks, scale = draws.keep(steps, share)
-    spread: torch.Tensor = ThinnedSpread.apply(x, whole, teleport, masks.T.contiguous(), scale)  # type: ignore[no-untyped-call]
-    return spread
+    z = x
+    for mask in masks.T:
+        z = (thin(whole, mask, scale) @ z).lerp(x, teleport)
+    return z

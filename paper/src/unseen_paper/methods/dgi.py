@@ -26,10 +26,11 @@ from unseen.ids import Ints, Keys
 from unseen.labels import Labels
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn import EarlyStopping, Inputs, NetworkMethod, learnable
-from unseen.methods.neural.gcn_encoder import FLAT
+from unseen.methods.neural.gcn import Inputs, NetworkMethod, learnable
+from unseen.methods.neural.tensors import FLAT
 from unseen.methods.vocabulary import LearningRate
 from unseen.randomness import keyed_bits
+from unseen_paper.methods.stopping import EarlyStopping
 from unseen_paper.methods.vocabulary import Patience
 
 
@@ -74,7 +75,9 @@ class DGI(NetworkMethod):
             direction = form @ z.mean(dim=0).sigmoid()
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
-        self._learn_weights(evaluate, [*self.network_, form], inputs, run, 0.0, stopping, stopping.see)
+        weights = [*self.network_, form]
+        self._learn_weights(evaluate, weights, inputs, run, report=stopping.see, stop=lambda: stopping.over)
+        stopping.restore()
         return self._embed(inputs)
 
     def _layer(self, xw: torch.Tensor, inputs: Inputs) -> torch.Tensor:

@@ -11,8 +11,8 @@ and H, squared norm on W_0, Adam. The vectors are H: the hidden layer after aggr
 What differs from the authors' code: 200 hidden units instead of 16 (the paper this package follows says so), all 200
 epochs instead of a stop on 500 validation nodes, and the binary loss for several labels. Neither has bias terms.
 
-What APPNP and DGI have in common with it is here, too: what they read, their starting weights, label losses, early
-stopping. Weights are plain tensors. The first layer multiplies features in CSR instead of a dense matrix, which changes
+What other graph neural networks have in common with it is here, too: what they read, starting weights, dropout, label
+losses. Weights are plain tensors. The first layer multiplies features in CSR instead of a dense matrix, which changes
 the price and not the result. All draws belong to node ids.
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,14 +33,14 @@ from unseen.labels import Labels
 from unseen.linalg.normalize import l1_rows
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.adam import Best, NeuralMethod
-from unseen.methods.neural.gcn_encoder import input_weights, pick_device, xavier
-from unseen.methods.neural.gnn_sparse import Draws, Features, SparseMatrix, dropout
+from unseen.methods.neural.tensors import SparseProduct, input_weights, pick_device, to_tensor, xavier
+from unseen.methods.neural.training import NeuralMethod
 from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, RowNormalize, WeightDecay
-from unseen.randomness import child_seed, node_keys
+from unseen.randomness import child_seed, keyed_bits, mix_bits, node_keys
 
 DENSE_ABOVE = 0.5
 """Share of nonzero entries above which features that come as an ndarray are multiplied as one."""
+NetworkFeatures: TypeAlias = "SparseProduct | torch.Tensor"
 
 
 @dataclass(frozen=True)
@@ -49,61 +49,64 @@ class Inputs:
 
     Attributes
     ----------
-    x : SparseMatrix or Tensor
+    x : SparseProduct or Tensor
         The features.
-    ahat, last : SparseMatrix
+    ahat, last : SparseProduct
         The normalised adjacency, for the first layer and for the last.
     keys, hidden_keys, column_keys : ndarray of uint64
         Keys of the rows of `x` and of the hidden layer, and of the columns of `x`, to which all draws belong.
     """
 
-    x: Features
-    ahat: SparseMatrix
-    last: SparseMatrix
+    x: NetworkFeatures
+    ahat: SparseProduct
+    last: SparseProduct
     keys: Keys
     hidden_keys: Keys
     column_keys: Keys
 
     @classmethod
-    def of(cls, graph: Graph, *, row_normalize: bool, seed: int, device: torch.device) -> Inputs:
+    def read(cls, graph: Graph, *, row_normalize: bool, seed: int, device: torch.device) -> Inputs:
         """Read a graph: rows of the adjacency where there are no features, CSR unless they are truly dense."""
+        run = Run(threads=1)
         x = graph.adjacency if graph.features is None else graph.features
         if isinstance(x, np.ndarray) and np.count_nonzero(x) <= DENSE_ABOVE * x.size:
             x = sp.csr_array(x)
         if row_normalize:
             x = l1_rows(x)
-        tensor: Features = (
-            torch.tensor(x, dtype=torch.float32, device=device)
-            if isinstance(x, np.ndarray)
-            else SparseMatrix.from_scipy(sp.csr_array(x), device)
-        )
-        ahat = SparseMatrix.from_scipy(Run().matrix(graph.adjacency).gcn_normalized().local, device)
+        dense = isinstance(x, np.ndarray)
+        features = to_tensor(x, device) if dense else SparseProduct(run.matrix(sp.csr_array(x)), device)
+        ahat = SparseProduct(run.matrix(graph.adjacency, symmetric=True).gcn_normalized(), device)
         keys = node_keys(graph.node_ids, seed)
         columns = keys if graph.features is None else np.arange(x.shape[1], dtype=np.uint64)
-        return cls(tensor, ahat, ahat, keys, keys, columns)
+        return cls(features, ahat, ahat, keys, keys, columns)
 
-    def around(self, rows: torch.Tensor) -> Inputs:
+    def restrict(self, rows: torch.Tensor) -> Inputs:
         """Return what two layers of neighbours read to score some rows: features of nodes up to two steps away.
 
         The hidden layer has the nodes up to one step away then, and draws are those of the whole graph.
         """
-        last, near = self.ahat.rows(rows.cpu().numpy())
-        ahat, far = self.ahat.rows(near)
-        x = self.x[torch.from_numpy(far)] if torch.is_tensor(self.x) else self.x.rows(far, squeezed=False)[0]
-        return replace(self, x=x, ahat=ahat, last=last, keys=self.keys[far], hidden_keys=self.keys[near])
+        run, device = self.ahat.run, self.ahat.device
 
-    def draws(self) -> tuple[Draws, Draws, Draws]:
-        """Return draws for dropout of the features, of hidden layers and of the entries of the adjacency."""
-        device, keys = self.ahat.matrix.device, self.keys
-        of_x = self.x.entry_keys(keys, self.column_keys) if isinstance(self.x, SparseMatrix) else keys
-        of_ahat = self.ahat.entry_keys(self.hidden_keys, keys)
-        return Draws(of_x, device, 1), Draws(self.hidden_keys, device, 2), Draws(of_ahat, device, 3)
+        def select(matrix: sp.csr_array, chosen: Array) -> tuple[SparseProduct, Array]:
+            """Return some rows, with the columns that have entries in them, and which these are."""
+            some = matrix[chosen]
+            columns, places = np.unique(some.indices, return_inverse=True)
+            left = sp.csr_array((some.data, places, some.indptr), shape=(len(chosen), len(columns)))
+            return SparseProduct(run.matrix(left), device), columns
+
+        last, near = select(self.ahat.local, rows.cpu().numpy())
+        ahat, far = select(self.ahat.local, near)
+        if isinstance(self.x, SparseProduct):
+            x: NetworkFeatures = SparseProduct(run.matrix(sp.csr_array(self.x.local[far])), device)
+        else:
+            x = self.x[torch.from_numpy(far).to(device)]
+        return replace(self, x=x, ahat=ahat, last=last, keys=self.keys[far], hidden_keys=self.keys[near])
 
 
 class NetworkMethod(NeuralMethod):
     """A network over features and graph: what it reads, and how a fitted one reads a new graph.
 
-    A subclass sets `network_` in ``_fit``, trains it by ``_learn_weights`` and says in ``_vectors`` what comes out.
+    A subclass sets `network_` in ``_fit``, trains it by ``_train`` and says in ``_vectors`` what comes out.
     """
 
     epochs: Epochs = 10_000
@@ -113,7 +116,7 @@ class NetworkMethod(NeuralMethod):
     def _read(self, graph: Graph, seed: int) -> Inputs:
         """Return what the network reads of a graph."""
         device = pick_device(self.device)
-        return Inputs.of(graph, row_normalize=self.row_normalize, seed=seed, device=device)
+        return Inputs.read(graph, row_normalize=self.row_normalize, seed=seed, device=device)
 
     def _start(self, graph: Graph, run: Run) -> tuple[Inputs, torch.Tensor]:
         """Return what the network reads and the starting weights of its first layer."""
@@ -138,33 +141,15 @@ class NetworkMethod(NeuralMethod):
 
     def _learn_weights(
         self,
-        evaluate: Callable[[], torch.Tensor],
+        loss: Callable[[], torch.Tensor],
         weights: Sequence[torch.Tensor],
         inputs: Inputs,
         run: Run,
-        decay: float,
-        stopping: EarlyStopping | None = None,
-        judge: Callable[[float], float] = float,
+        **options: Any,
     ) -> None:
-        """Train the weights; `decay` is the weight of the squared norm of the first.
-
-        `evaluate` returns the loss without it, `judge` what is reported of that, and `stopping` ends the training and
-        has the best weights.
-        """
-
-        def gradients() -> tuple[float, list[torch.Tensor]]:
-            loss = evaluate()
-            slopes = list(torch.autograd.grad(loss, weights))
-            if decay:
-                slopes[0] = slopes[0].add(weights[0].detach(), alpha=decay)
-            with torch.no_grad():
-                return judge(float(loss)), slopes
-
+        """Train the weights; `options` are those of ``_train``."""
         # states without what dropout draws next, and how long it has waited, would not do to go on from
-        stop = bool if stopping is None else lambda: stopping.over
-        self._take_steps(gradients, lambda: self._embed(inputs), weights, run, stop=stop, resumes=False)
-        if stopping is not None:
-            stopping.go_back()
+        self._train(loss, weights, lambda: self._embed(inputs), run, resumes=False, **options)
 
 
 class LabelNetwork(NetworkMethod):
@@ -192,24 +177,29 @@ class LabelNetwork(NetworkMethod):
             self._learn(inputs, targets, run)
         return self._embed(inputs)
 
-    def _learn(self, inputs: Inputs, targets: Targets, run: Run, *judged: Any) -> None:
-        """Train on the targets, under dropout; `judged` are what stops, and what is reported."""
+    def _learn(self, inputs: Inputs, targets: Targets, run: Run, **options: Any) -> None:
+        """Train on the targets, under dropout; `options` are those of ``_train``."""
         first, second = self.network_
         needed, aims = self._needed(inputs, targets)
-        of_features, of_hidden, of_edges = needed.draws()
+        x = needed.x
+        of_x = entry_keys(x, needed.keys, needed.column_keys) if isinstance(x, SparseProduct) else needed.keys
+        of_features, of_hidden = Draws(of_x, 1), Draws(needed.hidden_keys, 2)
+        of_edges = Draws(entry_keys(needed.ahat, needed.hidden_keys, needed.keys), 3)
 
         def evaluate() -> torch.Tensor:
-            x = dropout(needed.x, self.dropout, of_features)
-            hidden = dropout(self._hidden(x, needed), self.dropout, of_hidden)
+            features = dropout(x, self.dropout, of_features)
+            hidden = dropout(self._hidden(features, needed), self.dropout, of_hidden)
+            assert not isinstance(hidden, SparseProduct)
             return aims.loss(self._scores(hidden @ second, needed, of_edges))
 
-        self._learn_weights(evaluate, [first, second], inputs, run, self.weight_decay, *judged)
+        decay = self.weight_decay
+        self._learn_weights(evaluate, [first, second], inputs, run, decay=decay, **options)
 
     def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
         """Return what the loss depends on of the inputs, and the targets with their rows in that."""
         return inputs, targets
 
-    def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:
+    def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:
         """Return the hidden layer."""
         raise NotImplementedError
 
@@ -220,8 +210,7 @@ class LabelNetwork(NetworkMethod):
 
 def learnable(array: Array, inputs: Inputs) -> torch.Tensor:
     """Return weights to learn, where the inputs are."""
-    device = inputs.ahat.matrix.device
-    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(device).requires_grad_()
+    return to_tensor(array, inputs.ahat.device).requires_grad_()
 
 
 @dataclass(frozen=True)
@@ -258,60 +247,62 @@ class Targets:
         """Whether nodes may have several labels."""
         return self.values.ndim == 2
 
-    def subset(self, places: torch.Tensor) -> Targets:
-        """Return some of the labelled nodes alone."""
-        return Targets(self.rows[places], self.values[places], self.n_classes)
-
-    def alone(self) -> Targets:
-        """Return the targets for scores of the labelled nodes and no other."""
-        return replace(self, rows=torch.arange(len(self.rows), device=self.rows.device))
-
     def loss(self, logits: torch.Tensor) -> torch.Tensor:
         """Softmax cross-entropy, or binary cross-entropy where nodes have several labels; `logits` is for all nodes."""
         if self.multilabel:
             return torch.nn.functional.binary_cross_entropy_with_logits(logits[self.rows], self.values)
         return torch.nn.functional.cross_entropy(logits[self.rows], self.values)
 
-    def accuracy(self, logits: torch.Tensor) -> float:
-        """Share of nodes whose class scores highest; one label per node only."""
-        return float((logits[self.rows].argmax(dim=1) == self.values).double().mean())
 
+class Draws:
+    """What survives dropout. Draws belong to keys (of nodes, of entries), so that the order of rows does not matter.
 
-class EarlyStopping(Best):
-    """Wait for the loss to fall or the accuracy to rise, and keep the weights that were best.
-
-    Best means the highest accuracy, then the lowest loss; without accuracy the lowest loss. Only a strict improvement
-    counts: with ties counted, a network that gets all its few validation nodes right would never stop.
-
-    Parameters
-    ----------
-    weights : sequence of Tensor
-        What to keep.
-    patience : int
-        Epochs to wait for an improvement.
+    Draws for different uses are independent although their keys are the same.
     """
 
-    def __init__(self, weights: Sequence[torch.Tensor], patience: int) -> None:
-        super().__init__(weights)
-        self.patience = patience
-        self.waited = 0
-        self.loss = self.at_kept = float("inf")
-        self.accuracy = -1.0
+    def __init__(self, keys: Keys, use: int = 0) -> None:
+        self.keys, self.times = mix_bits(keys + np.uint64(use)), 0
 
-    @property
-    def over(self) -> bool:
-        """Whether the wait has been long enough."""
-        return self.waited >= self.patience
+    def keep(self, columns: int, share: float) -> tuple[Array, float]:
+        """Return which of `columns` entries per key survive this time, and the factor that makes up for the others.
 
-    def see(self, loss: float, accuracy: float = 0.0) -> float:
-        """Take note of how good the present weights are, and return the loss."""
-        if accuracy > self.accuracy or (accuracy == self.accuracy and loss < self.at_kept):
-            self.at_kept = loss
-            self.remember()
-        better = loss < self.loss or accuracy > self.accuracy
-        self.waited = 0 if better else self.waited + 1
-        self.loss, self.accuracy = min(loss, self.loss), max(accuracy, self.accuracy)
-        return loss
+        Four 16-bit numbers are cut from each 64-bit draw, so the share is met to 1 in 65,536 (and the factor is that
+        of the share that was met).
+        """
+        kept = max(1, round((1 - share) * 2**16))
+        self.times += 1
+        bits = keyed_bits(self.keys, -(-columns // 4), stream=self.times)
+        return bits.view(np.uint16)[:, :columns] < kept, 2**16 / kept
+
+
+def dropout(values: NetworkFeatures, share: float, draws: Draws) -> NetworkFeatures:
+    """Zero a random share of `values` and scale the others up; `draws` has a key per row, or per sparse entry."""
+    if share == 0:
+        return values
+    if isinstance(values, SparseProduct):
+        mask, scale = draws.keep(1, share)
+        return thin(values, mask[:, 0], scale)
+    mask, scale = draws.keep(values.shape[1], share)
+    return values * torch.from_numpy(mask).to(values.device).to(values.dtype).mul_(scale)
+
+
+def thin(matrix: SparseProduct, mask: Array, scale: float) -> SparseProduct:
+    """Return the matrix with the entries where `mask` is true, scaled; its transpose is thinned, not made anew."""
+
+    def select(A: sp.csr_array, mask: Array, transposed: SparseProduct | None = None) -> SparseProduct:
+        places = np.flatnonzero(mask)
+        ends = np.searchsorted(places, A.indptr).astype(A.indptr.dtype)
+        kept = sp.csr_array((A.data[places] * scale, A.indices[places], ends), shape=A.shape)
+        return SparseProduct(matrix.run.matrix(kept), matrix.device, transposed)
+
+    transposed = select(matrix.transposed().local, mask[matrix.order])
+    return select(matrix.local, mask, transposed)
+
+
+def entry_keys(matrix: SparseProduct, rows: Keys, columns: Keys) -> Keys:
+    """Return a key of every entry, made of those of its row and of its column."""
+    lengths = np.diff(matrix.local.indptr)
+    return mix_bits(np.repeat(rows, lengths) + mix_bits(columns)[matrix.local.indices])
 
 
 class GCN(LabelNetwork):
@@ -341,9 +332,10 @@ class GCN(LabelNetwork):
 
     def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
         """Return the nodes that labelled ones can see in two layers: no other has a part in the loss."""
-        return inputs.around(targets.rows), targets.alone()
+        rows = torch.arange(len(targets.rows), device=targets.rows.device)
+        return inputs.restrict(targets.rows), replace(targets, rows=rows)
 
-    def _hidden(self, x: Features, inputs: Inputs) -> torch.Tensor:
+    def _hidden(self, x: NetworkFeatures, inputs: Inputs) -> torch.Tensor:
         return torch.relu(inputs.ahat @ (x @ self.network_[0]))
 
     def _scores(self, start: torch.Tensor, inputs: Inputs, of_edges: Draws) -> torch.Tensor:  # noqa: ARG002

@@ -17,12 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from unseen.engine import estimate
-from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.errors import logger
 from unseen.graph import Graph
@@ -33,11 +31,14 @@ from unseen.linalg.walk import WalkMatrix
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
 from unseen.methods.neural.rect_l import RECTL, RectMethod, SemanticMethod, layer_input
-from unseen.methods.neural.rect_losses import JointLoss, StructureLoss
+from unseen.methods.neural.rect_losses import StructureLoss
 from unseen.methods.semantics import shares_of
 from unseen.methods.vocabulary import Balance, Columns, LayerInput
 from unseen.params import Limits
 from unseen.randomness import child_seed
+
+if TYPE_CHECKING:
+    from unseen.engine.memory import Job
 
 PROBES = 32
 """Random vectors that estimate ||M||^2 where it is expensive to compute."""
@@ -66,19 +67,14 @@ class RECTN(RectMethod):
     )
 
     @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources:
-        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        s = sizes
-        tall, weights = 4.0 * s.nodes * s.columns, 4.0 * s.feature_columns * s.columns
-        step, pass_over = estimate.product_seconds(s, s.columns), estimate.dense_seconds(s, s.columns)
-        if s.source == "features":
-            products = 2 * s.feature_entries * s.columns * estimate.PRODUCT_SECONDS
-            epoch = 6 * step + pass_over + products
-            return Resources(6 * tall + 4 * weights, tall + 2 * weights, s.rounds * epoch, 6 * s.rounds + 1)
-        # identity: weights, gradient, two moments, values before and after activation, two for the walk
-        arrays, movable, count = (8, 4, 6) if s.source == "identity" else (10, 3, 8)
-        work = s.nodes * s.columns * estimate.DRAW_SECONDS + s.rounds * (count * step + pass_over)
-        return Resources(arrays * tall, movable * tall, work, count * s.rounds + 1)
+    def _bytes_needed(cls, job: Job) -> float:
+        if job.source == "features":
+            weights = 16.0 * job.feature_columns * job.columns
+            arrays = (5.5 if job.scratch else 6.5) * job.tall
+            return arrays + weights + 110.0 * job.entries + job.feature_bytes(16, 85)
+        # weights, gradient, two moments, values before and after activation, two for the walk
+        arrays, on_disk, per_entry = (9.5, 4, 110.0) if job.source == "identity" else (11.5, 2, 145.0)
+        return (arrays - on_disk * job.scratch) * job.tall + per_entry * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
         self.source_ = self._source(graph)
@@ -87,15 +83,15 @@ class RECTN(RectMethod):
         features = layer_input(graph, self.source_, device, run)
         structure = self._structure_loss(graph, device, run)
         self.loss_is_relative_ = not structure.has_constant
-        return self._train_on_graph(features, graph, structure, run)
+        return self._train_on_graph(features, graph, structure, run, structure.weights)
 
     def _structure_loss(self, graph: Graph, device: torch.device, run: Run) -> Any:
-        """Return a function from U to the loss, its gradient by U, and those by its own `weights`."""
+        """Return the loss of U, which may have `weights` of its own."""
         return StructureLoss(run.matrix(graph.adjacency, symmetric=True), device)
 
     def _transform(self, graph: Graph, run: Run) -> Vectors:
         self._new_features(graph)
-        return self._embedded(layer_input(graph, "features", self.encoder_.device, run), graph, run)
+        return self._embed(layer_input(graph, "features", self.encoder_.device, run), graph, run)
 
 
 Half = TypeVar("Half", RECTL, RECTN)
@@ -130,15 +126,11 @@ class RECT(SemanticMethod):
     n_components: Annotated[Columns, Limits(2)] = None
 
     @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources | None:
-        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        tall = 4.0 * sizes.nodes * sizes.columns
-        half = replace(sizes, columns=-(-sizes.columns // 2))
-        first, second = RECTL._resources(half), RECTN._resources(half)
-        # one half, the other, both scaled and joined
-        held = max(first.held, second.held + tall / 2, 3 * tall)
-        exchanges = (first.exchanges + second.exchanges) / 2
-        return Resources(held, second.movable, first.work + second.work, exchanges)
+    def _bytes_needed(cls, job: Job) -> float:
+        half = replace(job, columns=-(-job.columns // 2))
+        # one half, then the other, then both scaled and concatenated
+        second = cls._structure_class._bytes_needed(half) + half.tall + 35.0 * job.entries
+        return max(RECTL._bytes_needed(half), second, 3 * job.tall)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         width = self.n_components or self._traits.default_components
@@ -216,6 +208,10 @@ class RECTJoint(SemanticMethod):
     balance: Balance = 0.01
     input: LayerInput = "raw"
 
+    @classmethod
+    def _bytes_needed(cls, job: Job) -> float:
+        return max(RECTN._bytes_needed(job), RECTL._bytes_needed(job))
+
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         # a seed of its own, so that the encoder starts like RECT-N's
         Z = self._reduced(graph, child_seed(run.rng.spawn(1)[0]), run)
@@ -223,7 +219,11 @@ class RECTJoint(SemanticMethod):
         features = self._layer_input(graph, Z, run)
         structure = StructureLoss(run.matrix(graph.adjacency, symmetric=True), self.encoder_.device)
         per_structure = (1 - self.balance) / (walk_size(graph, structure, run) / graph.n_nodes)
-        head, per_semantic = None, 0.0
+        head, per_semantic, rows = (
+            None,
+            0.0,
+            torch.from_numpy(labels.labelled.copy()).to(self.encoder_.device),
+        )
         self.class_descriptions_: dict[str, list[tuple[str, float]]] = {}
         if len(labels.labelled):
             self._describe(graph, labels, Z, run)
@@ -231,8 +231,12 @@ class RECTJoint(SemanticMethod):
             head, per_semantic = self._head(labels, run), self.balance / size if size else 0.0
         else:
             logger.warning("rect-joint: there are no labels, so only the structure of the graph is learned")
-        loss = JointLoss(head, labels.labelled, per_semantic, structure, per_structure)
-        return self._train_on_graph(features, graph, loss, run)
+
+        def loss(U: torch.Tensor) -> torch.Tensor:
+            value = per_structure * structure(U)
+            return value if head is None else value + per_semantic * head(U.index_select(0, rows))
+
+        return self._train_on_graph(features, graph, loss, run, [] if head is None else head.weights)
 
     def _rows(self, Z: Singles) -> Singles:
         return l2_rows(Z)

@@ -13,19 +13,19 @@ from them. How many are enough was measured, see the parameter.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.ids import Ints, Singles
 from unseen.linalg.sampling import WalkSampler
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import SparseProduct, keyed_xavier, to_tensor
 from unseen.methods.neural.rect import RECT, RECTN
+from unseen.methods.neural.tensors import SparseProduct, differentiable, keyed_xavier, to_tensor
 from unseen.methods.vocabulary import Negatives, OwnContext, PairsPerNode, WalkLength, Walks, Window
 from unseen.params import Declared, Limits
 from unseen.randomness import child_seed, node_keys
@@ -77,11 +77,6 @@ class RECTDW(WalkMethod, RECT):
 
     _structure_class = RECTNDW
 
-    @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources | None:  # noqa: ARG003
-        """Return nothing: the walks have not been counted."""
-        return None
-
 
 class DeepWalkLoss:
     """Skip-gram with negative sampling over freshly drawn pairs; see the module's docstring."""
@@ -97,28 +92,29 @@ class DeepWalkLoss:
     ) -> None:
         self.sampler, self.run = sampler, run
         self.walks, self.length, self.window, self.pairs, self.n_negatives = settings
-        self.context = context
+        self.weights = [] if context is None else [context.requires_grad_()]
 
-    @property
-    def weights(self) -> list[torch.Tensor]:
-        """The context matrix, where there is one."""
-        return [] if self.context is None else [self.context]
-
-    def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
-        """Draw the pairs of an epoch; return the loss, its gradient by U, and by the context matrix."""
+    def __call__(self, U: torch.Tensor) -> torch.Tensor:
+        """Draw the pairs of an epoch, and return the loss."""
         pairs = self.sampler.pairs(self.walks, self.length, self.window, self.pairs, self.run.rng)
-        drawn = [self._with_noise(*pair) for pair in pairs]
-        if not sum(len(centre) for centre, _, _ in drawn):
-            return 0.0, torch.zeros_like(U), [torch.zeros_like(weight) for weight in self.weights]
+        nothing = np.zeros(0, dtype=np.int64)
+        drawn = [self._with_noise(*pair) for pair in (*pairs, (nothing, nothing))]
         centre, other, sign = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
         return self.of_pairs(U, centre, other, sign)
 
-    def of_pairs(
-        self, U: torch.Tensor, centre: Ints, other: Ints, sign: Singles
-    ) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
-        """Return the same for given pairs: sum of log(1 + exp(-sign u_i u_j)), over the number of positive signs."""
+    def of_pairs(self, U: torch.Tensor, centre: Ints, other: Ints, sign: Singles) -> torch.Tensor:
+        """Return the loss of some pairs: sum of log(1 + exp(-sign u_i u_j)), over the number of positive signs."""
+        compute = partial(self.compute, centre, other, sign)
+        return differentiable("KnownGradient", compute, U, *self.weights)
+
+    def compute(
+        self, centre: Ints, other: Ints, sign: Singles, U: torch.Tensor, *context: torch.Tensor
+    ) -> tuple[float, list[torch.Tensor]]:
+        """Return the loss, and its gradients by U and by the context matrix where there is one."""
+        if not len(sign):
+            return 0.0, [torch.zeros_like(weight) for weight in (U, *context)]
         n_pairs = float((sign > 0).sum())
-        V = U if self.context is None else self.context
+        V = context[0] if context else U
         rows, columns, signs = (torch.from_numpy(part).to(U.device) for part in (centre, other, sign))
         slopes = torch.empty(len(signs), device=U.device)
 
@@ -135,10 +131,10 @@ class DeepWalkLoss:
         forward, backward = (
             SparseProduct(self.run.matrix(sp.csr_array(C)), U.device) for C in (by_pair, by_pair.T.tocsr())
         )
-        if self.context is not None:
-            return loss / n_pairs, forward(self.context), [backward(U)]
-        gradient = forward(U)
-        return loss / n_pairs, backward(U, out=gradient, add=True), []
+        gradient = forward.multiply(V)
+        if context:
+            return loss / n_pairs, [gradient, backward.multiply(U)]
+        return loss / n_pairs, [backward.multiply(U, out=gradient, add=True)]
 
     def _with_noise(self, centre: Ints, other: Ints) -> tuple[Ints, Ints, Singles]:
         noise = self.sampler.noise((self.n_negatives, len(centre)), self.run.rng)

@@ -14,15 +14,13 @@ What all methods of the family share is here as well: their parameters, their fe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from unseen.engine import estimate
-from unseen.engine.estimate import Resources, Sizes
 from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Features, Graph
@@ -32,17 +30,17 @@ from unseen.linalg.normalize import l1_rows, l2_rows
 from unseen.linalg.svd import OVERSAMPLING, orthonormal, project, truncated_svd
 from unseen.methods.base import Vectors
 from unseen.methods.neural import torch
-from unseen.methods.neural.adam import Best, NeuralMethod
-from unseen.methods.neural.gcn_encoder import (
+from unseen.methods.neural.rect_losses import SemanticLoss
+from unseen.methods.neural.tensors import (
     Encoder,
-    Input,
     SparseProduct,
     input_weights,
     keyed_numbers,
     pick_device,
+    to_tensor,
     xavier,
 )
-from unseen.methods.neural.rect_losses import JointLoss, SemanticLoss
+from unseen.methods.neural.training import Best, NeuralMethod
 from unseen.methods.semantics import describe_classes, shares_of, words_of
 from unseen.methods.vocabulary import (
     DescriptionColumns,
@@ -56,11 +54,15 @@ from unseen.methods.vocabulary import (
 )
 from unseen.randomness import child_seed, node_keys
 
+if TYPE_CHECKING:
+    from unseen.engine.memory import Job
+
 SVD_COMPONENTS = 200
-LABELLED_SECONDS = 9e-11
-"""Processor time of an epoch, for a labelled row, a column and a dimension of the descriptions."""
 SVD_ROUNDS = 4
 """Rounds of subspace iteration: they find 99 % of what 200 exact axes hold on Citeseer, Cora and Wiki."""
+Input: TypeAlias = "SparseProduct | torch.Tensor | None"
+"""What a first layer reads; None is the identity."""
+Loss: TypeAlias = "Callable[[torch.Tensor], torch.Tensor]"
 REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
 
 
@@ -100,49 +102,43 @@ class RectMethod(_Learnt, NeuralMethod):
         """Make the encoder; `first` gives the starting weights of its first layer for a width."""
         widths = [*(int(size) for size in self.hidden), self.n_components or self._traits.default_components]
         weights = [first(widths[0]), *(xavier(a, b, run.rng) for a, b in pairwise(widths))]
-        self.encoder_ = Encoder(weights, pick_device(self.device))
+        self.encoder_ = Encoder.start(weights, pick_device(self.device))
 
-    def _train_on_graph(self, features: Input, graph: Graph, loss: Any, run: Run) -> Singles:
-        """Train the encoder on all nodes, and what the loss learns."""
-        return self._train_on(features, propagation(graph, self.encoder_.device, run), loss, run)
+    def _train_on_graph(
+        self, features: Input, graph: Graph, loss: Loss, run: Run, others: Sequence[torch.Tensor]
+    ) -> Singles:
+        """Train the encoder on all nodes, and the other weights of the loss."""
+        ahat = propagation(
+            graph, self.encoder_.device, run, reuses=not self.hidden, in_order=features is None
+        )
+        return self._train_on(features, features, ahat, loss, run, others)
 
     def _train_on(
         self,
         features: Input,
+        everything: Input,
         ahat: SparseProduct | None,
-        loss: Any,
+        loss: Loss,
         run: Run,
-        everything: Input | None = None,
+        others: Sequence[torch.Tensor],
     ) -> Singles:
-        """Train on features, and return the vectors of these or of `everything`.
-
-        The loss gives its value, its gradient by U and those by its own `weights`.
-        """
+        """Train the encoder on some features, and return the vectors that it gives to `everything`."""
         encoder = self.encoder_
 
-        def gradients() -> tuple[float, list[torch.Tensor]]:
-            value, dU, others = loss(encoder.forward(features, ahat, run))
-            return value, [*encoder.backward(dU, features, ahat, run), *others]
-
         def vectors() -> Singles:
-            rows: Singles = encoder.forward(everything or features, ahat, run).cpu().numpy()
-            return rows
+            return embed_rows(encoder, everything, ahat, run)
 
-        weights = [*encoder.weights, *loss.weights]
+        weights = [*encoder.weights, *others]
         best = Best(weights) if self.keep_on_interrupt else None
-        # copied, because the encoder uses its memory again in the next epoch
-        history = self._take_steps(gradients, lambda: vectors().copy(), weights, run, tol=self.tol, best=best)
+        history = self._train(
+            lambda: loss(encoder(features, ahat, run)), weights, vectors, run, tol=self.tol, best=best
+        )
         self.stopped_by_ = history.stopped_by
-        final = vectors()
-        encoder.release()
-        return final
+        return vectors()
 
-    def _embedded(self, features: Input, graph: Graph, run: Run) -> Vectors:
+    def _embed(self, features: Input, graph: Graph, run: Run) -> Vectors:
         """Return the vectors that the trained encoder gives to a graph."""
-        ahat = propagation(graph, self.encoder_.device, run)
-        vectors: Vectors = self.encoder_.forward(features, ahat, run).cpu().numpy()
-        self.encoder_.release()
-        return vectors
+        return embed_rows(self.encoder_, features, propagation(graph, self.encoder_.device, run), run)
 
 
 class SemanticMethod(RectMethod):
@@ -178,14 +174,14 @@ class SemanticMethod(RectMethod):
 
     def _head(self, labels: Labels, run: Run) -> SemanticLoss:
         """Return the loss of the descriptions, with a linear layer to be learned."""
-        F = xavier(self.encoder_.layers[-1].W.shape[1], self.class_vectors_.shape[1], run.rng)
+        F = xavier(self.encoder_.width, self.class_vectors_.shape[1], run.rng)
         return SemanticLoss(shares_of(labels), self.class_vectors_, F, self.encoder_.device, run)
 
     def _layer_input(self, graph: Graph, Z: Singles, run: Run) -> Input:
         """Return what the first layer reads."""
         if self.input == "raw":
             return layer_input(graph, self.source_, self.encoder_.device, run)
-        return Input(self._rows(Z), self.encoder_.device, run)
+        return to_tensor(self._rows(Z), self.encoder_.device)
 
     def _rows(self, Z: Singles) -> Singles:
         return Z
@@ -195,7 +191,7 @@ class SemanticMethod(RectMethod):
         if self.input == "svd":
             assert self.axes_ is not None
             rows = project(rows, self.axes_, run, unit_rows=self.unit_rows_)
-        return self._embedded(self._layer_input(graph, rows, run), graph, run)
+        return self._embed(self._layer_input(graph, rows, run), graph, run)
 
 
 class RECTL(SemanticMethod):
@@ -241,32 +237,25 @@ class RECTL(SemanticMethod):
     )
 
     @classmethod
-    def _resources(cls, sizes: Sizes) -> Resources:
-        """Return the memory and the time that a fit takes; see :mod:`unseen.engine.estimate`."""
-        s, width = sizes, SVD_COMPONENTS + OVERSAMPLING
-        tall, wide = 4.0 * s.nodes * s.columns, 4.0 * s.nodes * width
-        epochs = s.rounds * s.labelled_rows * s.columns * width * LABELLED_SECONDS
-        work = epochs + s.nodes * width * estimate.DRAW_SECONDS + estimate.product_seconds(s, width)
-        pass_over = estimate.dense_seconds(s, width)
-        if s.source == "identity":  # random directions, made orthonormal twice
-            return Resources(3 * wide + 2 * tall, 0.0, work + 2 * pass_over, width / s.columns)
-        entries = s.feature_entries if s.source == "features" else s.entries
-        products = 10 * width * (s.nodes + entries) * estimate.PRODUCT_SECONDS
-        exchanges = (11 if s.source == "adjacency" else 1) * width / s.columns
-        return Resources(8.5 * wide + 2 * tall, 0.0, work + products + 13 * pass_over, exchanges)
+    def _bytes_needed(cls, job: Job) -> float:
+        reduced = 4.0 * job.nodes * (SVD_COMPONENTS + OVERSAMPLING)
+        arrays = {"identity": 2.2, "adjacency": 7.4}.get(job.source, 1.8)
+        return arrays * reduced + 2.8 * job.tall + 52.0 * job.entries + job.feature_bytes(26, 80)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         Z = self._reduced(graph, child_seed(run.rng), run)
         self._describe(graph, labels, Z, run)
         self._start_layers(graph, run, Z.shape[1])
         head = self._head(labels, run)
+        device = self.encoder_.device
+        rows = torch.from_numpy(labels.labelled.copy()).to(device)
         if self.input == "svd" and not self.hidden:
-            smoothed = run.matrix(graph.adjacency, symmetric=True).gcn_normalized() @ Z
-            everything = Input(smoothed, self.encoder_.device, run)
-            rows = Input(smoothed[labels.labelled], self.encoder_.device, run)
-            return self._train_on(rows, None, head, run, everything)
-        loss = JointLoss(head, labels.labelled)
-        return self._train_on_graph(self._layer_input(graph, Z, run), graph, loss, run)
+            smoothed = to_tensor(run.matrix(graph.adjacency, symmetric=True).gcn_normalized() @ Z, device)
+            return self._train_on(smoothed[rows], smoothed, None, head, run, head.weights)
+        features = self._layer_input(graph, Z, run)
+        return self._train_on_graph(
+            features, graph, lambda U: head(U.index_select(0, rows)), run, head.weights
+        )
 
 
 def scales_rows(wanted: str | bool, graph: Graph, source: str, run: Run) -> bool:
@@ -313,17 +302,30 @@ def reduced_features(
 
 
 def layer_input(graph: Graph, source: str, device: torch.device, run: Run) -> Input:
-    """Return the row-normalised features as the first layer takes them; of identity there is nothing to store."""
+    """Return the row-normalised features as the first layer takes them; identity features are None."""
     if source == "identity":
-        return Input(None, device, run)
+        return None
     if source == "adjacency":
         adjacency = run.matrix(graph.adjacency, symmetric=True)
-        return Input(adjacency.row_normalized(), device, run, adjacency.column_normalized())
+        transposed = SparseProduct(adjacency.column_normalized(), device)
+        return SparseProduct(adjacency.row_normalized(), device, transposed)
     assert graph.features is not None
     normalized = l1_rows(graph.features)
-    return Input(normalized if isinstance(normalized, np.ndarray) else run.matrix(normalized), device, run)
+    if isinstance(normalized, np.ndarray):
+        return to_tensor(normalized, device)
+    return SparseProduct(run.matrix(normalized), device)
 
 
-def propagation(graph: Graph, device: torch.device, run: Run) -> SparseProduct:
-    """Return Ahat on the device."""
-    return SparseProduct(run.matrix(graph.adjacency, symmetric=True).gcn_normalized(), device)
+def propagation(
+    graph: Graph, device: torch.device, run: Run, *, reuses: bool = False, in_order: bool = False
+) -> SparseProduct:
+    """Return Ahat on the device; see :class:`SparseProduct`."""
+    ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
+    return SparseProduct(ahat, device, reuses=reuses, in_order=in_order)
+
+
+def embed_rows(encoder: Encoder, features: Input, ahat: SparseProduct | None, run: Run) -> Singles:
+    """Return the output of an encoder as an array."""
+    with torch.no_grad():
+        rows: Singles = encoder(features, ahat, run).cpu().numpy()
+    return rows

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix
-from unseen.ids import Array, Ints
+from unseen.ids import Array
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods.neural import torch
-from unseen.methods.neural.gcn_encoder import SparseProduct, blocks_of, sum_in_order, to_tensor, total
+from unseen.methods.neural.tensors import SparseProduct, cut_rows, differentiable, sum_blocks, to_tensor
 
 CANCELS = 1e-3
 """Below this part of the terms that it is the sum of, ||E||^2 is lost to rounding, and is computed from E itself."""
@@ -31,7 +31,11 @@ class StructureLoss:
         ||M||^2 where it is cheap to compute, else 0: then the loss is that much too small.
     has_constant : bool
         Which of the two.
+    weights : sequence of Tensor
+        What is learned besides U: nothing.
     """
+
+    weights: tuple[torch.Tensor, ...] = ()
 
     def __init__(self, adjacency: Matrix, device: torch.device) -> None:
         self.run, self.n = adjacency.run, adjacency.shape[1]
@@ -49,18 +53,19 @@ class StructureLoss:
         if self._sum.shape != U.shape:
             self._sum, self._once = torch.empty_like(U), torch.empty_like(U)
         for product, add in ((self.forward, False), (self.backward, True)):
-            product(U, out=self._once)
-            self.run.each(lambda a, b: self._once[a:b].add_(U[a:b]), blocks_of(U, self.run))
-            product(self._once, out=self._sum, add=add)
+            product.multiply(U, out=self._once)
+            self.run.each(lambda a, b: self._once[a:b].add_(U[a:b]), cut_rows(U, self.run))
+            product.multiply(self._once, out=self._sum, add=add)
         return self._sum
 
-    weights: tuple[torch.Tensor, ...] = ()
-    """What is learned besides U: nothing."""
+    def __call__(self, U: torch.Tensor) -> torch.Tensor:
+        """Return the loss."""
+        return differentiable("KnownGradient", self.compute, U)
 
-    def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
-        """Return the loss, its gradient by U, which the next call overwrites, and those by `weights`."""
-        blocks, n = blocks_of(U, self.run), self.n
-        gram = total(self.run.each(lambda start, stop: squared(U[start:stop]), blocks), self.run)
+    def compute(self, U: torch.Tensor) -> tuple[float, list[torch.Tensor]]:
+        """Return the loss and its gradient by U, which the next call overwrites."""
+        blocks, n = cut_rows(U, self.run), self.n
+        gram = sum_blocks(self.run.each(lambda start, stop: squared(U[start:stop]), blocks), self.run)
         walked = self.symmetric(U)
 
         def work(start: int, stop: int) -> float:
@@ -70,8 +75,8 @@ class StructureLoss:
             return inner
 
         trace = float(self.run.total(self.run.each(work, blocks)))
-        quartic = float((gram.double() ** 2).sum())
-        return (self.constant - 2 * trace + quartic) / n, walked, []
+        quartic = float((gram.cpu().double() ** 2).sum())
+        return (self.constant - 2 * trace + quartic) / n, [walked]
 
 
 class SemanticLoss:
@@ -108,8 +113,8 @@ class SemanticLoss:
             parts, C = R @ C, np.eye(C.shape[1])
         else:
             parts = R.toarray()
-        self.F = to_tensor(F, device)
-        self.c = torch.zeros(F.shape[1], device=device)
+        self.F = to_tensor(F, device).requires_grad_()
+        self.c = torch.zeros(F.shape[1], device=device).requires_grad_()
         self.T = to_tensor(np.column_stack([np.zeros((n, len(F))), parts, np.ones(n)]), device)
         self._dH = torch.empty(0)
         self._minus_C = to_tensor(-C, device)
@@ -120,10 +125,14 @@ class SemanticLoss:
         """What is learned: F and c."""
         return [self.F, self.c]
 
-    def __call__(self, H: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
-        """Return the loss, its gradient by H (one row per labelled node), and those by F and c."""
-        Y = torch.cat([self.F, self._minus_C, self.c[None]])
-        YF = torch.mm(Y, self.F.T).mul_(self._scale)
+    def __call__(self, H: torch.Tensor) -> torch.Tensor:
+        """Return the loss; H has one row per labelled node."""
+        return differentiable("KnownGradient", self.compute, H, self.F, self.c)
+
+    def compute(self, H: torch.Tensor, F: torch.Tensor, c: torch.Tensor) -> tuple[float, list[torch.Tensor]]:
+        """Return the loss and its gradients by H, F and c; the next call overwrites that by H."""
+        Y = torch.cat([F, self._minus_C, c[None]])
+        YF = torch.mm(Y, F.T).mul_(self._scale)
         if self._dH.shape != H.shape:
             self._dH = torch.empty_like(H)
 
@@ -133,47 +142,17 @@ class SemanticLoss:
             torch.mm(t, YF, out=self._dH[start:stop])
             return squared(t)
 
-        blocks = blocks_of(H, self.run)
-        gram = sum_in_order(self.run.each(work, blocks), self.run)
+        blocks = cut_rows(H, self.run)
+        gram = sum_blocks(self.run.each(work, blocks), self.run, precise=False)
         by_Y = gram @ Y
-        squares = float(torch.sum((Y * by_Y).double()))
+        squares = float((Y * by_Y).cpu().double().sum())
         if squares < CANCELS * float(torch.dot(gram.diagonal(), (Y * Y).sum(dim=1))):
-            errors = self.run.each(lambda a, b: float((self.T[a:b] @ Y).double().square().sum()), blocks)
+            errors = self.run.each(
+                lambda a, b: float((self.T[a:b] @ Y).cpu().double().square().sum()), blocks
+            )
             squares = float(self.run.total(errors))
         by_Y.mul_(self._scale)
-        return squares * self._scale / 2, self._dH, [by_Y[: len(self.F)], by_Y[-1]]
-
-
-class JointLoss:
-    """The semantic loss on some rows and the structure loss on all, each with a weight; either may be missing."""
-
-    def __init__(
-        self,
-        head: SemanticLoss | None,
-        rows: Ints,
-        per_semantic: float = 1.0,
-        structure: StructureLoss | None = None,
-        per_structure: float = 0.0,
-    ) -> None:
-        self.head, self.per_semantic = head, per_semantic
-        self.structure, self.per_structure = structure, per_structure
-        self.rows = torch.from_numpy(rows.copy())
-        self.weights = [] if head is None else head.weights
-
-    def __call__(self, U: torch.Tensor) -> tuple[float, torch.Tensor, list[torch.Tensor]]:
-        """Return the loss, its gradient by U, and those by `weights`."""
-        if self.structure is None:
-            loss, dU = 0.0, torch.zeros_like(U)
-        else:
-            loss, dU, _ = self.structure(U)
-            loss *= self.per_structure
-            dU.mul_(self.per_structure)
-        if self.head is None:
-            return loss, dU, []
-        rows = self.rows.to(U.device)
-        semantic, dH, by_head = self.head(U[rows])
-        dU[rows] += dH.mul_(self.per_semantic)
-        return loss + self.per_semantic * semantic, dU, [by.mul_(self.per_semantic) for by in by_head]
+        return squares * self._scale / 2, [self._dH, by_Y[: len(F)], by_Y[-1]]
 
 
 def squared(h: torch.Tensor) -> torch.Tensor:

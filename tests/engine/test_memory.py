@@ -1,0 +1,179 @@
+"""A fit that does not fit into memory is refused with what would fit, and no other."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import unseen
+from unseen.cli.app import run
+from unseen.data.bounds import free_memory
+from unseen.engine import run as run_module
+from unseen.engine.memory import Job, check_memory, estimate_peak, make_job
+from unseen.engine.run import Run
+from unseen.engine.scratch import is_on_disk
+from unseen.errors import InputError
+from unseen.methods.neural.training import Optimizer
+from unseen.methods.registry import method_class
+
+MEASURE = """
+import json, pathlib, sys
+import numpy as np
+import unseen
+from unseen.data.bounds import memory_entry
+name, n, params = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+graph = unseen.random_graph(n, random_state=0)
+labels = unseen.Labels.from_values(np.where(np.arange(n) % 10, -1, np.arange(n) % 3).tolist(), graph.node_ids)
+if "epochs" in params:
+    import torch
+pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
+before = memory_entry("self/status", "VmRSS")
+unseen.make_method(name, **params, random_state=0).fit(graph, labels)
+print(json.dumps([before, memory_entry("self/status", "VmHWM")]))
+"""
+BIG = Job(10_000_000, 40_000_000, 64, source="identity")
+
+
+@pytest.fixture
+def available(monkeypatch: pytest.MonkeyPatch):
+    """Set the memory that this process may hold, beside what it holds at present, in GB."""
+    monkeypatch.setattr("unseen.engine.memory.memory_entry", lambda *_: 0.0)
+    return lambda gigabytes: monkeypatch.setattr(
+        "unseen.engine.memory.free_memory", lambda _: gigabytes * 1e9
+    )
+
+
+def refusal(method: str, job: Job) -> str:
+    with pytest.raises(InputError) as error:
+        check_memory(unseen.make_method(method), job)
+    return str(error.value)
+
+
+def test_what_would_fit_is_named(available) -> None:
+    available(20)
+    message = refusal("rect-n", BIG)
+    assert "(20 GB available); use --scratch FOLDER, or --dim 32, or unseen partition" in message
+    assert "features=identity" not in message  # that is what it is already
+    method = unseen.RECTN()
+    check_memory(method, replace(BIG, scratch=True))
+    available(1)
+    check_memory(method, BIG, force=True)
+    assert "use unseen partition and python" in refusal("rect-n", replace(BIG, source="adjacency"))
+    available(29)
+    assert "--dim 32, or --param features=identity, or" in refusal("rect-n", replace(BIG, source="adjacency"))
+
+
+def test_another_method_is_named_where_one_cannot_train_on_parts(available) -> None:
+    large = Job(2_000_000, 8_000_000, 64, source="identity")
+    available(6)
+    assert "use --method rect-n --dim 64, or unseen partition" in refusal("rect-plus", large)
+    available(2.5)
+    assert "use --method rect-n --dim 16, or" in refusal("rect-plus", large)
+    available(1)
+    assert "python -m unseen.scale --method rsdne-light on several machines" in refusal("rsdne", large)
+
+
+def test_a_large_job_is_reported_before_it_starts(available, caplog: pytest.LogCaptureFixture) -> None:
+    available(30)
+    with caplog.at_level(logging.INFO, "unseen"):
+        check_memory(unseen.RECTN(), BIG)
+        assert "rect-n on 10,000,000 nodes with 64 columns needs about" in caplog.text
+        assert "(30 GB available)" in caplog.text
+        caplog.clear()
+        check_memory(unseen.RECTN(), Job(1000, 4000, 64))
+        assert not caplog.text
+
+
+@pytest.mark.parametrize("method", ["smoothfeats", "rect-l", "rect-n", "rect", "mfdw", "rsdne-light"])
+def test_more_rows_and_columns_and_rows_of_others_need_more(method: str) -> None:
+    cls = method_class(method)
+    sizes = [Job(n, 4 * n, d) for n in (1000, 10_000, 100_000) for d in (32, 64)]
+    found = [cls._bytes_needed(job) for job in sizes]
+    assert found == sorted(set(found))
+    spread = replace(sizes[0], halo=500)
+    assert estimate_peak(cls, spread) > estimate_peak(cls, sizes[0])
+    assert estimate_peak(cls, replace(sizes[0], loaded=False)) > estimate_peak(cls, sizes[0])
+
+
+@pytest.mark.slow
+def test_the_memory_that_a_process_may_hold_has_what_it_holds_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert (free_memory() or 1) > 0
+    monkeypatch.setattr("unseen.data.bounds._available_bytes", lambda: 8e9)
+    before = free_memory()
+    held = np.ones(30_000_000)
+    after, shared = free_memory(), free_memory(2)
+    assert before is not None
+    assert after is not None
+    assert after - before == pytest.approx(held.nbytes, rel=0.2)
+    assert after - shared == pytest.approx(4e9, rel=0.01)
+    monkeypatch.setattr("unseen.data.bounds._available_bytes", lambda: None)
+    assert free_memory() is None
+    check_memory(unseen.RECTN(), BIG)  # nothing is known, nothing is refused
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs the peak memory of Linux")
+@pytest.mark.parametrize(
+    ("n", "method", "params"),
+    [
+        (100_000, "rect-n", {"n_components": 64, "features": "identity", "epochs": 1}),
+        (30_000, "rect", {"n_components": 64, "epochs": 1}),
+        (50_000, "rsdne-light", {"n_components": 64, "max_iter": 1}),
+        (100_000, "smoothfeats", {"n_components": 64}),
+    ],
+)
+def test_the_estimate_is_between_the_peak_and_a_quarter_more(n: int, method: str, params: dict) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, method, str(n), json.dumps(params)], capture_output=True, check=True
+    )
+    before, peak = json.loads(done.stdout)
+    job = make_job(unseen.make_method(method, **params), n, 4 * n, labelled=n // 10)
+    assert peak <= before + method_class(method)._bytes_needed(job) <= 1.25 * peak
+
+
+def test_moments_on_disk_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = unseen.random_graph(600, random_state=0)
+
+    def fit(run: Run) -> np.ndarray:
+        method = unseen.RECTN(n_components=8, features="identity", epochs=4, random_state=0)
+        return method._fit_run(graph, None, run).embedding_.vectors
+
+    expected = fit(Run())
+    monkeypatch.setattr(run_module, "LARGE", 1000)
+    monkeypatch.setattr("unseen.methods.neural.training.BLOCK", 2000)
+    run = Run(scratch=tmp_path)
+    assert is_on_disk(Optimizer([torch.zeros(600)], 0.1, run)._moments[0][0])
+    assert np.array_equal(fit(run), expected)
+    assert not any(tmp_path.iterdir())
+
+
+def test_embed_refuses_what_cannot_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("unseen.engine.memory.free_memory", lambda _: 1e6)
+    command = [
+        "embed",
+        "debian",
+        "-m",
+        "rect-n",
+        "--epochs",
+        "1",
+        "--dim",
+        "8",
+        "-o",
+        str(tmp_path / "v.npz"),
+    ]
+    assert run(command) == 1
+    assert "of memory" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+    assert run([*command, "--force", "--scratch", str(tmp_path)]) == 0
