@@ -57,34 +57,19 @@ def test_blocks_and_float32_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         np.testing.assert_array_equal(blocked.columns, whole.columns)
 
 
-def test_equal_to_the_dense_definition_and_symmetric_part() -> None:
+def test_ties_classes_of_one_and_the_symmetric_part() -> None:
+    """Identical vectors give the lower rows; classes of one and no labels have no neighbours."""
+    one_class = label_groups(sp.csr_array(np.ones((5, 1), dtype=bool)), Run())
+    found = nearest_in_class(np.zeros((5, 2)), one_class, 2, Run())
+    assert found.columns.reshape(5, 2).tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1]]
+    for indicator in (np.eye(3, dtype=bool), np.zeros((3, 2), dtype=bool)):
+        groups = label_groups(sp.csr_array(indicator), Run())
+        assert len(nearest_in_class(np.eye(3), groups, 5, Run()).rows) == 0
     U, indicator = case(4)
     S = DenseRSDNE(np.zeros((40, 40)), indicator, k=4).neighbours(U)
     found = nearest_in_class(U, label_groups(sp.csr_array(indicator), Run()), 4, Run())
-    np.testing.assert_array_equal(
-        found.symmetric(Layout((0, 40), SOLO), Run()).local.toarray(), (S + S.T) / 2
-    )
-
-
-def test_identical_vectors_give_the_lower_rows() -> None:
-    indicator = sp.csr_array(np.ones((5, 1), dtype=bool))
-    found = nearest_in_class(np.zeros((5, 2)), label_groups(indicator, Run()), 2, Run())
-    assert found.columns.reshape(5, 2).tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1]]
-
-
-def test_classes_of_one_and_no_labels_have_no_neighbours() -> None:
-    assert (
-        len(
-            nearest_in_class(
-                np.eye(3), label_groups(sp.csr_array(np.eye(3, dtype=bool)), Run()), 5, Run()
-            ).rows
-        )
-        == 0
-    )
-    assert (
-        len(nearest_in_class(np.eye(3), label_groups(sp.csr_array((3, 2), dtype=bool), Run()), 5, Run()).rows)
-        == 0
-    )
+    symmetric = found.symmetric(Layout((0, 40), SOLO), Run()).local.toarray()
+    np.testing.assert_array_equal(symmetric, (S + S.T) / 2)
 
 
 @pytest.mark.parametrize("several", [False, True])

@@ -43,33 +43,22 @@ GRAPHS = {
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_products_equal_the_dense_definition(name: str) -> None:
+def test_products_equal_the_dense_definition(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     adjacency = GRAPHS[name]
     M = dense_walk(adjacency)
     V = np.random.default_rng(1).standard_normal((adjacency.shape[0], 7))
-    walk = WalkMatrix(Run().matrix(adjacency))
-    np.testing.assert_allclose(walk.matmat(V), M @ V, atol=1e-13)
-    np.testing.assert_allclose(walk.rmatmat(V), M.T @ V, atol=1e-13)
-    np.testing.assert_allclose(walk.symmetric(V), (M + M.T) @ V / 2, atol=1e-13)
-    frobenius = walk.frobenius_squared()
-    assert frobenius == pytest.approx((M**2).sum(), rel=1e-12)
-
-
-def test_products_keep_the_floating_type_and_their_argument() -> None:
-    walk = WalkMatrix(Run().matrix(weighted(40, 0)))
-    V = np.random.default_rng(1).standard_normal((40, 3)).astype(np.float32)
-    before = V.copy()
-    assert walk.matmat(V).dtype == np.float32
-    assert walk.symmetric(V.astype(np.float64)).dtype == np.float64
-    np.testing.assert_allclose(walk.matmat(V), dense_walk(weighted(40, 0)) @ V, atol=1e-5)
+    before, walk = V.copy(), WalkMatrix(Run().matrix(adjacency))
+    for dtype, atol in ((np.float64, 1e-13), (np.float32, 1e-5)):
+        W = V.astype(dtype)
+        assert walk.matmat(W).dtype == walk.symmetric(W).dtype == dtype
+        np.testing.assert_allclose(walk.matmat(W), M @ V, atol=atol)
+        np.testing.assert_allclose(walk.rmatmat(W), M.T @ V, atol=atol)
+        np.testing.assert_allclose(walk.symmetric(W), (M + M.T) @ V / 2, atol=atol)
     np.testing.assert_array_equal(V, before)
-
-
-def test_norm_in_blocks_equals_the_norm_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    adjacency = weighted(60, 3)
-    whole = WalkMatrix(Run().matrix(adjacency)).frobenius_squared()
-    monkeypatch.setattr(walk_module, "BLOCK_ENTRIES", 100)
-    assert WalkMatrix(Run().matrix(adjacency)).frobenius_squared() == pytest.approx(whole, rel=1e-13)
+    for entries in (walk_module.BLOCK_ENTRIES, 100):  # in one block, in several
+        monkeypatch.setattr(walk_module, "BLOCK_ENTRIES", entries)
+        frobenius = WalkMatrix(Run().matrix(adjacency)).frobenius_squared()
+        assert frobenius == pytest.approx((M**2).sum(), rel=1e-12)
 
 
 @pytest.mark.slow

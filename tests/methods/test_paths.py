@@ -82,20 +82,10 @@ def test_walks_over_the_folded_graph_have_half_of_the_weight(monkeypatch: pytest
     mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
     assert np.allclose(view.vectors(), mean, atol=1e-5)
     monkeypatch.setattr("unseen.methods.views.LARGE", 100)  # a large graph has no walks
-    assert "walk/neighbours" not in PathPool(graph, "author", 0, Run()).names
-
-
-def test_permuted_nodes_have_permuted_vectors() -> None:
-    graph, values = library(np.random.default_rng(0))
-    order = np.random.default_rng(3).permutation(graph.n_nodes)
-    labels = labelled(graph, values[:30])
-    one = unseen.RECTPlus(random_state=0).fit_transform(graph, labels).vectors
-    other = (
-        unseen.RECTPlus(random_state=0)
-        .fit_transform(graph.subgraph(order), labels.align_to(graph.subgraph(order)))
-        .vectors
-    )
-    assert np.allclose(one[order] @ one[order].T, other @ other.T, atol=1e-2)
+    monkeypatch.setattr("unseen.methods.paths.LARGE", 59)  # and large types have narrow views
+    large = PathPool(graph, "author", 0, Run())
+    assert "walk/neighbours" not in large.names
+    assert large.parts["author-ids/wrote.~wrote"].base.shape == (60, 32)
 
 
 def test_labels_of_two_types_take_the_plain_graph(caplog: pytest.LogCaptureFixture) -> None:
@@ -125,21 +115,28 @@ def signed_blocks(seed: int) -> tuple[unseen.Graph, unseen.Labels]:
     return graph, unseen.Labels.from_values([f"c{k}" for k in classes], graph.node_ids)
 
 
+def directed_ring(seed: int) -> tuple[unseen.Graph, unseen.Labels]:
+    """Three classes whose links lead to the next class; half as many stay."""
+    rng, n = np.random.default_rng(seed), 300
+    classes = rng.integers(0, 3, n)
+    ahead = (classes[None] - classes[:, None]) % 3
+    matrix = (rng.random((n, n)) < np.array([0.05, 0.1, 0.0])[ahead]).astype(float)
+    graph = unseen.Graph.from_relations([unseen.Relation("to", None, None, matrix, directed=True)])  # type: ignore[arg-type]
+    return graph, unseen.Labels.from_values([f"c{k}" for k in classes], graph.node_ids)
+
+
 @pytest.mark.slow
-def test_negative_edges_that_carry_the_classes_are_used() -> None:
-    graph, labels = signed_blocks(0)
+@pytest.mark.parametrize(("make", "most_without"), [(signed_blocks, 0.75), (directed_ring, 0.5)])
+def test_signs_and_directions_that_carry_the_classes_are_used(make: Any, most_without: float) -> None:
+    graph, labels = make(0)
     split = unseen.completely_imbalanced_split(labels, label_rate=0.3, unseen=["c0"], random_state=0)
-    scores = {
-        key: unseen.evaluate(
-            unseen.RECTPlus(random_state=0).fit_transform(each, split.seen_labels),
-            labels,
-            split,
-            random_state=0,
-        ).micro_f1
-        for key, each in {"signed": graph, "positive": graph.view(unseen.Need())}.items()
-    }
-    assert scores["signed"] > 0.9
-    assert scores["positive"] < 0.75
+    vectors = [
+        unseen.RECTPlus(random_state=0).fit_transform(each, split.seen_labels)
+        for each in (graph, graph.view(unseen.Need()))
+    ]
+    with_relations, without = (unseen.evaluate(v, labels, split, random_state=0).micro_f1 for v in vectors)
+    assert with_relations > 0.9
+    assert without < most_without
 
 
 def test_directions_are_two_steps() -> None:
@@ -162,12 +159,16 @@ def test_directions_are_two_steps() -> None:
 
 def test_transform_gives_back_the_vectors_of_the_fit(tmp_path: Path) -> None:
     graph, values = library(np.random.default_rng(0))
-    method = unseen.RECTPlus(random_state=0).fit(graph, labelled(graph, values[:30]))
+    labels = labelled(graph, values[:30])
+    method = unseen.RECTPlus(random_state=0).fit(graph, labels)
+    vectors = method.embedding_.vectors
     assert any("-ids/" in name for name in method.views_)
-    assert np.allclose(method.transform(graph).vectors, method.embedding_.vectors, atol=1e-5)
     order = np.random.default_rng(3).permutation(graph.n_nodes)
-    moved = method.transform(graph.subgraph(order)).vectors
-    assert np.allclose(moved, method.embedding_.vectors[order], atol=1e-5)
+    moved = graph.subgraph(order)
+    assert np.allclose(method.transform(graph).vectors, vectors, atol=1e-5)
+    assert np.allclose(method.transform(moved).vectors, vectors[order], atol=1e-5)
+    other = unseen.RECTPlus(random_state=0).fit_transform(moved, labels.align_to(moved)).vectors
+    assert np.allclose(vectors[order] @ vectors[order].T, other @ other.T, atol=1e-2)
     method.save(tmp_path / "model.npz")
     loaded = unseen.load_method(tmp_path / "model.npz")
     assert np.array_equal(loaded.transform(graph).vectors, method.transform(graph).vectors)
@@ -204,13 +205,6 @@ def test_new_nodes_need_the_relations_and_features_of_the_fit() -> None:
         method.transform(renamed)
 
 
-def test_views_of_large_types_are_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph: Any = library(np.random.default_rng(0))[0]
-    monkeypatch.setattr("unseen.methods.paths.LARGE", 59)
-    pool = PathPool(graph, "author", 0, Run())
-    assert pool.parts["author-ids/wrote.~wrote"].base.shape == (60, 32)
-
-
 def test_fits_that_share_work_have_the_same_vectors() -> None:
     graph, values = library(np.random.default_rng(0))
     shared = Shared(graph)
@@ -222,24 +216,3 @@ def test_fits_that_share_work_have_the_same_vectors() -> None:
         assert one.view_scores_ == alone.view_scores_
     few = unseen.RECTPlus(n_components=8, random_state=0)
     assert few._fit_run(graph, labels, Run(shared=shared)).embedding_.vectors.shape[1] == 8
-
-
-def test_directions_that_carry_the_classes_are_used() -> None:
-    rng, n = np.random.default_rng(0), 300
-    classes = rng.integers(0, 3, n)
-    ahead = (classes[None] - classes[:, None]) % 3  # links lead to the next class, half as many stay
-    matrix = (rng.random((n, n)) < np.array([0.05, 0.1, 0.0])[ahead]).astype(float)
-    graph = unseen.Graph.from_relations([unseen.Relation("to", None, None, matrix, directed=True)])  # type: ignore[arg-type]
-    labels = unseen.Labels.from_values([f"c{k}" for k in classes], graph.node_ids)
-    split = unseen.completely_imbalanced_split(labels, label_rate=0.3, unseen=["c0"], random_state=0)
-    scores = [
-        unseen.evaluate(
-            unseen.RECTPlus(random_state=0).fit_transform(each, split.seen_labels),
-            labels,
-            split,
-            random_state=0,
-        ).micro_f1
-        for each in (graph, graph.view(unseen.Need()))
-    ]
-    assert scores[0] > 0.9
-    assert scores[1] < 0.5  # without directions all pairs are linked alike
