@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from unseen.data.files import AnyPath, atomic_path, explained
+from unseen.data.files import AnyPath, atomic_path, explain_errors
 from unseen.errors import InputError
 
 
@@ -84,7 +84,7 @@ def locked(folder: AnyPath) -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
-    with explained(Path(folder)):
+    with explain_errors(Path(folder)):
         descriptor = os.open(folder, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):  # some network file systems have no locks

@@ -78,7 +78,7 @@ def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     if value is None:
         msg = f"{file.name}: the variable {key!r} is no matrix of real numbers"
         raise InputError(msg)
-    yield MatrixBatch(file.name, value if isinstance(value, np.ndarray) else _checked(value, file))
+    yield MatrixBatch(file.name, value if isinstance(value, np.ndarray) else _as_checked_csr(value, file))
 
 
 def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
@@ -130,12 +130,12 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
         matrix, _ = load_svmlight_file(io.BytesIO(data))
     except (ValueError, TypeError, OverflowError, IndexError, MemoryError) as error:
         raise _svmlight_error(file, data, error) from None
-    yield MatrixBatch(file.name, _checked(matrix, file))
+    yield MatrixBatch(file.name, _as_checked_csr(matrix, file))
 
 
 def load_arrays(file: File) -> Arrays | Array:
     """Return the arrays of a ``.npz`` by their names, or the one array of a ``.npy``; pickled ones are refused."""
-    with foreign(file, "numpy"), file.opened() as content, warnings.catch_warnings(action="ignore"):
+    with foreign(file, "numpy"), file.open_content() as content, warnings.catch_warnings(action="ignore"):
         start = content.read(6)
         content.seek(0)
         if start.startswith(b"PK"):
@@ -232,15 +232,17 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
         file.require_room(0, NODE_ROWS * max(shape))  # rows and columns cost memory even where they are empty
         if kind == "coo":
             coo = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
-            return _checked(coo, file)
+            return _as_checked_csr(coo, file)
         if kind in ("csr", "csc"):
             make = sp.csr_array if kind == "csr" else sp.csc_array
-            return _checked(make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape), file)
+            return _as_checked_csr(
+                make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape), file
+            )
     msg = f"{file.name} holds a matrix in the format {kind!r}; save it as csr, csc or coo"
     raise InputError(msg)
 
 
-def _checked(matrix: Any, file: File) -> sp.csr_array:
+def _as_checked_csr(matrix: Any, file: File) -> sp.csr_array:
     """Return a sparse matrix as CSR after a full check; a wrong index would crash the process later."""
     with foreign(file, "scipy"):
         if matrix.format in ("csr", "csc"):

@@ -114,7 +114,7 @@ def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) 
     """Yield the columns of a Parquet file, at once or in batches of rows."""
     done = size = 0
     with foreign(file, "Parquet"):
-        content = file.path if file.path.is_file() else file.opened()
+        content = file.path if file.path.is_file() else file.open_content()
         with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
             metadata = own_metadata(parquet.schema_arrow)
             if n_bytes is None:

@@ -43,7 +43,7 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
         _time_bound(database),
     ):
         tables = {name: database.columns(name) for name in database.tables}
-        name = _chosen(file, role, options, tables, database.refused)
+        name = _choose_table(file, role, options, tables, database.refused)
         table = database.read(name, tables[name])
     yield from_arrow(table, f"{file.name}, table {name!r}")
 
@@ -73,14 +73,14 @@ class _Sqlite:
 
     def columns(self, name: str) -> list[str]:
         """Return the names of the columns of a table."""
-        rows = self.connection.execute(f"PRAGMA table_xinfo({_quoted(name)})")
+        rows = self.connection.execute(f"PRAGMA table_xinfo({_quote(name)})")
         return [column[1] for column in rows]
 
     def read(self, name: str, columns: list[str]) -> pa.Table:
         """Return the rows of a table."""
-        names = ", ".join(map(_quoted, columns))
+        names = ", ".join(map(_quote, columns))
         rows, size, checked = [], 0, 0
-        for row in self.connection.execute(f"SELECT {names} FROM {_quoted(name)}"):
+        for row in self.connection.execute(f"SELECT {names} FROM {_quote(name)}"):
             rows.append(row)
             size += sum(map(sys.getsizeof, row))
             if size > checked + 1_000_000:
@@ -108,7 +108,7 @@ class _DuckDB:
         self.connection = duckdb.connect(str(file.path), read_only=True, config=config)
         self.interrupt, self.close = self.connection.interrupt, self.connection.close
         self._sql = {
-            name if schema == "main" else f"{schema}.{name}": (f"{_quoted(schema)}.{_quoted(name)}", sql)
+            name if schema == "main" else f"{schema}.{name}": (f"{_quote(schema)}.{_quote(name)}", sql)
             for schema, name, sql in self._rows("schema_name, table_name, sql", "duckdb_tables()")
         }
         self.tables = list(self._sql)
@@ -179,7 +179,7 @@ def _time_bound(database: Any) -> Iterator[None]:
         watcher.join()
 
 
-def _chosen(
+def _choose_table(
     file: File, role: Role, options: Options, tables: dict[str, list[str]], refused: list[str]
 ) -> str:
     views = f"; views and virtual tables are not read ({listed(refused)})" if refused else ""
@@ -190,7 +190,7 @@ def _chosen(
         raise InputError(msg)
     if wanted is not None or role in tables:
         return wanted or role
-    fitting = [name for name, columns in tables.items() if _fits(role, columns, options)]
+    fitting = [name for name, columns in tables.items() if _can_hold(role, columns, options)]
     if len(fitting) == 1:
         return fitting[0]
     ask = "; say which with edges_table=... (--edges-table)" if role == "edges" else ""
@@ -199,7 +199,7 @@ def _chosen(
     raise InputError(msg)
 
 
-def _fits(role: Role, columns: list[str], options: Options) -> bool:
+def _can_hold(role: Role, columns: list[str], options: Options) -> bool:
     names = set(lower(columns))
     if role == "edges":
         ends = ({*SRC, (options.src or "src").lower()}, {*DST, (options.dst or "dst").lower()})
@@ -208,5 +208,5 @@ def _fits(role: Role, columns: list[str], options: Options) -> bool:
     return node and (role != "labels" or bool(names & {*LABEL, (options.label_column or "label").lower()}))
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -67,15 +67,15 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
     try:
         for target in targets:
             temporaries.append(_create_beside(target))  # noqa: PERF401  # those before a failure are removed
-        with explained(*targets):
+        with explain_errors(*targets):
             yield tuple(temporaries)
         for temporary, target in zip(temporaries, targets, strict=True):
-            with explained(target):
+            with explain_errors(target):
                 with contextlib.suppress(FileNotFoundError):
                     temporary.chmod(stat.S_IMODE(target.stat().st_mode))
                 _flush(temporary)
         for temporary, target in zip(temporaries, targets, strict=True):
-            with explained(target):
+            with explain_errors(target):
                 if len(targets) > 1:
                     old[target] = _copy_beside(target) if target.exists() else None
                 temporary.replace(target)
@@ -117,7 +117,7 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
     if place.exists() and not place.is_dir():
         msg = f"cannot write {target}: it is a file; name a folder"
         raise OutputError(msg)
-    with explained(place), new_folder(place.parent):
+    with explain_errors(place), new_folder(place.parent):
         staging, old = (_name_temporary(place.parent) for _ in range(2))
         try:
             staging.mkdir()
@@ -193,7 +193,7 @@ def keep_backup(path: AnyPath) -> Path | None:
 def make_folder(path: AnyPath) -> Path:
     """Make the folder `path` and those above it, where they are not there yet, and return it."""
     folder = Path(path)
-    with explained(folder):
+    with explain_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -210,7 +210,7 @@ def remove_temporaries() -> list[Path]:
 
 
 @contextlib.contextmanager
-def explained(*targets: Path) -> Iterator[None]:
+def explain_errors(*targets: Path) -> Iterator[None]:
     """Turn an `OSError` of the block into an `OutputError` that says why the first of `targets` cannot be written."""
     try:
         yield
@@ -230,7 +230,7 @@ def explained(*targets: Path) -> Iterator[None]:
 def _find_target(path: AnyPath, example: str | None = None) -> Path:
     """Return the file that is written: a link is followed, a folder or a device is refused."""
     target = Path(path)
-    with explained(target):
+    with explain_errors(target):
         mode = target.stat().st_mode if target.exists() else stat.S_IFREG
     if stat.S_ISDIR(mode):
         like = "" if example is None else f", e.g. {target / example}"
@@ -246,7 +246,7 @@ def _follow_link(path: Path) -> Path:
     """Return where a link leads, so that it is written through instead of replaced."""
     if not path.is_symlink():
         return path
-    with explained(path):
+    with explain_errors(path):
         try:
             return path.resolve()
         except RuntimeError:  # of older Pythons, for a link to itself
@@ -261,7 +261,7 @@ def _name_temporary(folder: Path, suffix: str = "") -> Path:
 
 def _create_beside(target: Path) -> Path:
     # The suffix is kept because libraries look at it. Mode 0o666 leaves the rest to the user's umask.
-    with explained(target):
+    with explain_errors(target):
         temporary = _name_temporary(target.parent, target.suffix[-16:])
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     return temporary

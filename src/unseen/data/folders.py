@@ -41,11 +41,11 @@ _PARQUET, _TABLES = (".parquet", ".pq"), (".csv", ".tsv", ".txt", ".tab")
 def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
     """Return the files of a path: itself, those that a glob or a folder has, or one file of a known layout."""
     if is_pattern(source):
-        files = _matching(str(source))
+        files = _find_matching(str(source))
         if not files:
             msg = f"no file has a name like {str(source)!r}; check the pattern given as `{role}`"
             raise InputError(msg)
-        return _alike(files, str(source), role)
+        return _require_one_format(files, str(source), role)
     path = existing(source, role)
     if not path.is_dir():
         return (path,)
@@ -56,11 +56,11 @@ def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
     if layout is not None:
         msg = f"{str(path)!r} has the layout {layout!r}, which is read as a whole graph; name the file with the {role}"
         raise InputError(msg)
-    inside = _regular(each for each in path.rglob("*") if not each.name.startswith("."))
+    inside = _find_regular(each for each in path.rglob("*") if not each.name.startswith("."))
     for suffixes in (_PARQUET, _TABLES):
         fitting = tuple(each for each in inside if data_suffix(each) in suffixes)
         if fitting:
-            return _alike(fitting, str(path), role)
+            return _require_one_format(fitting, str(path), role)
     lack = "Parquet or csv files" if own is None else f"a {own} and without Parquet or csv files"
     msg = f"{str(path)!r} is a folder without {lack}; `{role}` needs a file, or a folder that has one"
     raise InputError(msg)
@@ -79,7 +79,7 @@ def read_layout(path: Path, layout: str, others: Iterable[Any], options: Options
     return cast("Data", load_plugin("folder layout", layout)(path, options))
 
 
-def _matching(pattern: str) -> tuple[Path, ...]:
+def _find_matching(pattern: str) -> tuple[Path, ...]:
     """Return the files whose names fit a pattern; `**` does not enter links to folders, which may lead in circles."""
     path = Path(pattern + "/*" if pattern.endswith("**") else pattern)
     start = Path(path.anchor)
@@ -90,10 +90,10 @@ def _matching(pattern: str) -> tuple[Path, ...]:
         if each.is_symlink() and not each.exists():
             msg = f"{str(each)!r} links to a file that does not exist; remove it, or choose another pattern"
             raise InputError(msg)
-    return _regular(shown)
+    return _find_regular(shown)
 
 
-def _regular(paths: Iterable[Path]) -> tuple[Path, ...]:
+def _find_regular(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Return the regular files among paths, each file once, in the order of their names."""
     files: dict[tuple[int, int], Path] = {}
     for path in sorted(paths):
@@ -103,7 +103,7 @@ def _regular(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(files.values())
 
 
-def _alike(files: tuple[Path, ...], source: str, role: Role) -> tuple[Path, ...]:
+def _require_one_format(files: tuple[Path, ...], source: str, role: Role) -> tuple[Path, ...]:
     """Return the files if all have one format."""
     names = {format_of(each, role).name: each for each in files}
     if len(names) > 1:

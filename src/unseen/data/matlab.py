@@ -40,21 +40,21 @@ def parse_mat(data: bytes, require_room: Callable[..., None] = lambda *_: None) 
 
     `require_room` takes the bytes that are unpacked so far and a number of rows, and raises where that is too much.
     """
-    order = _byte_order(data)
+    order = _find_byte_order(data)
     variables: dict[str, sp.csc_array | npt.NDArray[Any] | None] = {}
     total = 0
-    for kind, body in _elements(data[_HEADER:], order):
+    for kind, body in _iterate_elements(data[_HEADER:], order):
         if kind == _COMPRESSED:
-            content = _unpacked(body, total, require_room)
+            content = _unpack(body, total, require_room)
             total += len(content)
-            kind, body = next(_elements(content, order), (0, b""))
+            kind, body = next(_iterate_elements(content, order), (0, b""))
         if kind == _MATRIX:
-            name, value = _matrix(body, order, require_room)
+            name, value = _read_matrix(body, order, require_room)
             variables[name] = value
     return variables
 
 
-def _byte_order(data: bytes) -> str:
+def _find_byte_order(data: bytes) -> str:
     mark = data[126:128]
     known = len(data) >= _HEADER and mark in (b"IM", b"MI")
     _refuse(not known, "it has no header of a Matlab file of version 5 to 7")
@@ -64,11 +64,11 @@ def _byte_order(data: bytes) -> str:
     return order
 
 
-def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+def _iterate_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
     """Yield type and content of each element; short ones keep their content within the tag."""
     at = 0
     while at < len(data):
-        tag = _part(data, at, 8)
+        tag = _read_part(data, at, 8)
         kind, size = struct.unpack(order + "II", tag)
         if kind >> 16:
             kind, size = kind & 0xFFFF, kind >> 16
@@ -76,18 +76,18 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
             yield kind, tag[4 : 4 + size]
             at += 8
         else:
-            yield kind, _part(data, at + 8, size)
+            yield kind, _read_part(data, at + 8, size)
             at += 8 + size
             if kind != _COMPRESSED:
                 at += -size % 8
 
 
-def _part(data: bytes, start: int, size: int) -> bytes:
+def _read_part(data: bytes, start: int, size: int) -> bytes:
     _refuse(start + size > len(data), "it ends within an element")
     return data[start : start + size]
 
 
-def _unpacked(body: bytes, total: int, require_room: Callable[..., None]) -> bytes:
+def _unpack(body: bytes, total: int, require_room: Callable[..., None]) -> bytes:
     unpacker, parts = zlib.decompressobj(), list[bytes]()
     try:
         while body and not unpacker.eof:
@@ -101,33 +101,33 @@ def _unpacked(body: bytes, total: int, require_room: Callable[..., None]) -> byt
     return b"".join(parts)
 
 
-def _matrix(
+def _read_matrix(
     body: bytes, order: str, require_room: Callable[..., None]
 ) -> tuple[str, sp.csc_array | npt.NDArray[Any] | None]:
-    parts = _elements(body, order)
+    parts = _iterate_elements(body, order)
     try:
         flags, shape, name = (next(parts) for _ in range(3))
     except (StopIteration, RuntimeError):
         msg = "a matrix has no dimensions or no name"
         raise MatlabError(msg) from None
-    kind = int(_numbers(flags, order)[:1].sum())
+    kind = int(_read_numbers(flags, order)[:1].sum())
     title = name[1].decode("latin-1")
     class_ = kind & 0xFF
     if kind & _COMPLEX or not (class_ == _SPARSE_CLASS or class_ in _NUMERIC_CLASSES):
         return title, None
-    size = tuple(int(n) for n in _numbers(shape, order))
+    size = tuple(int(n) for n in _read_numbers(shape, order))
     _refuse(len(size) != 2 or min(size) < 0, f"the matrix {title!r} has the shape {size}")
     if class_ == _SPARSE_CLASS:
         require_room(0, sum(size))  # rows and columns cost memory even where they are empty
-    values = [_numbers(part, order) for part in parts]
+    values = [_read_numbers(part, order) for part in parts]
     misfit = f"the matrix {title!r} does not have as many numbers as its shape {size} says"
     if class_ == _SPARSE_CLASS:
-        return title, _sparse(values, size, misfit)
+        return title, _make_sparse(values, size, misfit)
     _refuse(len(values) != 1 or len(values[0]) != size[0] * size[1], misfit)
     return title, values[0].reshape(size, order="F")
 
 
-def _numbers(element: tuple[int, bytes], order: str) -> npt.NDArray[Any]:
+def _read_numbers(element: tuple[int, bytes], order: str) -> npt.NDArray[Any]:
     kind, content = element
     _refuse(kind not in _NUMBERS, f"an element of type {kind} stands where numbers should")
     dtype = np.dtype(order + _NUMBERS[kind])
@@ -135,7 +135,7 @@ def _numbers(element: tuple[int, bytes], order: str) -> npt.NDArray[Any]:
     return np.frombuffer(content, dtype=dtype).astype(dtype.newbyteorder("="))
 
 
-def _sparse(values: list[npt.NDArray[Any]], size: tuple[int, ...], misfit: str) -> sp.csc_array:
+def _make_sparse(values: list[npt.NDArray[Any]], size: tuple[int, ...], misfit: str) -> sp.csc_array:
     if len(values) == 2:  # all zero: Matlab may leave the numbers out
         values = [*values, np.zeros(0)]
     _refuse(len(values) != 3 or len(values[1]) != size[1] + 1, misfit)

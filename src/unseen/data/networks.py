@@ -40,7 +40,7 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     data = file.read()
     with foreign(file, file.suffix):
         _require_bounded(file, data)
-        graph = _parsed(networkx, data, file.suffix, options.directed)
+        graph = _parse(networkx, data, file.suffix, options.directed)
     if isinstance(graph, list):  # graph6 and sparse6 have one graph in each line
         msg = f"{file.name} has {counted(len(graph), 'graph')}; write one graph to a file"
         raise InputError(msg)
@@ -69,7 +69,7 @@ def _require_bounded(file: File, data: bytes) -> None:
         raise InputError(msg)
 
 
-def _parsed(networkx: Any, data: bytes, suffix: str, directed: bool) -> Any:
+def _parse(networkx: Any, data: bytes, suffix: str, directed: bool) -> Any:
     if suffix == ".json":
         content = json.loads(data)
         if not isinstance(content, dict) or "nodes" not in content:

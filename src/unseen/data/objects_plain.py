@@ -47,7 +47,7 @@ def as_graph(source: Any) -> Graph:
         return Graph.from_networkx(source)
     if is_pyg(source) or hasattr(source, "edge_index"):
         return Graph.from_pyg(source)
-    edges = collected(source)
+    edges = collect_rows(source)
     if not isinstance(edges, (Mapping, np.ndarray, *_CONTAINERS)) and not _is_table(edges):
         # a scipy matrix may be features as well, and a text may be a path
         msg = (
@@ -71,7 +71,7 @@ def as_labels(source: Any, graph: Graph) -> Labels:
     """
     if isinstance(source, Labels):
         return source
-    source = collected(source)
+    source = collect_rows(source)
     if isinstance(source, Mapping) and not _has_columns(source, ("node",), ("label",)):
         return Labels.from_values(source, graph.node_ids)
     by_id = _is_table(source) or isinstance(source, Mapping)
@@ -221,7 +221,7 @@ def _edges_of(node: Any, listed: Any) -> list[tuple[Any, Any, Any]]:
     return [(node, other, listed[other] if isinstance(listed, Mapping) else 1.0) for other in listed]
 
 
-def collected(source: Any) -> Any:
+def collect_rows(source: Any) -> Any:
     """Return a polars LazyFrame as the frame it stands for, a generator and networkx's view of edges as a list."""
     if type(source).__name__ == "LazyFrame":
         return source.collect()
@@ -259,7 +259,7 @@ def read_object(source: Any, role: Role, options: Options) -> Iterator[Table | M
     if isinstance(source, (Table, MatrixBatch)):
         yield source
         return
-    source = collected(source) if role == "edges" else with_index(collected(source))
+    source = collect_rows(source) if role == "edges" else with_index(collect_rows(source))
     plain = read_plain(source, role, options)
     tabular = hasattr(source, "__arrow_c_stream__") or isinstance(source, (pa.Table, pa.RecordBatch))
     if plain is not None:

@@ -96,7 +96,7 @@ class File:
         """Raise an `InputError` if `n_bytes` of values in so many rows need more memory than the bound."""
         require_memory(self.name, memory_of(n_bytes, rows), self.size, self.max_memory)
 
-    def opened(self) -> IO[bytes]:
+    def open_content(self) -> IO[bytes]:
         """Return the content for readers that go to and fro in it: the file itself, or what a pipe held."""
         if self.path.is_file() and not self.path.name.lower().endswith(PACKED):
             return self.path.open("rb")

@@ -99,7 +99,7 @@ class VectorReader(FeatureReader):
         self.headless = False
 
     def _piece(self, batch: Table | MatrixBatch) -> FeatureRows:
-        self.metadata = _decoded(batch.metadata)
+        self.metadata = _decode_metadata(batch.metadata)
         if isinstance(batch, Table):
             self.headless = batch.text and batch.names is None
         piece = super()._piece(batch)
@@ -149,7 +149,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
-def _decoded(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _decode_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata as values; in Parquet each entry is JSON of its own."""
     try:
         return {key: json.loads(v) if isinstance(v, bytes) else v for key, v in metadata.items()}

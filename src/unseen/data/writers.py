@@ -54,10 +54,10 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     if loose is not None:
         msg = f"{path}: text cannot hold the column name {loose!r}, whose blanks at the ends are dropped; use .parquet"
         raise UnsupportedError(msg)
-    names = _quoted(pa.array(list(columns), pa.string())).to_pylist()
+    names = _quote(pa.array(list(columns), pa.string())).to_pylist()
     delimiter = delimiter_of(path)
     if answers and delimiter == " ":
-        raise _no_answers(path)
+        raise _answers_error(path)
     if delimiter == " " and role == "nodes" and len(columns) > 1:
         msg = f"{path}: blank-separated text cannot hold the types of nodes; use .csv or .parquet"
         raise UnsupportedError(msg)
@@ -68,7 +68,7 @@ def as_text(value: Graph | Labels, role: Role, path: Path) -> Files:
     # Other programs want blank-separated edges without a header.
     is_table = role != "edges" or delimiter != " " or not columns.keys().isdisjoint(("type", "directed"))
     header = is_table or _needs_header(columns)
-    lines = _lines(list(columns.values()), delimiter, quoted=True)
+    lines = _text_blocks(list(columns.values()), delimiter, quoted=True)
     return {path: text_fill(path, lines, delimiter.join(names) if header else None)}
 
 
@@ -213,7 +213,7 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
     # group.txt names every node, so that isolated ones are not lost; without labels it stands for a node list.
     listed = Labels.from_values([None] * graph.n_nodes, graph.node_ids) if labels is None else labels
     files = as_groups(listed, "labels", folder / GROUP_FILE)
-    lines = _lines(list(columns.values()), "\t")
+    lines = _text_blocks(list(columns.values()), "\t")
     files = {folder / GRAPH_FILE: text_fill(folder / GRAPH_FILE, lines), **files}
     return files if graph.features is None else files | as_npz(graph, "features", folder / "features.npz")
 
@@ -221,18 +221,18 @@ def as_folder(graph: Graph, labels: Labels | None, folder: Path) -> Files:
 def as_groups(labels: Labels, role: Role, path: Path) -> Files:  # noqa: ARG001
     """Write the authors' ``group.txt``: a node and its classes per line."""
     if labels.answers:
-        raise _no_answers(path)
+        raise _answers_error(path)
     ids = id_array(labels.node_ids).cast(pa.large_string())
     why, instead = "a blank, a quote or a # at its start", "use .csv or .parquet"
     for what, values in (("id", ids.to_pylist()), ("class", labels.classes)):
         cannot = f"the authors' format cannot hold the {what}"
         _require_in_line(values, path, cannot, r'[\s"\0]|^#', why, instead)
     if not labels.classes:
-        return {path: text_fill(path, _lines([ids], "\t"))}
+        return {path: text_fill(path, _text_blocks([ids], "\t"))}
     names = np.array([*labels.classes, ""], dtype=object)
     ends = zip(labels.indicator.indptr[:-1], labels.indicator.indptr[1:], strict=True)
     classes = [" ".join(names[labels.indicator.indices[a:b]]) for a, b in ends]
-    return {path: text_fill(path, _lines([ids, pa.array(classes, pa.large_string())], "\t"))}
+    return {path: text_fill(path, _text_blocks([ids, pa.array(classes, pa.large_string())], "\t"))}
 
 
 def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: ARG001
@@ -241,7 +241,7 @@ def as_word2vec(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa:
     ids, instead = map(str, embedding.node_ids), "save as .parquet, .npz or .tsv"
     _require_in_line(ids, path, "word2vec text cannot hold the id", r"\s", "a blank", instead)
     n, width = embedding.vectors.shape
-    lines = _lines([id_array(embedding.node_ids), embedding.vectors], " ")
+    lines = _text_blocks([id_array(embedding.node_ids), embedding.vectors], " ")
     return {path: text_fill(path, lines, f"{n} {width}")}
 
 
@@ -251,7 +251,7 @@ def as_columns(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa: 
     _require_text(id_array(embedding.node_ids), path)
     delimiter = delimiter_of(path)
     header = delimiter.join(["node", *map(str, range(embedding.shape[1]))])
-    lines = _lines([id_array(embedding.node_ids), embedding.vectors], delimiter, quoted=True)
+    lines = _text_blocks([id_array(embedding.node_ids), embedding.vectors], delimiter, quoted=True)
     return {path: text_fill(path, lines, header)}
 
 
@@ -264,8 +264,8 @@ def as_projector(embedding: Embedding, role: Role, path: Path) -> Files:  # noqa
     _require_in_line(ids.to_pylist(), path, cannot, r"[\t\n\r]", why, instead)
     beside = metadata_path(path)
     return {
-        path: text_fill(path, _lines([embedding.vectors], "\t")),
-        beside: text_fill(beside, _lines([ids], "\t")),
+        path: text_fill(path, _text_blocks([embedding.vectors], "\t")),
+        beside: text_fill(beside, _text_blocks([ids], "\t")),
     }
 
 
@@ -298,7 +298,9 @@ def _looks_like_header(columns: dict[str, pa.Array]) -> bool:
     return explain_header("edges", first, below) is not None or explain_header("edges", first, []) is not None
 
 
-def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> Callable[[], Iterator[bytes]]:
+def _text_blocks(
+    columns: Sequence[Any], delimiter: str, *, quoted: bool = False
+) -> Callable[[], Iterator[bytes]]:
     """Return what yields blocks of lines; a matrix among the columns stands for several.
 
     Arrow prints each float32 with the fewest digits that identify it.
@@ -317,7 +319,7 @@ def _lines(columns: Sequence[Any], delimiter: str, *, quoted: bool = False) -> C
                     part = pc.binary_join(pa.ListArray.from_arrays(ends, numbers), delimiter)
                     texts.append(part.cast(pa.large_string()))
                 else:
-                    texts.append(_quoted(part) if quoted else part.cast(pa.large_string()))
+                    texts.append(_quote(part) if quoted else part.cast(pa.large_string()))
             yield "\n".join([*pc.binary_join_element_wise(*texts, separator).to_pylist(), ""]).encode()
 
     return blocks
@@ -342,7 +344,7 @@ def text_fill(path: Path, blocks: Callable[[], Iterable[bytes]], header: str | N
     return fill
 
 
-def _quoted(values: pa.Array) -> pa.Array:
+def _quote(values: pa.Array) -> pa.Array:
     """Return cells as text, those that a reader could misunderstand between quotes."""
     if not is_string(values.type):
         return values.cast(pa.large_string())
@@ -366,7 +368,7 @@ def _require_text(values: pa.Array, path: Path, *, empty: bool = False) -> None:
         raise UnsupportedError(msg)
 
 
-def _no_answers(path: Path) -> UnsupportedError:
+def _answers_error(path: Path) -> UnsupportedError:
     return UnsupportedError(
         f"{path}: this format has no column for answers (skipped, unknown, confirmed); use .csv or .parquet"
     )

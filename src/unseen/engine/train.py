@@ -22,7 +22,7 @@ import numpy as np
 
 import unseen
 from unseen.data.bounds import shown_bytes
-from unseen.data.files import atomic_path, explained, make_folder
+from unseen.data.files import atomic_path, explain_errors, make_folder
 from unseen.data.vectors import read_embedding
 from unseen.data.writers import fill_vectors
 from unseen.embedding import Embedding
@@ -220,7 +220,7 @@ def _write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
     try:
         with together(comm, "could not write its vectors"):
             make_folder(staging)
-            with explained(path):
+            with explain_errors(path):
                 fill_vectors(embedding, path)
     except UnseenError:
         shutil.rmtree(staging, ignore_errors=True)

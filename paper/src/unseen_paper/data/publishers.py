@@ -36,7 +36,7 @@ def convert_published(entry: Entry, contents: Contents) -> Dataset:
 Parts = tuple[Graph, Labels]
 
 
-def _listed(entry: Entry, edges: Pairs, labels: Pairs, features: sp.csr_array | None = None) -> Parts:
+def _build_graph(entry: Entry, edges: Pairs, labels: Pairs, features: sp.csr_array | None = None) -> Parts:
     """Return the graph of pairs of nodes, and the labels of pairs of a node and one of its classes."""
     n, c = entry.counts.nodes, entry.counts.classes
     graph = Graph(unweighted_adjacency(edges[:, 0], edges[:, 1], n), features)
@@ -45,47 +45,49 @@ def _listed(entry: Entry, edges: Pairs, labels: Pairs, features: sp.csr_array | 
     return graph, Labels(indicator.tocsr(), classes, graph.node_ids)
 
 
-def _linked_pages(entry: Entry, contents: Contents, key: str = "attributes") -> Parts:
+def _convert_linked_pages(entry: Entry, contents: Contents, key: str = "attributes") -> Parts:
     archive, features = contents.values()
     # The checksum of the archive was compared: it is the published one, whose members are known.
     with zipfile.ZipFile(io.BytesIO(archive)) as members:
         edges, groups = (members.read(f"{entry.name}/{file}") for file in (GRAPH_FILE, GROUP_FILE))
-    return _listed(entry, _pairs(edges), _members(groups), _matrices(features, key)[0].astype(np.float32))
+    return _build_graph(
+        entry, _read_pairs(edges), _read_members(groups), _read_matrices(features, key)[0].astype(np.float32)
+    )
 
 
-def _ppi(entry: Entry, contents: Contents) -> Parts:
+def _convert_ppi(entry: Entry, contents: Contents) -> Parts:
     """Line c of the second file lists the nodes of class c."""
     edges, listed = contents.values()
-    groups = _members(b"".join(b"%d %s\n" % (c, line) for c, line in enumerate(listed.splitlines())))
-    return _listed(entry, _pairs(edges), groups[:, ::-1])
+    groups = _read_members(b"".join(b"%d %s\n" % (c, line) for c, line in enumerate(listed.splitlines())))
+    return _build_graph(entry, _read_pairs(edges), groups[:, ::-1])
 
 
-def _pairs(content: bytes) -> Pairs:
+def _read_pairs(content: bytes) -> Pairs:
     return np.loadtxt(io.BytesIO(content), dtype=np.int64, ndmin=2)
 
 
-def _members(content: bytes) -> Pairs:
+def _read_members(content: bytes) -> Pairs:
     """Return a pair for each further number of each line: its first number, and that one."""
     lines = filter(None, (line.split() for line in content.splitlines()))
     pairs = [(int(first), int(other)) for first, *others in lines for other in others]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def _blogcatalog(entry: Entry, contents: Contents) -> Parts:
+def _convert_blogcatalog(entry: Entry, contents: Contents) -> Parts:
     (content,) = contents.values()
-    network, group = _matrices(content, "network", "group")
+    network, group = _read_matrices(content, "network", "group")
     edges, groups = (np.column_stack(matrix.nonzero()) for matrix in (sp.triu(network), group))
-    return _listed(entry, edges, groups)
+    return _build_graph(entry, edges, groups)
 
 
-def _matrices(content: bytes, *keys: str) -> list[sp.csr_array]:
+def _read_matrices(content: bytes, *keys: str) -> list[sp.csr_array]:
     from scipy.io import loadmat
 
     variables = loadmat(io.BytesIO(content), variable_names=keys)
     return [sp.csr_array(variables[key]) for key in keys]
 
 
-def _benchmark(entry: Entry, contents: Contents) -> Parts:
+def _convert_benchmark(entry: Entry, contents: Contents) -> Parts:
     """Three arrays for each sparse matrix, and one of class numbers."""
     with np.load(io.BytesIO(*contents.values()), allow_pickle=False) as arrays:
         parts = ("data", "indices", "indptr")
@@ -101,7 +103,7 @@ def _benchmark(entry: Entry, contents: Contents) -> Parts:
     return graph, Labels.from_values([own[k] for k in numbers], graph.node_ids, classes=own)
 
 
-def _signed(entry: Entry, contents: Contents) -> Parts:
+def _convert_signed(entry: Entry, contents: Contents) -> Parts:
     """Correlations of both signs, and the numbers of sectors."""
     adjacency, labels = (io.BytesIO(content) for content in contents.values())
     graph = Graph.from_relations([Relation("correlation", None, None, sp.load_npz(adjacency))])
@@ -110,7 +112,7 @@ def _signed(entry: Entry, contents: Contents) -> Parts:
     return graph, Labels.from_values(sectors, graph.node_ids, classes=classes)
 
 
-def _of_several_types(_: Entry, contents: Contents) -> Parts:
+def _convert_hgb(_: Entry, contents: Contents) -> Parts:
     with tempfile.TemporaryDirectory() as folder:
         for file, content in contents.items():
             (Path(folder) / file).write_bytes(content)
@@ -119,14 +121,14 @@ def _of_several_types(_: Entry, contents: Contents) -> Parts:
 
 
 _CONVERTERS: dict[str, Callable[[Entry, Contents], Any]] = {
-    "citeseer": _linked_pages,
-    "cora": _linked_pages,
-    "wiki": partial(_linked_pages, key="feature"),
-    "ppi": _ppi,
-    "blogcatalog": _blogcatalog,
-    "photo": _benchmark,
-    "coauthor-cs": _benchmark,
-    "hgb-dblp": _of_several_types,
-    "hgb-acm": _of_several_types,
-    "fin-ynet": _signed,
+    "citeseer": _convert_linked_pages,
+    "cora": _convert_linked_pages,
+    "wiki": partial(_convert_linked_pages, key="feature"),
+    "ppi": _convert_ppi,
+    "blogcatalog": _convert_blogcatalog,
+    "photo": _convert_benchmark,
+    "coauthor-cs": _convert_benchmark,
+    "hgb-dblp": _convert_hgb,
+    "hgb-acm": _convert_hgb,
+    "fin-ynet": _convert_signed,
 }

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from unseen.data.files import atomic_path, explained, keep_backup
+from unseen.data.files import atomic_path, explain_errors, keep_backup
 from unseen.data.labels_file import answers_of, labels_of_answers, new_text, read_text
 from unseen.data.labels_text import Answer, LabelText
 from unseen.data.opened import data_suffix
@@ -49,7 +49,7 @@ def locked(path: Path) -> Iterator[None]:
     """Keep a second app from the same label file, also by another link; the lock ends with the process."""
     path = path.resolve()
     place = path.with_name(f"{path.name}.lock")
-    with explained(path):
+    with explain_errors(path):
         opened = place.open("a+", encoding="ascii")
     with opened as file:
         try:
@@ -321,7 +321,7 @@ class Store:
 
     def _append(self, record: Mapping[str, Any]) -> None:
         """Write a line to the journal and sync it; where that fails, nothing of it stays."""
-        with explained(self.path), self.journal.open("ab", buffering=0) as file:
+        with explain_errors(self.path), self.journal.open("ab", buffering=0) as file:
             start = file.tell()
             try:
                 line = memoryview(_as_line(record).encode("ascii"))
