@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from unseen.discovery.evidence import Mask
 from unseen.discovery.space import Floats
@@ -102,11 +102,21 @@ def probabilities(
         if abs(moved - share) < 1e-6:
             break
         share = moved
-    if share > at_most:
-        logs = np.log(odds)
-        lower = scipy.optimize.brentq(lambda x: expit(logs + x).mean() - at_most, -40, 40)
-        return np.asarray(expit(logs + lower)), at_most
-    return share * odds / (share * odds + 1 - share), share
+    p = share * odds / (share * odds + 1 - share)
+    return (move_share(p, at_most), at_most) if share > at_most else (p, share)
+
+
+def move_share(p: Floats, share: float) -> Floats:
+    """Return the probabilities with all odds multiplied by one factor, so that their mean is `share`.
+
+    Examples
+    --------
+    >>> move_share(np.array([0.2, 0.8]), 0.4).round(3).tolist()
+    [0.123, 0.677]
+    """
+    logs = logit(np.clip(p, 1e-12, 1 - 1e-12))
+    factor = scipy.optimize.brentq(lambda x: expit(logs + x).mean() - share, -80, 80)
+    return np.asarray(expit(logs + factor))
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,9 @@ class LabelCoverage:
         0 where labelled nodes have as many labelled neighbours as any node has, 1 where all theirs are labelled.
     corner : float
         How likely the labels come from one corner of their classes, from 0 to 1.
+    expected_if_hard : float
+        `expected_unseen`, if missing classes are as hard to recognise as the hardest one of the leave-one-class-out
+        test.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class LabelCoverage:
     warnings: tuple[str, ...]
     gathered: float | None = None
     corner: float = 0.0
+    expected_if_hard: float = 0.0
 
     @property
     def coverage(self) -> float:
@@ -184,7 +188,7 @@ def make_coverage(
     labels: Labels,
     homophily: Homophily,
     places: LabelPlaces,
-    expected: float,
+    expected: tuple[float, float],
     test: SelfTest,
     notes: Sequence[str] = (),
 ) -> LabelCoverage:
@@ -218,7 +222,10 @@ def make_coverage(
         warnings.append(test.verdict)
     empty = [name for name, count in counts.items() if not count]
     if empty:
-        warnings.append(f"No node is labelled {first_of(empty)}: nothing is known about that.")
+        warnings.append(
+            f"No node is labelled {first_of(empty)}, so nothing is learned about it; describe such a class with "
+            "`names` (--name) to look for it."
+        )
     single = [name for name, count in counts.items() if count == 1]
     if single:
         warnings.append(
@@ -239,8 +246,9 @@ def make_coverage(
         homophily.share,
         homophily.expected,
         places.reach,
-        expected,
+        expected[0],
         tuple(warnings),
         places.gathered,
         places.corner,
+        expected[1],
     )

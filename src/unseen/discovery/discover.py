@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.calibration import USUAL_SHARE, probabilities
+from unseen.discovery.calibration import USUAL_SHARE, move_share, probabilities
 from unseen.discovery.count import MIN_NODES, count_classes
 from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
 from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_weights, make_scorings
@@ -27,7 +28,15 @@ from unseen.discovery.guarantees import (
 from unseen.discovery.names import add_support, match_names, name_classes, weigh_features
 from unseen.discovery.questions import begun_classes, fine_questions, with_answers
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
-from unseen.discovery.selftest import Turn, judge, learn_curve, mean_auroc, take_turns, usual_share
+from unseen.discovery.selftest import (
+    Turn,
+    judge,
+    learn_curve,
+    mean_auroc,
+    share_if_hard,
+    take_turns,
+    usual_share,
+)
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
 from unseen.discovery.summary import top_nodes
 from unseen.discovery.target import searched
@@ -45,8 +54,6 @@ from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed
 
 OnStep = Callable[[int, int], None]
-PLAIN_BETTER = 0.03
-"""AUROC by which vectors without smoothing have to be better in the self-test, where labels show neither way."""
 CHANCE = 0.55
 """Mean AUROC of the leave-one-class-out test below which scores are as good as random; without the cap on the share of
 missing nodes, a star with random labels gets a probability of 1.00 everywhere."""
@@ -207,19 +214,27 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     has_answer = (np.diff(everything.indicator.indptr) > 0) & ~indicator.any(axis=1)
     unlabelled = ~indicator.any(axis=1) & ~has_answer
     space, evidence, places, scoring, turns = ranking[2:7]
-    guarantee = find_guarantee(
+    check = partial(
+        find_guarantee,
         len(labels.labelled),
         len(names),
         is_concentrated=places.corner > 0,
         is_homophilous=scoring.neighbours is not None,
-        has_names=bool(words),
         has_several=labels.is_multilabel,
         has_types=task.has_types,
         has_begun=bool(answered),
         has_learned=ranking.is_learned,
         rates_differ=task.rates == "differ" or ranking.weights is not None,
     )
-    error_rates = _error_rates(ranking, indicator, surroundings, task.rates, rng) if guarantee.holds else None
+    guarantee, error_rates = check(has_names=bool(words)), None
+    if check(has_names=False).holds:  # names do not change the p-values, which tell how many nodes are new
+        error_rates = _error_rates(ranking, indicator, surroundings, task.rates, rng)
+    if error_rates is not None:
+        share = error_rates.estimate_share(float(p[unlabelled].mean()), len(labels.labelled))
+        p[unlabelled] = move_share(p[unlabelled], share)
+        error_rates = error_rates if guarantee.holds else None
+    scores = scoring.score(scoring.mixed(evidence.views))[unlabelled]
+    expected_if_hard = max(float(p.sum()), share_if_hard(scores, turns) * len(scores))
     p[has_answer] = 1.0
     named = match_names(graph, space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
@@ -246,7 +261,8 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     p[has_answer] = 0.0
     k = count.best if task.n_classes is None else task.n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
-    test = judge(turns, names, labels.counts[inhabited])
+    means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+    test = judge(turns, names, labels.counts[inhabited], means, is_concentrated=places.corner > 0)
     classes = name_classes(describe(graph, space, groups, p, indicator, names), groups, name)
     if selected.any():
         classes = tuple(replace(each, fdr=task.fdr) for each in classes)
@@ -265,7 +281,9 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
         classes=classes,
         count=count,
         self_test=test,
-        coverage=make_coverage(graph, everything, homophily, places, float(p.sum()), test, ranking.notes),
+        coverage=make_coverage(
+            graph, everything, homophily, places, (float(p.sum()), expected_if_hard), test, ranking.notes
+        ),
         embedding=ranking.embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring, error_rates),
         guarantee=guarantee,
@@ -297,8 +315,7 @@ def _probable(
     # too few labelled pairs to know whether neighbours are alike: the self-test decides
     ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
     rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
-    smooth, plain = mean_auroc(rankings[0].turns), mean_auroc(rankings[-1].turns)
-    ranking = rankings[-1] if plain > smooth + PLAIN_BETTER else rankings[0]
+    ranking = max(rankings, key=lambda each: mean_auroc(each.turns))
     unlabelled = np.diff(labels.indicator.indptr) == 0
     scores = ranking.scoring.score(ranking.scoring.mixed(ranking.evidence.views))[unlabelled]
     p = np.zeros(graph.n_nodes)

@@ -78,6 +78,9 @@ class NewNodes:
     ----------
     expected : float or None
         Sum of the probabilities; None where nothing can be estimated.
+    at_most_expected : float or None
+        The expected number if missing classes are as hard to recognise as the hardest one of the leave-one-class-out
+        test.
     at_least : int or None
         Lower bound, 95 % sure; None where the guarantee does not hold.
     guarantee : Guarantee
@@ -85,11 +88,12 @@ class NewNodes:
 
     Examples
     --------
-    >>> NewNodes(610.2, 509, Guarantee(True, assumption="labels were drawn at random")).sentence
+    >>> NewNodes(610.2, 702.5, 509, Guarantee(True, assumption="labels were drawn at random")).sentence
     'At least 509 nodes belong to classes without a label (95 % sure, if labels were drawn at random).'
     """
 
     expected: float | None
+    at_most_expected: float | None
     at_least: int | None
     guarantee: Guarantee
 
@@ -296,6 +300,10 @@ class Bounds:
         return int(min(len(listed), self.n_old, bound))
 
 
+TRUSTED_LABELS = 300.0
+"""Number of labels with which the p-values say as much about the number of nodes as the leave-one-class-out test."""
+
+
 class ErrorRates(NamedTuple):
     """p-values of the unlabelled nodes, and what follows from them.
 
@@ -312,6 +320,17 @@ class ErrorRates(NamedTuple):
     p: Floats
     q: Floats
     bounds: Bounds
+
+    def estimate_share(self, share: float, n_labels: int) -> float:
+        """Return the share of nodes of missing classes by the p-values (Storey) and by another estimate of it.
+
+        The other one counts less, the more labels there are.
+        """
+        m = len(self.p)
+        by_p = min(max(1 - 2 * float(np.mean(self.p > 0.5)), 0.002), 0.95)
+        weight = n_labels / (n_labels + TRUSTED_LABELS)
+        both = float(np.exp(weight * np.log(by_p) + (1 - weight) * np.log(max(share, 1e-4))))
+        return min(max(both, self.bounds.at_least / m), 0.98)
 
 
 def make_error_rates(

@@ -42,8 +42,8 @@ SENTENCES = {
 """What a high and a low rank of each part of the evidence mean."""
 EVIDENCE = tuple(SENTENCES)
 """Columns of `Discovery.evidence` beside ``node``; each is a rank among the unlabelled nodes, from 0 to 1."""
-INSIDE = 0.8
-"""Posterior probability of the interval of the number of classes."""
+INSIDE = 0.9
+"""Posterior probability of the interval of the number of classes; the truth is inside in at least 80 % of draws."""
 CERTAIN = 0.5
 """Probability from which a node counts as a member of a class nobody labelled."""
 MEMBERS_TOLD = 10
@@ -296,8 +296,13 @@ class Discovery:
     @property
     def new_nodes(self) -> NewNodes:
         """How many unlabelled nodes belong to missing classes: the expected number and a lower bound."""
-        expected = self.coverage.expected_unseen if self.has_estimate else None
-        return NewNodes(expected, None if self.bounds is None else self.bounds.at_least, self.guarantee)
+        known, coverage = self.has_estimate, self.coverage
+        return NewNodes(
+            coverage.expected_unseen if known else None,
+            coverage.expected_if_hard if known else None,
+            None if self.bounds is None else self.bounds.at_least,
+            self.guarantee,
+        )
 
     def select(self, fdr: float | None = None) -> Selection:
         """Return the nodes of a list with a false discovery rate, and a sentence about it.
@@ -430,7 +435,7 @@ class Discovery:
         """
         known, coverage = self.has_estimate, self.coverage.to_dict()
         if not known:
-            coverage["expected_unseen"] = None
+            coverage["expected_unseen"] = coverage["expected_if_hard"] = None
         return {
             "method": self.embedding.method,
             "unlabelled": self.nodes.num_rows,

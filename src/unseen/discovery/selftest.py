@@ -24,7 +24,7 @@ from unseen.discovery.calibration import (
     reliability,
 )
 from unseen.discovery.evidence import Mask, Scoring, gather
-from unseen.discovery.space import Axes, Floats, Space
+from unseen.discovery.space import Axes, Floats, Matrix, Space
 
 Respace = Callable[[Mask, list[int]], Space]
 
@@ -55,6 +55,8 @@ class HiddenClass:
         How many labelled nodes it has, all of them hidden in its turn.
     auroc : float
         Probability that a node of it gets a higher score than a held-out node of a class that was kept.
+    similarity : float
+        Cosine of its mean and that of the labelled class nearest to it; -1 where that is unknown.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class HiddenClass:
     name: str
     n_labels: int
     auroc: float
+    similarity: float = -1.0
 
 
 @dataclass(frozen=True)
@@ -213,8 +216,36 @@ def usual_share(scores: Floats, turns: list[Turn]) -> float:
     return float(np.sqrt(matched_share(scores, old, new, weights) * USUAL_SHARE))
 
 
-def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.int64]) -> SelfTest:
-    """Return the report of the self-test; each class is judged by probabilities learned from the others."""
+def share_if_hard(scores: Floats, turns: list[Turn]) -> float:
+    """Return the share of new nodes if they score as those of the class that was recovered worst; 0 without turns."""
+    if not turns:
+        return 0.0
+    old = np.concatenate([turn.scores[~turn.new] for turn in turns])
+    hard = min(turns, key=lambda turn: turn.auroc)
+    return matched_share(scores, old, hard.scores[hard.new], np.ones(int(hard.new.sum())))
+
+
+def judge(
+    turns: list[Turn],
+    classes: tuple[str, ...],
+    counts: npt.NDArray[np.int64],
+    means: Matrix | None = None,
+    *,
+    is_concentrated: bool = False,
+) -> SelfTest:
+    """Return the report of the self-test; each class is judged by probabilities learned from the others.
+
+    Parameters
+    ----------
+    turns : list of Turn
+        What came of leaving out each class.
+    classes, counts
+        Names of the labelled classes and their numbers of labels.
+    means : ndarray, shape (c, d), optional
+        Unit means of the labelled classes: which of them is the most similar to another.
+    is_concentrated : bool
+        Whether labels lie in one region, so that the test says little.
+    """
     if not turns:
         single = " with no other label" if counts.max(initial=0) >= FEW else ""
         why, advice = (
@@ -236,7 +267,12 @@ def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.in
         p.append(probabilities(odds)[0])
         new.append(turn.new)
     guess, truth = np.concatenate(p), np.concatenate(new)
-    hidden = tuple(HiddenClass(classes[t.column], int(counts[t.column]), t.auroc) for t in turns)
+    similarity = np.full((len(classes), len(classes)), -1.0) if means is None else means @ means.T
+    np.fill_diagonal(similarity, -1.0)
+    hidden = tuple(
+        HiddenClass(classes[t.column], int(counts[t.column]), t.auroc, float(similarity[t.column].max()))
+        for t in turns
+    )
     auroc = float(np.mean([h.auroc for h in hidden]))
     return SelfTest(
         hidden,
@@ -244,7 +280,7 @@ def judge(turns: list[Turn], classes: tuple[str, ...], counts: npt.NDArray[np.in
         float(np.mean(np.square(guess - truth))),
         calibration_error(guess, truth),
         reliability(guess, truth),
-        _verdict(auroc, hidden),
+        _verdict(auroc, hidden, is_concentrated),
     )
 
 
@@ -255,18 +291,26 @@ def _at_least(hidden: tuple[HiddenClass, ...]) -> float:
     return float(np.mean(each) - error)
 
 
-def _verdict(auroc: float, hidden: tuple[HiddenClass, ...]) -> str:
-    worst = min(hidden, key=lambda h: h.auroc)
+def _verdict(auroc: float, hidden: tuple[HiddenClass, ...], is_concentrated: bool) -> str:
+    worst, nearest = min(hidden, key=lambda h: h.auroc), max(hidden, key=lambda h: h.similarity)
     failed = _at_least(hidden) < FAIR
-    how = "poorly" if failed else "well" if auroc >= GOOD else "moderately well"
+    how = " poorly" if failed else " well" if auroc >= GOOD else " moderately well"
+    if is_concentrated and not failed:
+        how = ""
+    alike = ""
+    if nearest.similarity > -1:
+        is_worst = "" if nearest is worst else f"; {nearest.auroc:.2f} for {nearest.name}"
+        alike = f"{is_worst}, which is the most similar to another class"
     if len(hidden) == 1:
         sentence = (
-            f"The one class that could be left out ({worst.name}) was recovered {how} (AUROC {auroc:.2f})"
+            f"The one class that could be left out ({worst.name}) was recovered{how} (AUROC {auroc:.2f})"
         )
     else:
         sentence = (
-            f"Each of {len(hidden)} labelled classes was left out in turn and recovered {how} (mean AUROC "
-            f"{auroc:.2f}; lowest {worst.auroc:.2f} for {worst.name})"
+            f"Each of {len(hidden)} labelled classes was left out in turn and recovered{how} (mean AUROC "
+            f"{auroc:.2f}; lowest {worst.auroc:.2f} for {worst.name}{alike})"
         )
+    if is_concentrated and not failed:
+        return f"{sentence}. This says little about missing classes, because the labels are concentrated in one region."
     advice = ": the probabilities only rank the nodes. Labels of more nodes, above all of further classes, would help."
     return sentence + (advice if failed else ".")

@@ -38,7 +38,7 @@ def summary(discovery: Discovery) -> str:
         groups = (
             "" if n == discovery.count.best else f" They are sorted into {counted(n, 'candidate class')}."
         )
-        for part in (headline(discovery), count_sentence(discovery.count) + groups):
+        for part in (headline(discovery), hard_sentence(discovery), count_sentence(discovery.count) + groups):
             lines += textwrap.wrap(part, WIDTH)
     for part in (*error_sentences(discovery), *certificate_sentences(discovery)):
         lines += textwrap.wrap(part, WIDTH)
@@ -87,6 +87,17 @@ def headline(discovery: Discovery) -> str:
         f"{start}: {counted(len(likely), 'node')} {have} a probability above {CERTAIN:g} "
         f"(about {likely.sum():,.0f} of them {'is' if round(likely.sum()) == 1 else 'are'} expected to be new); "
         f"about {more} more {'is' if more == '1' else 'are'} expected among the rest."
+    )
+
+
+def hard_sentence(discovery: Discovery) -> str:
+    """Return how many nodes are new if they are hard to recognise; nothing where that makes no difference."""
+    expected, most = discovery.coverage.expected_unseen, discovery.coverage.expected_if_hard
+    if most < 1.1 * expected or not discovery.self_test.classes:
+        return ""
+    hardest = min(discovery.self_test.classes, key=lambda each: each.auroc).name
+    return (
+        f"If missing classes are as hard to recognise as {hardest}, about {most:,.0f} nodes belong to them."
     )
 
 
@@ -144,8 +155,9 @@ def as_table(discovery: Discovery) -> str:
     }
     if texts:
         columns["text of the first"] = [texts.get(c.members[0]) for c in shown]
-    sentences = [headline(discovery), count_sentence(discovery.count)] if discovery.has_estimate else []
-    return html_table(" ".join([*sentences, rates, discovery.self_test.verdict]), columns)
+    sentences = [headline(discovery), hard_sentence(discovery), count_sentence(discovery.count)]
+    sentences = [*(sentences if discovery.has_estimate else []), rates, discovery.self_test.verdict]
+    return html_table(" ".join(filter(None, sentences)), columns)
 
 
 def _class_lines(each: FoundClass) -> list[str]:

@@ -92,7 +92,8 @@ def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | No
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
         expected = discovery.coverage.expected_unseen if discovery.has_estimate else np.nan
-        return as_content(replace(discovery.coverage, expected_unseen=expected))
+        if_hard = discovery.coverage.expected_if_hard if discovery.has_estimate else np.nan
+        return as_content(replace(discovery.coverage, expected_unseen=expected, expected_if_hard=if_hard))
     if labels is None:
         return None
     counts = tuple(zip(labels.classes, labels.counts.tolist(), strict=True))
