@@ -345,20 +345,18 @@ def test_vectors_of_any_tool_can_be_used(case):
         unseen.discover(case.data.graph, case.labels, method=unseen.Embedding([[1.0]]))
 
 
-class Spy(unseen.SmoothFeats):
-    """Says that it learns from labels, and notes which classes it was shown."""
-
-    _traits = replace(unseen.SmoothFeats._traits, uses_labels=True)
-    shown: ClassVar[list] = []  # copies share it
-
-    def _fit(self, graph, labels, run):
-        Spy.shown.append((labels.classes, len(labels.labelled)))
-        return super()._fit(graph, labels, run)
-
-
 @pytest.mark.slow
 def test_the_self_test_trains_again_without_the_class_it_hides(case):
-    Spy.shown.clear()
+    class Spy(unseen.SmoothFeats):
+        """Says that it learns from labels, and notes which classes it was shown."""
+
+        _traits = replace(unseen.SmoothFeats._traits, uses_labels=True)
+        shown: ClassVar[list] = []  # copies share it
+
+        def _fit(self, graph, labels, run):
+            Spy.shown.append((labels.classes, len(labels.labelled)))
+            return super()._fit(graph, labels, run)
+
     found = unseen.discover(
         case.data.graph, case.labels, method=Spy(n_components=20, random_state=0), random_state=0
     )

@@ -172,8 +172,8 @@ def audit(
         raise InputError(msg)
     rng = as_generator(random_state)
     source = source_of(graph, method, child_seed(rng), homophilous=measure_homophily(graph, labels).holds)
-    if getattr(source, "uses_labels", False):
-        msg = f"{source.name} learns from the labels that are to be looked at; take a method that does not"  # type: ignore[union-attr]
+    if not isinstance(source, Embedding) and source._traits.uses_labels:
+        msg = f"{source._name} learns from the labels that are to be looked at; take a method that does not"
         raise InputError(msg)
     issues, single = _judge(graph, labels, vectors_of(graph, labels, source)[0], rng)
     if single:

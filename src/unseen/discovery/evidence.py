@@ -44,7 +44,8 @@ CORNER_WEIGHTS = np.array([0.0, 0.5, 1.0, 1.0, 0.0])
 LINKED = (0.0, 0.5, 1.0)
 """Weights of `linked` among which the self-test chooses, on a homophilous graph."""
 MOSTLY_LINKED = np.array([0.25, 0.125, 0.125, 0.0625, 1.0])
-"""Weights where linked nodes do not share classes."""
+"""Weights where linked nodes do not share classes, and with one labelled class, where nobody knows whether they do: it
+costs .005 AUROC if they do, and gains .1 if they do not."""
 NEIGHBOUR_SHARE = 0.3
 """Share of the neighbours' mean score in a node's own, on a homophilous graph."""
 
@@ -235,7 +236,8 @@ def make_scorings(
     spread = views.std(axis=0)
     neighbours = l1_rows(adjacency) if homophilous else None
     linked = np.array([0, 0, 0, 0, 1.0])
-    spread_out = [RANDOM_WEIGHTS + weight * linked for weight in LINKED] if homophilous else [MOSTLY_LINKED]
+    knows_homophily = homophilous and evidence.scores.shape[1] > 1
+    spread_out = [RANDOM_WEIGHTS + w * linked for w in LINKED] if knows_homophily else [MOSTLY_LINKED]
     return [
         Scoring(
             views.mean(axis=0),

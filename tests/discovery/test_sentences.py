@@ -1,0 +1,179 @@
+"""Every sentence that `discover` can print, with the condition under which it is true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unseen.discovery.coverage import LabelPlaces, make_coverage
+from unseen.discovery.guarantees import SAME_RATE, Guarantee, NewNodes, describe_list
+from unseen.discovery.result import ClassCount
+from unseen.discovery.selftest import Turn, judge
+from unseen.discovery.summary import count_sentence, hard_sentence
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.methods.homophily import Homophily
+
+HOLDS, FAILS = Guarantee(True, assumption=SAME_RATE), Guarantee(False, "There is one labelled class.")
+
+
+def recover(*aurocs: float) -> list[Turn]:
+    """Return turns in which classes are recovered with these AUROCs, of 100 nodes each and 100 others."""
+    turns = []
+    for column, auroc in enumerate(aurocs):
+        better = np.arange(100) < 100 * auroc  # above all others, or below all of them
+        turns.append(Turn(column, np.r_[np.where(better, 1.0, -1.0), np.zeros(100)], np.arange(200) < 100))
+    return turns
+
+
+def verdict(aurocs: tuple[float, ...], n_classes: int = 4, **options: Any) -> str:
+    names = ("a", "b", "c", "d")[:n_classes]
+    return judge(recover(*aurocs), names, np.full(n_classes, 100), **options).verdict
+
+
+SIMILAR = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], dtype=np.float32)
+VERDICTS = [
+    ((0.95, 0.95, 0.93), {}, "recovered well (mean AUROC 0.94; lowest 0.93 for c)."),
+    ((0.85, 0.9, 0.8), {}, "recovered moderately well (mean AUROC 0.85; lowest 0.80 for c)."),
+    ((0.7, 0.6), {}, "recovered poorly (mean AUROC 0.65; lowest 0.60 for b): the probabilities only rank"),
+    ((0.99, 0.55), {}, "recovered poorly"),  # the mean less its standard error counts
+    ((0.95,), {}, "The one class that could be left out (a) was recovered well (AUROC 0.95)."),
+    (
+        (0.95, 0.95),
+        {"is_concentrated": True},
+        "recovered (mean AUROC 0.95; lowest 0.95 for a). This says little",
+    ),
+    ((), {"n_classes": 1}, "There is one labelled class, so the leave-one-class-out test could not run"),
+    ((), {}, "with no other label, so the leave-one-class-out test could not run"),
+    (
+        (0.95, 0.97, 0.93),
+        {"n_classes": 3, "means": SIMILAR},
+        "lowest 0.93 for c; 0.97 for b, which is the most similar to another class).",
+    ),
+    (
+        (0.95, 0.92, 0.98),
+        {"n_classes": 3, "means": SIMILAR},
+        "lowest 0.92 for b, which is the most similar to another class).",
+    ),
+]
+
+
+@pytest.mark.parametrize(("aurocs", "options", "sentence"), VERDICTS)
+def test_verdicts_of_the_leave_one_class_out_test(aurocs, options, sentence):
+    assert sentence in verdict(aurocs, **options)
+
+
+def test_few_labels_of_every_class_have_a_verdict():
+    assert "No class has 3 or more labelled nodes, so" in judge([], ("a", "b"), np.array([2, 2])).verdict
+
+
+COUNTS = [
+    (ClassCount(0, 0, 12), "cannot be estimated"),  # fewer than five nodes are expected
+    (ClassCount(2, 1, 4), "They seem to form 2 missing classes (between 1 and 4)."),  # the bound is above 0
+    (ClassCount(1, 0, 2), "They may form 1 missing class (between 0 and 2)."),  # the bound is 0
+    (ClassCount(1, 1, 1), "They seem to form 1 missing class."),
+    (ClassCount(2, 2, 3, proven=2), "Answers confirm 2 of them."),  # answers named two classes
+]
+
+
+@pytest.mark.parametrize(("count", "sentence"), COUNTS)
+def test_the_number_of_classes(count, sentence):
+    assert sentence in count_sentence(count)
+
+
+LISTS = [
+    (
+        (3, 0.1, 2, HOLDS),
+        "3 nodes are selected; lists like this are on average at most 10 % false, if your labels",
+    ),
+    ((0, 0.1, 2, HOLDS), "Too few labels for a list at 10 %"),  # the bound is above 0
+    ((0, 0.05, 0, HOLDS), "No node is selected at 5 %: no class is missing, or there are too few labels"),
+    ((0, 0.1, None, FAILS), "No error rate: there is one labelled class."),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), LISTS)
+def test_lists(arguments, sentence):
+    assert describe_list(*arguments).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "sentence"),
+    [
+        (
+            NewNodes(9.0, 9.0, 5, HOLDS),
+            "At least 5 nodes belong to classes without a label (95 % sure, if your",
+        ),
+        (NewNodes(9.0, 9.0, 1, HOLDS), "At least 1 node belongs"),
+        (NewNodes(None, None, None, FAILS), "No error rate: there is one labelled class."),
+    ],
+)
+def test_bounds(nodes, sentence):
+    assert nodes.sentence.startswith(sentence)
+
+
+def test_a_range_is_given_where_hard_classes_make_a_difference(case):
+    coverage = case.found.coverage
+    far = replace(case.found, coverage=replace(coverage, expected_unseen=100.0, expected_if_hard=150.0))
+    hardest = min(case.found.self_test.classes, key=lambda each: each.auroc).name
+    assert hard_sentence(far) == (
+        f"If missing classes are as hard to recognise as {hardest}, about 150 nodes belong to them."
+    )
+    near = replace(case.found, coverage=replace(coverage, expected_unseen=100.0, expected_if_hard=105.0))
+    assert hard_sentence(near) == ""
+
+
+def test_no_estimate_is_said_where_the_test_failed(case):
+    test = judge(recover(0.6, 0.6), ("c0", "c2"), np.full(2, 100))
+    text = " ".join(replace(case.found, self_test=test).summary().split())
+    assert "How many nodes and classes are missing cannot be estimated." in text
+    assert "They seem to form" not in text
+
+
+GRAPH = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+LABELS = Labels.from_values(["a", "a", "b", None, None], GRAPH.node_ids)
+SPREAD = LabelPlaces(0.5, 0.0, 0.2)
+GATHERED = LabelPlaces(0.9, 0.9, 0.01)
+MIXED, LINKED = Homophily(0.2, 0.5, 90), Homophily(0.9, 0.5, 90)
+GOOD = judge(recover(0.95, 0.95), ("a", "b"), np.full(2, 100))
+POOR = judge(recover(0.6, 0.6), ("a", "b"), np.full(2, 100))
+UNKNOWN_CLASS = Labels(
+    np.c_[LABELS.indicator.toarray(), np.zeros(5, dtype=bool)],
+    ("a", "b", "ghost"),
+    GRAPH.node_ids,
+)
+SEVERAL = Labels.from_values([["a", "b"], "a", "b", None, None], GRAPH.node_ids)
+WARNINGS = [
+    (LABELS, LINKED, GATHERED, GOOD, "The labels are concentrated in one region"),
+    (LABELS, Homophily(None, None, 0), SPREAD, GOOD, "Too few edges (0) join two labelled nodes"),
+    (LABELS, MIXED, SPREAD, GOOD, "the graph is heterophilous, so neighbours are not used"),
+    (LABELS, LINKED, SPREAD, POOR, "recovered poorly"),
+    (
+        UNKNOWN_CLASS,
+        LINKED,
+        SPREAD,
+        GOOD,
+        "No node is labelled ghost, so nothing is learned about it; describe",
+    ),
+    (
+        LABELS,
+        LINKED,
+        SPREAD,
+        GOOD,
+        "Not used in the leave-one-class-out test, because they have one label: b.",
+    ),
+    (LABELS, LINKED, SPREAD, GOOD, "Few nodes are labelled a (2); more labels there would help."),
+    (SEVERAL, LINKED, SPREAD, GOOD, "Nodes have several labels"),
+]
+
+
+@pytest.mark.parametrize(("labels", "homophily", "places", "test", "sentence"), WARNINGS)
+def test_warnings_come_where_they_are_true(labels, homophily, places, test, sentence):
+    given = make_coverage(GRAPH, labels, homophily, places, (1.0, 1.0), test).warnings
+    assert any(sentence in warning for warning in given)
+    plenty = Labels.from_values(["a"] * 5 + ["b"] * 5 + [None])
+    graph = Graph.from_edges(range(10), range(1, 11))
+    assert make_coverage(graph, plenty, LINKED, SPREAD, (1.0, 1.0), GOOD).warnings == ()
