@@ -108,3 +108,17 @@ def test_what_cannot_be_is_said_before_any_work(cli: Callable, tmp_path: Path) -
     assert "--features needs an edge file" in ran.err
     ran = cli("explore", "debian", "-o", tmp_path / "no" / "page.html")
     assert "does not exist" in ran.err
+
+
+def test_titles_come_from_the_first_file_that_has_the_column(cli: Callable, planted: Path) -> None:
+    texts = planted / "texts.csv"
+    texts.write_text("key,name,words\n" + "".join(f"{i},Node {i},red {i}\n" for i in range(0, 160, 2)))
+    page = planted / "page.html"
+    words = ["explore", planted / "edges.csv", "--text", texts, "--node-column", "key", "-o", page]
+    assert cli(*words, "--title-column", "name").code == 0
+    shown = held(page)
+    titles = dict(zip(shown["ids"], shown["titles"], strict=True))
+    assert (titles["4"], titles["5"]) == ("Node 4", "")
+    missing = cli(*words, "--title-column", "nam")
+    assert missing.code == 1
+    assert "the column 'nam'" in missing.err

@@ -179,3 +179,24 @@ def test_axe_finds_nothing_in_texts(browser: Any, page: Path, theme: str) -> Non
             "(v) => [v.id, v.impact, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))])))"
         )
     assert found == []
+
+
+def test_titles_stand_for_ids(browser: Any, subject_with_texts: Subject, tmp_path: Path) -> None:
+    titles = {f"node{i}": f"Title <b>{i}</b>" for i in range(20, 60)}
+    page = write_explorer(replace(subject_with_texts, titles=titles), tmp_path / "page.html", title="t")
+    browser.load(page=page)
+    browser.js("document.getElementById('search').focus()")
+    browser.press("title <b>29", "\ue007")
+    assert browser.text("#panel-node h2") == "Title <b>29</b>"
+    assert "node29" in browser.text("#panel-node dl")
+    assert "Title <b>26</b>" in browser.text("#panel-node")  # a neighbour
+    browser.click("#show-table")
+    cells = browser.js(
+        "return [...document.querySelectorAll('#table-view td .id')].map((e) => e.textContent)"
+    )
+    assert {"Title <b>20</b>", "node19"} <= set(cells)
+    browser.js(
+        "const f = document.getElementById('search'); f.value = 'dog!'; f.dispatchEvent(new Event('input'))"
+    )
+    assert browser.text("#matches") == "nothing found for 'dog!'"
+    assert browser.complaints() == []

@@ -61,6 +61,7 @@ class App:
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}/{self.secret}/"
         content = {**page, "server": {"file": store.path.name, "answers": store.undoable}}
         self._first = page.get("suggestions")
+        self._proof: tuple[object, Content] = (None, {})
         self._page, self._policy = render_page(content, connect=True), policy_of(connect=True)
 
     def asgi(self) -> Any:
@@ -164,6 +165,13 @@ class App:
             raise InputError(msg)
         return self.state(before)
 
+    def _certificate(self) -> Content:
+        """Return what the random answers prove; it is computed once for each revision."""
+        revision = (self.store.session, len(self.store.changes))
+        if self._proof[0] != revision:
+            self._proof = (revision, self.store.labels().certificate().to_dict())
+        return self._proof[1]
+
     def _questions(self) -> dict[str, tuple[str, int]]:
         """Return how the questions that the page shows were drawn, by their nodes."""
         shown = self._first if self.updater.content is None else self.updater.content["suggestions"]
@@ -185,7 +193,7 @@ class App:
             "nodes": len(store.nodes),
             "classes": dict(sorted(counts.items())),
             **{status: statuses[status] for status in STATUSES},
-            "certificate": store.labels().certificate().to_dict(),
+            "certificate": self._certificate(),
             "undo": store.undoable,
             "folded": store.saved,
             "outside": store.look_outside(),

@@ -250,7 +250,8 @@ class Store:
 
     def labels(self) -> Labels:
         """Return what is known as labels of all nodes."""
-        return labels_of_answers(self.values, dict.fromkeys([*self.nodes, *self.values]))
+        values = self.values.copy()  # at once: another thread may save an answer meanwhile
+        return labels_of_answers(values, dict.fromkeys([*self.nodes, *values]))
 
     def close(self) -> None:
         """Fold what is left; the journal stays where there is something to undo."""

@@ -91,7 +91,7 @@ function colourOf(of) {
 }
 
 /** A button that leads to a node; `text` is null where its text is shown elsewhere. */
-function link(i, text = shortText(i)) {
+function link(i, text = page.titles ? null : shortText(i)) {
   return make(
     "button",
     { type: "button", class: "link", onclick: () => select(i, { move: true }) },

@@ -25,7 +25,7 @@ function nodeCard(i) {
   );
 }
 
-/** The first neighbours with their labels; where nodes have texts, one on each line. */
+/** The first neighbours with their labels; texts without titles have a line each. */
 function nearby(i, most) {
   const near = [...neighboursOf(i)],
     more = near.length > most ? ` and ${near.length - most} more` : "";
@@ -33,7 +33,7 @@ function nearby(i, most) {
   const names = near
     .slice(0, most)
     .map((j) => (labelsOf(j).length ? `${titleOf(j)} (${labelsOf(j).join(", ")})` : titleOf(j)));
-  if (!page.texts)
+  if (!page.texts || page.titles)
     return make(
       "p",
       { class: "small soft" },
