@@ -225,12 +225,7 @@ def test_a_type_checker_knows_the_constructor(tmp_path: Path) -> None:
     )
     command = [
         sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--no-incremental",
-        "--follow-imports=silent",
-        "example.py",
+        *["-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", "example.py"],
     ]
     source = Path(inspect.getfile(Declared)).parents[1]
     done = subprocess.run(

@@ -60,6 +60,10 @@ def test_c_is_chosen_on_folds_whose_labels_the_embedding_does_not_see(world: tup
     assert all(hidden)
     assert sorted(row for rows in hidden for row in rows) == final.labelled.tolist(), "each label hidden once"
     assert score.C > 0
+    Spy.shown.clear()
+    unseen.evaluate_method(Spy(cheat=0.5, random_state=0), graph, labels, split, n_refits=1)
+    assert len(Spy.shown) == 2
+    assert Spy.shown[1].labelled.tolist() == folds[0].labelled.tolist(), "the first of the folds"
 
 
 def test_a_choice_hides_the_folds_labels_from_the_embedding(world: tuple) -> None:
@@ -97,27 +101,17 @@ def test_a_choice_never_looks_at_test_nodes_or_unseen_classes(world: tuple) -> N
     assert chosen[0] == chosen[1]
 
 
-def test_methods_without_labels_are_fitted_once_a_setting(
-    world: tuple, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph, labels, split = world
-    fits = []
-    original = unseen.SmoothFeats._fit
-    monkeypatch.setattr(unseen.SmoothFeats, "_fit", lambda *a: fits.append(1) or original(*a))
-    method = unseen.SmoothFeats(n_components=4, random_state=0)
-    score = unseen.evaluate_method(method, graph, labels, split, param_grid={"steps": [0, 1, 2]})
-    assert len(fits) == 3
-    assert score.params["steps"] in (0, 1, 2)
-
-
 class LabelFree(Method):
     """The features scaled column by column; never looks at labels."""
 
     _traits = Traits("label-free", uses_features=True)
 
+    n_fits: ClassVar[int] = 0
+
     first: Annotated[float, "Factor of the first four columns."] = 1.0
 
     def _fit(self, graph: unseen.Graph, labels: unseen.Labels, run: Run) -> Any:
+        LabelFree.n_fits += 1
         return np.asarray(graph.features) * np.repeat([self.first, 1.0], 4)
 
 
@@ -134,12 +128,11 @@ def test_a_setting_is_chosen_by_one_rule_with_labels_and_without(world: tuple) -
     for seed in range(8):
         split = unseen.completely_imbalanced_split(labels, label_rate=0.3, unseen=["c0"], random_state=seed)
         options = {"param_grid": grid, "hide_classes": True, "random_state": seed}
-        pair = [
-            unseen.evaluate_method(cls(), graph, labels, split, **options).params["first"]
-            for cls in (LabelFree, TakesLabels)
-        ]
-        assert pair[0] == pair[1]
-        chosen.append(pair[0])
+        LabelFree.n_fits = 0
+        free = unseen.evaluate_method(LabelFree(), graph, labels, split, **options).params["first"]
+        assert LabelFree.n_fits == 4, "one fit a setting serves all folds"
+        assert free == unseen.evaluate_method(TakesLabels(), graph, labels, split, **options).params["first"]
+        chosen.append(free)
     assert len(set(chosen)) > 1, "otherwise this proves little"
 
 
@@ -172,17 +165,30 @@ def test_a_class_of_one_node_may_vanish_from_a_fold(world: tuple) -> None:
     assert score.micro_f1 > 0.5
 
 
-def test_bad_input_gets_a_sentence(world: tuple) -> None:
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"param_grid": {"chea": [1]}}, "unknown parameter of Spy 'chea'; did you mean 'cheat'"),
+        ({"param_grid": {"cheat": "ab"}}, "`param_grid` must give a list of values for 'cheat'"),
+        ({"param_grid": {"cheat": []}}, "`param_grid` must give a list of values for 'cheat'"),
+        (
+            {"param_grid": {"cheat": [0.0, 1.0]}, "n_folds": 1},
+            "`n_folds` must be an integer of at least 2, got 1",
+        ),
+        ({"n_refits": 0}, "`n_refits` must be an integer of at least 1"),
+        ({"method": "rect"}, "`method` must be a method"),
+    ],
+)
+def test_bad_input_gets_a_sentence(world: tuple, options: dict, match: str) -> None:
     graph, labels, split = world
-    with pytest.raises(unseen.InputError, match="unknown parameter of Spy 'chea'; did you mean 'cheat'"):
-        unseen.evaluate_method(Spy(), graph, labels, split, param_grid={"chea": [1]})
-    for values in ("ab", [], 3):
-        with pytest.raises(unseen.InputError, match="`param_grid` must give a list of values for 'cheat'"):
-            unseen.evaluate_method(Spy(), graph, labels, split, param_grid={"cheat": values})
-    with pytest.raises(unseen.InputError, match="`n_folds` must be an integer of at least 2, got 1"):
-        unseen.evaluate_method(Spy(), graph, labels, split, param_grid={"cheat": [0.0, 1.0]}, n_folds=1)
-    with pytest.raises(unseen.InputError, match="`method` must be a method"):
-        unseen.evaluate_method("rect", graph, labels, split)
+    with pytest.raises(unseen.InputError, match=match):
+        unseen.evaluate_method(
+            **{"method": Spy(), "graph": graph, "labels": labels, "split": split, **options}
+        )
+
+
+def test_a_setting_is_not_chosen_without_seen_labels(world: tuple) -> None:
+    graph, labels, split = world
     lonely = unseen.Split(split.train, split.test, ("c0",), labels.keep(split.train[:0], without=["c0"]))
     with pytest.raises(unseen.InputError, match="at least two nodes of seen classes"):
         unseen.evaluate_method(Spy(), graph, labels, lonely, param_grid={"cheat": [0.0, 1.0]})
@@ -205,18 +211,3 @@ def test_a_setting_can_be_chosen_with_seen_classes_hidden_too(world: tuple) -> N
     assert len(split.seen_labels.classes) - len(Spy.shown[0].classes) == 1, (
         "one fold hides no more than three do"
     )
-
-
-def test_fewer_refits_choose_on_the_first_folds(world: tuple) -> None:
-    graph, labels, split = world
-    all_folds = unseen.evaluate_method(Spy(random_state=0), graph, labels, split)
-    first = Spy.shown[1]
-    Spy.shown.clear()
-    one = unseen.evaluate_method(Spy(random_state=0), graph, labels, split, n_refits=1)
-    assert len(Spy.shown) == 2
-    assert Spy.shown[1] == first or np.array_equal(
-        Spy.shown[1].indicator.toarray(), first.indicator.toarray()
-    )
-    assert one.n_train == all_folds.n_train
-    with pytest.raises(unseen.InputError, match="`n_refits` must be an integer of at least 1"):
-        unseen.evaluate_method(Spy(), graph, labels, split, n_refits=0)

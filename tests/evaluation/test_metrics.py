@@ -24,17 +24,8 @@ def test_f1_is_scikit_learns(seed: int, several: bool) -> None:
         np.testing.assert_allclose(function(truth, predicted), expected)
 
 
-def test_best_labels_gives_the_known_number_of_labels() -> None:
-    scores = np.array([[0.3, -1.0, 0.2], [-3.0, -2.0, -1.0], [1.0, 1.0, 0.0]])
-    given = best_labels(scores, np.array([2, 1, 1]))
-    assert given.tolist() == [[True, False, True], [False, False, True], [True, False, False]]
-
-
-def test_best_labels_never_gives_a_class_nobody_trained() -> None:
-    scores = np.array([[0.3, -np.inf, -np.inf]])
-    assert best_labels(scores, np.array([3])).tolist() == [[True, False, False]]
-
-
-def test_positive_labels_gives_at_least_one() -> None:
-    scores = np.array([[0.3, 0.1, -0.2], [-3.0, -np.inf, -1.0]])
-    assert positive_labels(scores).tolist() == [[True, True, False], [False, False, True]]
+def test_scores_become_labels() -> None:
+    scores = np.array([[0.3, -1.0, 0.2], [-3.0, -2.0, -1.0], [1.0, 1.0, 0.0], [0.3, -np.inf, -np.inf]])
+    given = best_labels(scores, np.array([2, 1, 1, 3]))
+    assert given.astype(int).tolist() == [[1, 0, 1], [0, 0, 1], [1, 0, 0], [1, 0, 0]]
+    assert positive_labels(scores).astype(int).tolist() == [[1, 0, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0]]
