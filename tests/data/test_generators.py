@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.data.generators import _distinct, _pair
+from unseen.data.generators import _pair
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 100, 5000])
@@ -58,15 +58,6 @@ def test_pairs_are_numbered_without_gap_also_where_floats_are_coarse():
     low, high = _pair(ends)
     assert high.tolist() == [n - 1, n, n]
     assert low.tolist() == [n - 2, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("population", "size"), [(10, 0), (10, 3), (10, 5), (10, 6), (10, 10), (0, 0), (10**12, 7)]
-)
-def test_distinct_numbers(population, size):
-    chosen = _distinct(population, size, np.random.default_rng(0))
-    assert len(set(chosen.tolist())) == size
-    assert ((chosen >= 0) & (chosen < population)).all()
 
 
 def test_planted_partition_has_the_expected_degrees_and_words():
