@@ -32,23 +32,6 @@ def test_scipy_npz_and_matrix(tmp_path: Path, make: type) -> None:
         assert (graph.n_self_loops, int(graph.isolated.sum())) == (1, 1)
 
 
-@pytest.mark.parametrize("key", ["ids", "node_ids"])
-def test_npz_names_its_rows(tmp_path: Path, key: str) -> None:
-    csr = sp.csr_array(WEIGHTS)
-    arrays = {
-        "data": csr.data,
-        "indices": csr.indices,
-        "indptr": csr.indptr,
-        "shape": csr.shape,
-        "format": b"csr",
-    }
-    np.savez(tmp_path / "a.npz", **arrays, **{key: np.array(["w", "007", "a b", "ü"])})
-    graph = unseen.read_graph(tmp_path / "a.npz", features=FEATURES)
-    assert graph.node_ids.tolist() == ["w", "007", "a b", "ü"]
-    assert graph.adjacency.toarray().tolist() == WEIGHTS.tolist()
-    assert np.asarray(graph.features).tolist() == FEATURES.tolist()
-
-
 @pytest.mark.parametrize(("symmetrize", "expected"), [("max", 5.0), ("sum", 7.0)])
 def test_directed_matrix_follows_the_policy(symmetrize: str, expected: float) -> None:
     directed = sp.csr_array([[1.0, 5.0, 0.0], [2.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
@@ -245,34 +228,3 @@ def test_authors_folder_as_any_other_source(tmp_path: Path) -> None:
         labels = unseen.read_labels(groups, graph)
         assert labels.classes == ("11", "2", "3")  # sorted as strings, as for every file
         assert labels.indicator.toarray().astype(int).tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
-
-
-@pytest.mark.parametrize(
-    ("name", "edges", "isolated"), [("citeseer", 4675, 48), ("wiki", 12761, 42), ("ppi", 38739, 30)]
-)
-def test_the_papers_graphs(paper_folder: Path, name: str, edges: int, isolated: int) -> None:
-    graph = unseen.read_graph(paper_folder / name)
-    assert (graph.n_edges, int(graph.isolated.sum())) == (edges, isolated)
-    assert graph.node_ids.tolist() == [str(k) for k in range(graph.n_nodes)]
-    assert len(unseen.read_labels(paper_folder / name, graph).labelled) == graph.n_nodes
-
-
-@pytest.fixture
-def paper_folder() -> Path:
-    import os
-
-    folder = os.environ.get("UNSEEN_DATA")
-    if not folder or not (Path(folder) / "wiki").is_dir():
-        pytest.skip("the paper's graphs are not here; set UNSEEN_DATA to the folder that holds them")
-    return Path(folder)
-
-
-def test_pq_is_parquet(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"src": ["a"], "dst": ["b"]}), tmp_path / "e.pq")
-    pq.write_table(pa.table({"node": ["b", "a"], "x": [1.0, 2.0]}), tmp_path / "f.pq")
-    pq.write_table(pa.table({"node": ["a"], "label": ["red"]}), tmp_path / "l.pq")
-    graph = unseen.read_graph(tmp_path / "e.pq", features=tmp_path / "f.pq", labels=tmp_path / "l.pq")
-    assert np.asarray(graph.features).tolist() == [[2.0], [1.0]]
-    assert unseen.read_labels(tmp_path / "l.pq", graph).classes == ("red",)
-    unseen.Embedding([[0.5]], ["a"]).save(tmp_path / "v.pq")
-    assert unseen.read_embedding(tmp_path / "v.pq").node_ids.tolist() == ["a"]
