@@ -59,12 +59,6 @@ def test_what_cannot_be_done_changes_nothing(cli, files, words, code, sentence):
     assert (files / "labels.csv").read_text() == before
 
 
-def test_an_output_that_is_an_input_is_refused(cli, files):
-    ran = cli("accept", files / "labels.csv", files / "nodes.csv", "new-1=mail", "-o", files / "nodes.csv")
-    assert ran.code == 1
-    assert "the same file is read as input" in ran.err
-
-
 @pytest.mark.slow
 def test_questions_go_back_in_with_their_answers(cli, planted, tmp_path):
     suggest = ["suggest", *planted[1:], "--budget", 5]
@@ -110,14 +104,6 @@ def test_nothing_but_labels_changes_in_the_users_file(cli, tmp_path, in_place):
     assert (tmp_path / ("labels.csv.bak" if in_place else "labels.csv")).read_bytes() == ODD
 
 
-def test_a_file_with_a_header_of_its_own_names_keeps_it(cli, tmp_path):
-    (tmp_path / "labels.csv").write_text("product_id,category\nP1,garden\n")
-    (tmp_path / "nodes.csv").write_text(FOUND)
-    ran = cli("accept", tmp_path / "labels.csv", tmp_path / "nodes.csv", "new-1=toys", "--in-place", "--json")
-    assert json.loads(ran.out)["classes"] == ["garden", "toys"]
-    assert (tmp_path / "labels.csv").read_text() == "product_id,category\nP1,garden\nP2,toys\n@P4,toys\n"
-
-
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".jsonl", ".csv.gz", ".csv"])
 def test_other_formats_keep_their_other_columns(cli, tmp_path, suffix):
     import pyarrow as pa
@@ -141,19 +127,6 @@ def test_other_formats_keep_their_other_columns(cli, tmp_path, suffix):
     }
     if suffix == ".parquet":
         assert pq.read_table(target).schema.types == [pa.int64(), pa.int64(), pa.string()]
-
-
-def test_a_first_row_that_may_be_a_header_is_named(cli, files):
-    labels = files / "own.csv"
-    labels.write_text("artikel,gruppe\na,net\nf,net\n")
-    words = ("accept", labels, files / "nodes.csv", "new-1=mail", "-o", files / "out.csv")
-    warning = (
-        "line 1 (artikel, gruppe) is read as data, though its class occurs nowhere else; if this line is a"
-    )
-    assert warning in cli(*words).err
-    assert warning not in cli(*words, "--header").err
-    assert warning not in cli(*words, "--no-header").err
-    assert (files / "out.csv").read_text().startswith("artikel,gruppe\na,net\nf,net\nb,mail\n")
 
 
 def test_the_project_file_says_which_columns_a_label_file_has(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import unseen
@@ -63,6 +62,7 @@ def _one_line(ran: tuple[int, str, str], sentence: str, expected: int = 1) -> No
         (["reproduce", "f1", "--format", "word"], "unknown style 'word'"),
         (["reproduce", "scalability", "--sizes", "1000.5"], "integer of at least 500 nodes, got 1000.5"),
         (["datasets", "coraa"], "did you mean 'cora'"),
+        (["explore", "debian", "-o", "page.pdf"], "page.pdf.*ends in .html, e.g. page.html"),
     ],
 )
 def test_bad_words(
@@ -76,18 +76,6 @@ def test_all_classes_unseen(cli: Callable, tmp_path: Path) -> None:
     everything = ",".join(unseen.load_dataset("debian").labels.classes)
     ran = cli("embed", "debian", "-o", tmp_path / "v.parquet", "--unseen", everything)
     _one_line(ran, "all 12 classes are unseen")
-
-
-def test_labels_and_features_must_fit(cli: Callable, files: Path) -> None:
-    (files / "half.csv").write_text("node,x\na b,1\n", "utf-8")
-    words = ("embed", files / "edges.csv", "-o", files / "v.parquet", "--method", "smoothfeats")
-    _one_line(cli(*words, "--features", files / "half.csv"), "half.csv")
-    (files / "twice.csv").write_text("node,x\na b,1\n007,1\nü,1\n007,2\n", "utf-8")
-    _one_line(cli(*words, "--features", files / "twice.csv"), "twice.csv.*007")
-    (files / "inf.csv").write_text("node,x\na b,1\n007,inf\nü,1\n", "utf-8")
-    _one_line(cli(*words, "--features", files / "inf.csv"), "inf.csv")
-    np.savez(files / "pickled.npz", np.array([{"a": 1}], dtype=object))
-    _one_line(cli(*words, "--features", files / "pickled.npz"), "pickle")
 
 
 def test_a_label_without_a_vector_is_named(cli: Callable, files: Path) -> None:
@@ -144,6 +132,7 @@ OVERWRITING = [
     ["discover", "edges.csv", *INPUTS, "--embedding", "v.parquet", "-o", "v.parquet"],
     ["suggest", "edges.csv", *INPUTS, "-o", "linked.csv"],
     ["explore", "--embedding", "v.html", "-o", "v.html"],
+    ["accept", "labels.csv", "edges.csv", "new-1=mail", "-o", "edges.csv"],
 ]
 
 
@@ -158,20 +147,6 @@ def test_an_output_that_is_an_input_is_refused(
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     _one_line(cli(*words), "would be overwritten")
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
-
-
-def test_the_page_must_be_html(cli: Callable, tmp_path: Path) -> None:
-    _one_line(
-        cli("explore", "debian", "-o", tmp_path / "page.pdf"), "page.pdf.*ends in .html, e.g. page.html"
-    )
-
-
-def test_an_output_that_is_a_link_to_itself_gets_a_sentence(cli: Callable, tmp_path: Path) -> None:
-    loop = tmp_path / "v.parquet"
-    loop.symlink_to(loop)
-    ran = cli("embed", "debian", "-o", loop, "--method", "smoothfeats")
-    _one_line(ran, "cannot write .*v.parquet")
-    assert "bug" not in ran.err
 
 
 def test_an_interrupt_leaves_no_file(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,12 +213,6 @@ def test_messages_name_the_flag(
     ran = cli("embed", "edges.csv", "-o", "v.npz", "-m", "smoothfeats", *words)
     _one_line(ran, sentence)
     assert "`" not in ran.err.strip().splitlines()[-1]
-
-
-def test_notices_name_the_flag_too(cli: Callable, files: Path) -> None:
-    (files / "names.txt").write_text("ann bob\nbob cid\n")
-    ran = cli("embed", files / "names.txt", "-o", files / "v.npz", "-m", "smoothfeats", "--dim", 1)
-    assert "header=True" not in ran.err
 
 
 def test_a_word_that_is_no_file_names_the_nearest_file(

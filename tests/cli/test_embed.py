@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import unseen
@@ -28,17 +27,6 @@ def test_every_node_is_in_the_output_under_its_own_name(cli: Callable, files: Pa
         assert word in ran.err, ran.err
 
 
-def test_ids_of_digits_stay_text(cli: Callable, tmp_path: Path) -> None:
-    (tmp_path / "e.csv").write_text("007,8\n8,0009\n")
-    assert (
-        cli(
-            "embed", tmp_path / "e.csv", "-o", tmp_path / "v.parquet", "--method", "smoothfeats", "--dim", 2
-        ).code
-        == 0
-    )
-    assert unseen.read_embedding(tmp_path / "v.parquet").node_ids.tolist() == ["007", "8", "0009"]
-
-
 def test_json_and_quiet(cli: Callable, files: Path) -> None:
     out = files / "v.parquet"
     ran = cli("embed", files / "edges.csv", "-o", out, "--method", "smoothfeats", "--dim", 2, "--json", "-q")
@@ -50,17 +38,6 @@ def test_json_and_quiet(cli: Callable, files: Path) -> None:
         "columns": 2,
         "output": str(out),
     }
-
-
-def test_same_seed_same_file(cli: Callable, files: Path) -> None:
-    one, two, other = files / "1.npz", files / "2.npz", files / "3.npz"
-    for out, seed in ((one, 3), (two, 3), (other, 4)):
-        assert (
-            cli("embed", "debian", "-o", out, "--method", "smoothfeats", "--dim", 8, "--seed", seed).code == 0
-        )
-    first, second, third = (unseen.read_embedding(p).vectors for p in (one, two, other))
-    assert (first == second).all()
-    assert not (first == third).all()
 
 
 @pytest.mark.slow
@@ -158,14 +135,6 @@ def test_a_saved_model_takes_no_options_of_learning(cli: Callable, tmp_path: Pat
     assert not out.exists()
 
 
-def test_where_the_model_goes_is_looked_at_before_any_work(cli: Callable, tmp_path: Path) -> None:
-    out = tmp_path / "v.npz"
-    ran = cli("embed", "debian", "-o", out, "-m", "rect-l", "--save-model", tmp_path / "no" / "m.npz")
-    assert ran.code == 1
-    assert "does not exist" in ran.err
-    assert not out.exists()
-
-
 @pytest.mark.parametrize("word", ["tab", "\\t", "\t"])
 def test_the_delimiter_can_be_told(cli: Callable, tmp_path: Path, word: str) -> None:
     (tmp_path / "e.txt").write_text("a b\tc d\nc d\te,f\n")
@@ -207,29 +176,6 @@ def test_several_files_of_labels_add_up_and_a_contradiction_is_named(cli: Callab
         "evaluate", files / "v.npz", "--labels", files / "first.csv", "--labels", files / "second.csv"
     )
     assert "every class has one labelled node" in evaluated.err
-
-
-def test_labels_of_nodes_that_nothing_else_names_are_refused_where_that_was_asked_for(
-    cli: Callable, files: Path
-) -> None:
-    (files / "more.csv").write_text("node,label\na b,x\nnobody,y\n", "utf-8")
-    words = ["embed", files / "edges.csv", "-o", files / "v.npz", "-m", "smoothfeats", "--dim", 2]
-    words += ["--labels", files / "more.csv"]
-    ran = cli(*words)
-    assert ran.code == 0
-    assert "nobody" in ran.err
-    ran = cli(*words, "--strict")
-    assert ran.code == 1
-    assert "nobody" in ran.err
-
-
-def test_an_archive_named_npy_gets_a_sentence(cli: Callable, files: Path) -> None:
-    np.savez(files / "features.npz", np.eye(3))
-    (files / "features.npz").rename(files / "features.npy")
-    ran = cli("embed", files / "edges.csv", "--features", files / "features.npy", "-o", files / "v.npz")
-    assert ran.code == 1
-    assert "features.npy" in ran.err
-    assert "bug" not in ran.err
 
 
 def test_types_directions_and_signs(cli: Callable, tmp_path: Path) -> None:

@@ -39,31 +39,6 @@ def test_help_in_every_spelling(cli: Any) -> None:
     assert places == sorted(places)
 
 
-def test_no_summary_is_cut(cli: Any) -> None:
-    listed = cli("--help").out
-    assert "..." not in listed.partition("Commands:")[2]
-    assert all(summary in listed for summary, _ in COMMANDS.values())
-
-
-def test_commands_are_listed_in_the_order_of_use(cli: Any) -> None:
-    listed = cli("--help").out.partition("Commands:")[2]
-    own = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2:3].strip()]
-    assert own[:10] == [
-        "init",
-        "demo",
-        "embed",
-        "discover",
-        "predict",
-        "suggest",
-        "accept",
-        "audit",
-        "explore",
-        "label",
-    ]
-    assert own[10:15] == ["evaluate", "convert", "partition", "datasets", "methods"]
-    assert "unseen init edges.csv --labels labels.csv" in listed
-
-
 def test_every_command_has_an_example(cli: Any) -> None:
     for name in COMMANDS:
         ran = cli(name, "--help")
@@ -141,12 +116,3 @@ def test_a_bar_shows_no_count_before_there_is_one(monkeypatch: pytest.MonkeyPatc
     shown = console.export_text()
     assert "?" not in shown
     assert "1/4" in shown
-
-
-@pytest.mark.parametrize(
-    ("name", "advice"), [("e.xlsx", "save the sheet as .csv"), ("e.pkl", "a pickle may run any code")]
-)
-def test_the_way_from_other_suffixes(cli: Any, tmp_path: Path, name: str, advice: str) -> None:
-    (tmp_path / name).write_bytes(b"\0")
-    assert advice in cli("embed", tmp_path / name, "-o", tmp_path / "v.npz").err
-    assert "is it .parquet?" in cli("embed", tmp_path / name, "-o", tmp_path / "v.parqet").err

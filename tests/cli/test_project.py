@@ -8,11 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import networkx as nx
-import pyarrow.parquet as pq
 import pytest
 
 import unseen
-from unseen.cli.project import project_options
 
 EMBED = ("embed", "-m", "smoothfeats", "--dim", 2)
 
@@ -143,11 +141,6 @@ def test_commands_need_no_arguments(project: Path, cli: Callable, command: str) 
     assert "options come from unseen.toml" in ran.err
 
 
-def test_embed_writes_to_a_usual_place(project: Path, cli: Callable) -> None:
-    assert cli(*EMBED).code == 0
-    assert pq.read_table(project / "vectors.parquet").num_rows == 60
-
-
 def test_a_flag_overrides_the_project_file(project: Path, cli: Callable) -> None:
     with (project / "unseen.toml").open("a") as file:
         file.write('dim = 5\nmethod = "smoothfeats"\ndirected = true\n')
@@ -217,13 +210,3 @@ def test_without_graph_and_project_both_ways_are_named(
         assert "name an edge file" in ran.err
         assert "unseen init" in ran.err
     assert cli("embed", "--project").code == 1
-
-
-def test_every_option_of_a_search_can_be_in_a_project_file() -> None:
-    from dataclasses import fields
-
-    from unseen.cli.inputs import GraphFiles, Hiding, VectorSource
-
-    shared = {each.name for group in (GraphFiles, Hiding, VectorSource) for each in fields(group)}
-    assert shared | {"graph", "seed", "target", "dim"} <= set(project_options())
-    assert not {"json", "verbose", "quiet", "debug", "threads"} & set(project_options())

@@ -21,8 +21,7 @@ from unseen.errors import install_hint
 from unseen.explorer import Subject, build_page, explore, palette, render_page, write_explorer
 from unseen.explorer import build as building
 from unseen.explorer import edges as joining
-from unseen.explorer.colourings import by_name, by_probability
-from unseen.explorer.content import as_json, category
+from unseen.explorer.content import as_json
 from unseen.explorer.layout import map_of
 from unseen.explorer.words import feature_words
 
@@ -111,13 +110,6 @@ def test_a_bare_embedding_has_a_map_and_nothing_made_up() -> None:
     ):
         assert held[part] is None, part
     assert [c["key"] for c in held["colourings"]] == ["node"]
-
-
-def test_names_and_probabilities_become_numbers_of_categories() -> None:
-    groups = by_name("group", "Group", ["new-1", None], {"new-1": category("new-1")}, "none")
-    assert numbers(groups["codes"]).tolist() == [1, 0]
-    steps = by_probability(np.array([np.nan, 0.05, 0.95]))
-    assert numbers(steps["codes"]).tolist() == [0, 1, 6]
 
 
 def test_several_labels_a_node() -> None:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from labelling import NODES, Forked, served
-from unseen.explorer.label.server import MAX_BODY, listen
+from unseen.explorer.label.server import MAX_BODY
 from unseen.explorer.label.update import Updater
 from waiting import DEADLINE, wait_for
 
@@ -220,20 +220,6 @@ def test_fifty_kills_lose_nothing_that_was_saved(path):
     assert number > 100
     assert labels_in(path) == values
     assert path.with_name("labels.csv.bak").read_text() == "node,label\nn1,red\nn2,red|blue\n"
-
-
-def test_a_second_app_on_the_same_file_is_refused(path):
-    with served(path), pytest.raises(AssertionError, match="another `unseen label` is using"), served(path):
-        pass
-
-
-def test_a_port_that_is_taken_gets_a_sentence():
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
-        with pytest.raises(Exception, match=rf"cannot listen on port {port} of 127.0.0.1: .* --port"):
-            listen("127.0.0.1", port)
 
 
 class SlowState(dict[str, object]):

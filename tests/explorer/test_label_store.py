@@ -95,12 +95,6 @@ def test_undo_in_the_same_session_restores_every_byte(path):
     assert path.read_text().replace("blue|red", "red|blue") == START
 
 
-def test_the_same_answer_twice_is_one(path):
-    store = Store(path, NODES)
-    assert [store.answer(["n4"], "a") for _ in range(3)] == [1, 1, 1]
-    assert store.undoable == 1
-
-
 def test_without_a_file_it_starts_from_what_is_given(tmp_path):
     start = unseen.Labels.from_values(["red"], [7])
     store = Store(tmp_path / "labels.csv", [7, 8], start)
@@ -330,12 +324,6 @@ def test_a_second_app_on_the_same_file_is_refused(path):
     with locked(path):
         pass
     assert not path_exists(path.parent, ".lock")
-
-
-@pytest.mark.parametrize("name", ["l.parquet", "l.csv.gz", "l.txt", "l"])
-def test_files_that_are_not_changed_in_place_are_refused(tmp_path, name):
-    with pytest.raises(unseen.OutputError, match="is not changed in place; name a"):
-        check_file(tmp_path / name)
 
 
 def test_a_read_only_file_is_refused(path, monkeypatch):

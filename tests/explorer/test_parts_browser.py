@@ -147,30 +147,6 @@ def test_names_on_the_map_never_overlap_and_more_appear_as_one_zooms(browser: An
     assert shown[1] - shown[0]
 
 
-def test_the_controls_of_the_header_fit_a_phone(browser: Any) -> None:
-    emulate = browser.driver.execute_cdp_cmd
-    emulate(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True},
-    )
-    try:
-        browser.load()
-        outside = browser.js(
-            "return [...document.querySelectorAll('header button, header select, header input, #tabs button, "
-            "#map-view button')].map((e) => [e.id, e.getBoundingClientRect()])"
-            ".filter(([, b]) => b.left < 0 || b.right > 390 || b.height < 44 || b.width < 44).map(([id]) => id)"
-        )
-        assert outside == []
-        assert browser.js("const h = document.querySelector('header'); return h.scrollWidth <= h.clientWidth")
-        browser.start_axe()
-        found = browser.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then((r) => done(r.violations.map((v) => v.id)))"
-        )
-        assert found == []
-    finally:
-        emulate("Emulation.clearDeviceMetricsOverride", {})
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "most", "megabytes"), [(100_000, 200, 4), (1_000_000, 2000, 40)])
 def test_many_points_load_pan_and_are_drawn_in_time(

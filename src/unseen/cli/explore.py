@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from unseen.cli import options
-from unseen.cli.inputs import NewClasses, PageOptions, Search
+from unseen.cli.inputs import GraphFiles, NewClasses, Search
 from unseen.cli.output import print_json, progress
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.errors import OutputError, logger
@@ -20,6 +20,34 @@ if TYPE_CHECKING:
 OUTPUT = Path("explorer.html")
 SUFFIXES = (".html", ".htm")
 BUDGET = 20
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """What a page shows in addition to the graph and the findings."""
+
+    heading: ClassVar[str] = "Page"
+    max_nodes: Annotated[int, Limits(1), "Draw a random sample if the graph has more nodes than this."] = (
+        1_000_000
+    )
+    attributes: Annotated[
+        Path | None, "Table with a column `node`; its other columns can colour the map."
+    ] = None
+    title_column: Annotated[
+        str | None,
+        options.NAME,
+        "Column with the title of each node, in the file of nodes, texts or attributes.",
+    ] = None
+
+    def read(self, files: GraphFiles) -> dict[str, Any]:
+        """Return attributes and titles as the page takes them."""
+        from unseen.explorer.colourings import read_attributes, read_titles
+
+        table = None if self.attributes is None else read_attributes(self.attributes)
+        if self.title_column is None:
+            return {"attributes": table}
+        paths = [path for path in (files.text, files.nodes, self.attributes) if path is not None]
+        return {"attributes": table, "titles": read_titles(self.title_column, paths, files.node_column)}
 
 
 @options.command

@@ -300,32 +300,6 @@ def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[st
 
 
 @dataclass(frozen=True)
-class PageOptions:
-    """What a page shows in addition to the graph and the findings."""
-
-    heading: ClassVar[str] = "Page"
-    max_nodes: Annotated[int, Limits(1), "Draw a random sample if the graph has more nodes than this."] = (
-        1_000_000
-    )
-    attributes: Annotated[
-        Path | None, "Table with a column `node`; its other columns can colour the map."
-    ] = None
-    title_column: Annotated[
-        str | None, NAME, "Column with the title of each node, in the file of nodes, texts or attributes."
-    ] = None
-
-    def read(self, files: GraphFiles) -> dict[str, Any]:
-        """Return attributes and titles as the page takes them."""
-        from unseen.explorer.colourings import read_attributes, read_titles
-
-        table = None if self.attributes is None else read_attributes(self.attributes)
-        if self.title_column is None:
-            return {"attributes": table}
-        paths = [path for path in (files.text, files.nodes, self.attributes) if path is not None]
-        return {"attributes": table, "titles": read_titles(self.title_column, paths, files.node_column)}
-
-
-@dataclass(frozen=True)
 class Settings(options.Common, VectorSource, Hiding, GraphFiles):
     """All options that the commands which look for missing classes share; a project file may hold them."""
 

@@ -7,7 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from unseen.cli.inputs import NewClasses, PageOptions, Settings
+from unseen.cli.explore import PageOptions
+from unseen.cli.inputs import NewClasses, Settings
 from unseen.cli.options import Common, Learning, Source
 from unseen.data.project import GRAPH, NAME, Project, read_project
 from unseen.errors import InputError, UsageError
