@@ -93,9 +93,9 @@ def test_the_docstring_has_the_parameters_in_their_place() -> None:
 
 def test_a_declaration_without_a_meaning_is_refused() -> None:
     with pytest.raises(TypeError, match="`rate` needs exactly one meaning in its annotation, it has 0"):
-        Parameter.declared("rate", float, 1.0)
+        Parameter.from_hint("rate", float, 1.0)
     with pytest.raises(TypeError, match="it has 2"):
-        Parameter.declared("rate", Annotated[float, "One.", "Two."], 1.0)
+        Parameter.from_hint("rate", Annotated[float, "One.", "Two."], 1.0)
 
 
 INTEGER, OPEN, SHARE = (

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.errors import InputError, UnknownNodeError, nearest_id, need_library
-from unseen.ids import IdArray, Value, as_ids, check_matrix, lock, match_ids, row_ids
+from unseen.ids import IdArray, Value, as_ids, check_matrix, check_row_ids, lock, match_ids
 
 MOST_BYTES = 10**9
 """Sparse vectors become dense by themselves up to this size."""
@@ -52,7 +52,7 @@ class Embedding(Value):
     def __post_init__(self) -> None:
         vectors = check_matrix(self.vectors, "vectors", np.float32)
         n = vectors.shape[0]
-        ids = row_ids(self.node_ids, n, f"there are {n} vectors")
+        ids = check_row_ids(self.node_ids, n, f"there are {n} vectors")
         if not isinstance(self.params, Mapping):
             msg = f"`params` must be a mapping of names to values, got {self.params!r}"
             raise InputError(msg)

@@ -21,10 +21,10 @@ from unseen.ids import (
     Types,
     Value,
     check_features,
+    check_row_ids,
     check_texts,
     lock,
     require_unique,
-    row_ids,
 )
 from unseen.ids import Features as Features
 from unseen.weights import Relation, as_adjacency, is_same, make_symmetric, select_rows
@@ -130,7 +130,7 @@ class Graph(Value):
         source = "the adjacency has" if relations is None else "the relations have"
         self._hold(
             relations=checked,
-            node_ids=row_ids(node_ids, n, f"{source} {n} rows"),
+            node_ids=check_row_ids(node_ids, n, f"{source} {n} rows"),
             types=types,
             stored_features=check_features(features, feature_names, types, codes, n),
             texts=check_texts(texts, n),

@@ -112,7 +112,7 @@ def require_unique(ids: IdArray, *, what: str = "node ids") -> None:
         raise InputError(msg)
 
 
-def row_ids(node_ids: Iterable[Any] | None, n: int, rows: str) -> IdArray:
+def check_row_ids(node_ids: Iterable[Any] | None, n: int, rows: str) -> IdArray:
     """Return one unique id per row, 0 ... n - 1 where None is given; `rows` says in words how many rows there are."""
     ids = default_ids(n) if node_ids is None else as_ids(node_ids)
     if len(ids) != n:

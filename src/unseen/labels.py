@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from unseen.errors import InputError, counted, logger, need_library, unknown_name
 from unseen.graph import Graph
-from unseen.ids import IdArray, Value, as_ids, lock, match_ids, row_ids
+from unseen.ids import IdArray, Value, as_ids, check_row_ids, lock, match_ids
 
 if TYPE_CHECKING:
     from unseen.certificate import Certificate
@@ -124,7 +124,7 @@ class Labels(Value):
             msg = f"class names must be unique, {twice!r} occurs more than once"
             raise InputError(msg)
         n = indicator.shape[0]
-        ids = row_ids(self.node_ids, n, f"the indicator has {n} rows")
+        ids = check_row_ids(self.node_ids, n, f"the indicator has {n} rows")
         for node, answer in self.answers.items():
             if answer not in STATUSES and not getattr(answer, "drawn", ""):
                 msg = f"the answer about node {node!r} is {answer!r}; it must be one of {', '.join(STATUSES)}"
@@ -202,13 +202,15 @@ class Labels(Value):
         """
         ids = None if node_ids is None else as_ids(node_ids)
         listed = (
-            _by_id(values, ids) if isinstance(values, Mapping) else list_per_node(values, ids, what="values")
+            _list_by_id(values, ids)
+            if isinstance(values, Mapping)
+            else list_per_node(values, ids, what="values")
         )
-        items = [list(_flat(value)) for value in listed]
+        items = [list(_flatten(value)) for value in listed]
         texts = [item for row in items for item in row if isinstance(item, str)]
         warn_of_missing_words(sum(text.strip() in MISSING_WORDS for text in texts))
         items = [[item for item in row if not is_unlabelled(item)] for row in items]
-        rows = [tuple(dict.fromkeys(map(_name, row))) for row in items]
+        rows = [tuple(dict.fromkeys(map(_class_name, row))) for row in items]
         names = {name for row in rows for name in row}
         if classes is None:
             whole = all(_is_whole(item) for row in items for item in row)
@@ -321,7 +323,7 @@ class Labels(Value):
 
         classes, asked = self.to_lists(), dict[Any, Status]()
         for question, value in zip(questions, values, strict=True):
-            names = [_name(item) for item in _flat(value) if not is_unlabelled(item)]
+            names = [_class_name(item) for item in _flatten(value) if not is_unlabelled(item)]
             status = CONFIRMED if names and question.replaces else "" if names else SKIPPED
             asked[question.node] = Status(status, drawn=question.drawn, pool=question.pool or 0)
             classes |= {question.node: names} if names else {}
@@ -453,7 +455,7 @@ def list_per_node(values: Any, node_ids: IdArray | None, *, what: str) -> list[A
     return listed
 
 
-def _by_id(values: Mapping[Any, Any], node_ids: IdArray | None) -> list[Any]:
+def _list_by_id(values: Mapping[Any, Any], node_ids: IdArray | None) -> list[Any]:
     if node_ids is None:
         msg = "labels in a mapping need `node_ids`, which say what row each id has; or pass a list, one entry per node"
         raise InputError(msg)
@@ -467,16 +469,16 @@ def _by_id(values: Mapping[Any, Any], node_ids: IdArray | None) -> list[Any]:
     return entries
 
 
-def _flat(value: Any) -> Iterator[Any]:
+def _flatten(value: Any) -> Iterator[Any]:
     """Yield the entries of one node, those of lists in lists included."""
     if isinstance(value, SEVERAL):
         for item in value:
-            yield from _flat(item)
+            yield from _flatten(item)
     else:
         yield value
 
 
-def _name(value: Any) -> str:
+def _class_name(value: Any) -> str:
     # a column of class numbers with gaps arrives as floats
     return str(int(value)) if _is_whole(value) else str(value)
 

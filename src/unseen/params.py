@@ -161,13 +161,13 @@ class Parameter:
     meaning: str
 
     @classmethod
-    def declared(cls, name: str, hint: Any, default: Any) -> Parameter:
+    def from_hint(cls, name: str, hint: Any, default: Any) -> Parameter:
         """Read a declaration; of several limits the last one counts, so that a class can narrow a shared one.
 
         Examples
         --------
         >>> epochs = Annotated[int, Limits(0), "Passes over the graph."]
-        >>> str(Parameter.declared("epochs", Annotated[epochs, Limits(1)], 5).allowed)
+        >>> str(Parameter.from_hint("epochs", Annotated[epochs, Limits(1)], 5).allowed)
         'an integer of at least 1'
         """
         plain, *notes = arguments_of(hint) if origin_of(hint) is Annotated else (hint,)
@@ -185,7 +185,7 @@ class Parameter:
 
         Examples
         --------
-        >>> Parameter.declared("epochs", Annotated[int, Limits(0), "Passes over the graph."], 9).check(-1, "RECT")
+        >>> Parameter.from_hint("epochs", Annotated[int, Limits(0), "Passes over the graph."], 9).check(-1, "RECT")
         Traceback (most recent call last):
             ...
         unseen.errors.InputError: `epochs` of RECT must be an integer of at least 0, got -1
@@ -242,7 +242,7 @@ class Declared:
             if name in vars(cls) and not name.endswith("_") and "ClassVar" not in str(hint)
         }
         hints = get_type_hints(SimpleNamespace(__annotations__=declared), scope, include_extras=True)
-        cls._own = {name: Parameter.declared(name, hint, vars(cls)[name]) for name, hint in hints.items()}
+        cls._own = {name: Parameter.from_hint(name, hint, vars(cls)[name]) for name, hint in hints.items()}
         collected: dict[str, Parameter] = {}
         for base in cls.__mro__:
             for name, parameter in vars(base).get("_own", {}).items():
@@ -294,7 +294,7 @@ def with_parameters(doc: str, parameters: Iterable[Parameter]) -> str:
 
     Examples
     --------
-    >>> length = Parameter.declared("length", Annotated[int, Limits(2), "Nodes per walk."], 40)
+    >>> length = Parameter.from_hint("length", Annotated[int, Limits(2), "Nodes per walk."], 40)
     >>> with_parameters("A walk.", [length]).splitlines()[2:]
     ['Parameters', '----------', 'length : int, default 40', '    Nodes per walk.']
     """

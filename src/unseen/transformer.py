@@ -72,18 +72,18 @@ class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
         y : sequence, optional
             One label (None, NaN, "" or -1: no label), a list of labels, or a row of zeros and ones for each id.
         """
-        graph, ids = as_graph(self.graph), _ids_of(X)
+        graph, ids = as_graph(self.graph), _read_ids(X)
         method = make_method(self.method) if isinstance(self.method, str) else copy_unfitted(self.method)
         labels = None
         if y is not None:
-            labels = read_labels(list(zip(ids.tolist(), _values_of(y, len(ids)), strict=True)), graph)
+            labels = read_labels(list(zip(ids.tolist(), _read_values(y, len(ids)), strict=True)), graph)
         self.embedding_ = method.fit_transform(graph, labels)
         return self
 
     def transform(self, X: Any) -> npt.NDArray[np.float32] | sp.csr_array:
         """Return the vectors of the ids `X`, in their order; an unknown one is an error that names the nearest."""
         check_is_fitted(self)
-        return self.embedding_.rows(_ids_of(X))
+        return self.embedding_.rows(_read_ids(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:  # noqa: ARG002
         """Return a name for each column: the method's and a number, for ``set_output(transform="pandas")``."""
@@ -92,7 +92,7 @@ class NodeVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return np.array([f"{name}{k}" for k in range(self.embedding_.shape[1])], dtype=object)
 
 
-def _ids_of(X: Any) -> IdArray:
+def _read_ids(X: Any) -> IdArray:
     if isinstance(X, (str, bytes)) or not isinstance(X, Iterable):
         msg = f"`X` must be a list of node ids, got {X!r}"
         raise InputError(msg)
@@ -102,7 +102,7 @@ def _ids_of(X: Any) -> IdArray:
     return as_ids(array, what="the node ids in `X`")
 
 
-def _values_of(y: Any, n: int) -> list[Any]:
+def _read_values(y: Any, n: int) -> list[Any]:
     matrix = y.toarray() if sp.issparse(y) else y
     if isinstance(matrix, np.ndarray) and matrix.ndim == 2:
         matrix = [np.flatnonzero(row) for row in matrix]

@@ -14,7 +14,7 @@ from unseen.data.project import read_project, relative_path, write_project
 from unseen.params import Limits, Parameter
 
 DECLARED = {
-    name: Parameter.declared(name, Annotated[hint, limits, "A meaning."], None)
+    name: Parameter.from_hint(name, Annotated[hint, limits, "A meaning."], None)
     for name, hint, limits in (
         ("graph", str, Limits()),
         ("labels", list[Path] | None, Limits()),

@@ -22,7 +22,7 @@ def test_constants_are_found_and_scaled():
 def test_a_constant_is_changed_wherever_it_is_used():
     before = discover.NARROW
     with bench.changed("discover.NARROW", 2.0):
-        assert discover.NARROW == 2 * before
+        assert 2 * before == discover.NARROW
     assert before == discover.NARROW
 
 

@@ -184,7 +184,7 @@ def _for_typer(parameter: inspect.Parameter, hint: Any, *, is_argument: bool) ->
     parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hint)
     if not any(isinstance(note, str) for note in getattr(hint, "__metadata__", ())):
         return parameter  # typer's own, such as the context
-    declared = Parameter.declared(parameter.name, hint, parameter.default)
+    declared = Parameter.from_hint(parameter.name, hint, parameter.default)
     limits = {"min": declared.allowed.limits.low, "max": declared.allowed.limits.high}
     settings: dict[str, Any] = {name: limit for name, limit in limits.items() if abs(limit) < math.inf}
     kinds = (declared.allowed.each or declared.allowed).kinds

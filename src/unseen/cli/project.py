@@ -33,12 +33,12 @@ NODE_FILES = {"nodes", "features", "text", "labels"}
 
 def project_options() -> dict[str, Parameter]:
     """Return what a project file may hold: the graph, and the options that several commands share."""
-    declared = {GRAPH: Parameter.declared(GRAPH, Source, None)}
+    declared = {GRAPH: Parameter.from_hint(GRAPH, Source, None)}
     for group in (Settings, NewClasses, PageOptions, Learning):
         hints = get_type_hints(group, include_extras=True)
         for each in fields(group):
             if each.name == "seed" or each.name not in Common.__dataclass_fields__:
-                declared.setdefault(each.name, Parameter.declared(each.name, hints[each.name], each.default))
+                declared.setdefault(each.name, Parameter.from_hint(each.name, hints[each.name], each.default))
     return declared
 
 

@@ -35,16 +35,8 @@ if TYPE_CHECKING:
     from unseen.data.layouts import FileLayout
 
 QUESTION_COLUMNS = (
-    "node",
-    "label",
-    "replaces",
-    "status",
-    "drawn",
-    "pool",
-    "reason",
-    "likely_class",
-    "unseen_probability",
-    "group",
+    *("node", "label", "replaces", "status", "drawn", "pool"),
+    *("reason", "likely_class", "unseen_probability", "group"),
 )
 """The columns of a table of questions; with `label` or `status` filled in, it is read as labels."""
 TABLES = ("text", "Parquet", "Feather", "JSON lines")

@@ -121,15 +121,15 @@ def fit_and_evaluate(
         msg = f"`method` must be a method such as unseen.SmoothFeats(), got {method!r}; make_method makes one by name"
         raise InputError(msg)
     check_labels_and_split(labels, split)
-    settings = _settings(method, param_grid or {})
+    settings = _list_settings(method, param_grid or {})
     if n_refits is not None and (not isinstance(n_refits, (int, np.integer)) or n_refits < 1):
         msg = f"`n_refits` must be an integer of at least 1, or None for all folds, got {n_refits!r}"
         raise InputError(msg)
     scale = bool(options.get("scale"))
     run = Run(shared=Shared(graph) if shared is None else shared)
-    folds = _folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
+    folds = _cut_folds(labels, split.seen_labels, split.train, n_folds, random_state)[:n_refits]
     choice = _Choice(method, graph, labels, split.seen_labels, folds, scale, run)
-    setting = choice.setting(settings, hide_classes, random_state)
+    setting = choice.choose_setting(settings, hide_classes, random_state)
     if len(settings) > 1:
         logger.info("%s: %s chosen inside the seen labels", method._traits.name, setting)
     if not method._traits.uses_labels:
@@ -140,14 +140,14 @@ def fit_and_evaluate(
         # vectors that labels only chose have seen none, and the classifier may choose C on them as they are
         chosen_alone = method._traits.labels_choose_params and len(settings) == 1
         if options.get("classifier", "linear") == "linear" and options.get("C") is None and not chosen_alone:
-            candidate = choice.candidate({**setting, **model._chosen_params()})
+            candidate = choice.choose_candidate({**setting, **model._chosen_params()})
             unit = candidate_unit(select_vectors(embedding, labels, split.train, scale=scale))
             options = {**options, "C": None if candidate is None else candidate * unit}
     score = evaluate(embedding, labels, split, random_state=random_state, **options)
     return embedding, replace(score, params=setting)
 
 
-def _settings(method: Method, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def _list_settings(method: Method, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     if not isinstance(grid, Mapping):
         msg = f"`param_grid` must map parameters to lists of values, got {grid!r}"
         raise InputError(msg)
@@ -174,7 +174,7 @@ class _Choice:
     run: Run
     embeddings: dict[str, list[Embedding]] = field(default_factory=dict)
 
-    def setting(
+    def choose_setting(
         self, settings: list[dict[str, Any]], hide_classes: bool, random_state: RandomState
     ) -> dict[str, Any]:
         """Return the setting whose best candidate for C has the best mean of micro and macro F1 on the nodes of L'."""
@@ -184,24 +184,26 @@ class _Choice:
             msg = f"choosing a setting needs at least two nodes of seen classes in L, got {len(self.seen.labelled)}"
             raise InputError(msg)
         folds = _hide_classes(self.folds, random_state) if hide_classes else self.folds
-        figures = [max(self._figures(setting, self.seen, folds), default=-1.0) for setting in settings]
+        figures = [
+            max(self._score_candidates(setting, self.seen, folds), default=-1.0) for setting in settings
+        ]
         best = settings[int(np.argmax(figures))]
         for other in self.embeddings.keys() - {repr(best)}:
             del self.embeddings[other]
         return best
 
-    def candidate(self, setting: dict[str, Any]) -> float | None:
+    def choose_candidate(self, setting: dict[str, Any]) -> float | None:
         """Return the candidate for C, of `GRID`, that is best on L; None where L cannot be cut."""
         if not self.folds:
             return None
-        figures = self._figures(setting, self.labels, self.folds)
+        figures = self._score_candidates(setting, self.labels, self.folds)
         return GRID[int(np.argmax(figures))] if figures else GRID[0]
 
-    def _figures(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> list[float]:
+    def _score_candidates(self, setting: dict[str, Any], labels: Labels, folds: list[Split]) -> list[float]:
         """Return the `figure_of_merit` of every candidate for C over the labelled rows of held-out folds."""
         truths, paths = [], []
         labelled = np.diff(labels.indicator.indptr) > 0
-        for fold, embedding in zip(folds, self._embeddings(setting, folds), strict=True):
+        for fold, embedding in zip(folds, self._embed_folds(setting, folds), strict=True):
             train, test = (rows[labelled[rows]] for rows in (fold.train, fold.test))
             if len(train) and len(test):
                 vectors = select_vectors(embedding, labels, np.r_[train, test], scale=self.scale)
@@ -217,7 +219,7 @@ class _Choice:
             figures.append(figure_of_merit(np.vstack(truths), np.vstack(predicted)))
         return figures
 
-    def _embeddings(self, setting: dict[str, Any], folds: list[Split]) -> list[Embedding]:
+    def _embed_folds(self, setting: dict[str, Any], folds: list[Split]) -> list[Embedding]:
         key = repr(setting)
         if folds is self.folds and key in self.embeddings:
             return self.embeddings[key]
@@ -240,7 +242,9 @@ def _embed(
     return run.shared.once(key, lambda: copy._fit_run(graph, None, run).embedding_)
 
 
-def _folds(labels: Labels, seen: Labels, rows: Ints, n_folds: int, random_state: RandomState) -> list[Split]:
+def _cut_folds(
+    labels: Labels, seen: Labels, rows: Ints, n_folds: int, random_state: RandomState
+) -> list[Split]:
     """Cut `rows` into folds; the `seen_labels` of each lack the fold's labels, and classes that only it has."""
     if not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
         msg = f"`n_folds` must be an integer of at least 2, got {n_folds!r}"

@@ -267,17 +267,17 @@ def _newton_step(
     """Return the step of each column and the decrease of the objective that it promises."""
     stiff = np.array([group in preconditioner.stiff for group in groups])
     if not stiff.any():
-        return _by_gradients(design, state, C, preconditioner, groups)
+        return _solve_by_gradients(design, state, C, preconditioner, groups)
     step, decrease = np.zeros_like(state.point), np.zeros_like(state.value)
-    step[:, stiff], decrease[stiff] = _by_rows(design, state.columns(stiff), C)
+    step[:, stiff], decrease[stiff] = _solve_by_rows(design, state.columns(stiff), C)
     if not stiff.all():
         easy = ~stiff
-        rest = _by_gradients(design, state.columns(easy), C, preconditioner, groups[easy])
+        rest = _solve_by_gradients(design, state.columns(easy), C, preconditioner, groups[easy])
         step[:, easy], decrease[easy] = rest
     return step, decrease
 
 
-def _by_rows(design: Design, state: _State, C: float) -> tuple[Array, Array]:
+def _solve_by_rows(design: Design, state: _State, C: float) -> tuple[Array, Array]:
     """Solve for the steps exactly: H^-1 g = g - x'(I / 2C + x x')^-1 x g over the active rows x."""
     descent: Array = (2 * C) * (design.columns @ state.residual) - state.point
     inner = design.scores(descent)
@@ -293,7 +293,7 @@ def _by_rows(design: Design, state: _State, C: float) -> tuple[Array, Array]:
     return step, 0.5 * _dots(step, descent)
 
 
-def _by_gradients(
+def _solve_by_gradients(
     design: Design, state: _State, C: float, preconditioner: _Preconditioner, groups: Array
 ) -> tuple[Array, Array]:
     """Solve for the steps by preconditioned conjugate gradients, all columns side by side."""
