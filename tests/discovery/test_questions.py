@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unseen
-from unseen.discovery.questions import begun_classes, with_answers
+from unseen.discovery.questions import begun_classes, find_bare_parts, with_answers
 from unseen.discovery.result import ClassCount
 
 
@@ -46,3 +46,17 @@ def test_more_answers_leave_less_room_for_further_classes():
     assert sum(value for _, value in many.curve) == pytest.approx(1)
     assert with_answers(count, 0, 0) is count
     assert with_answers(ClassCount(0, 0, 1), 1, 1).best == 1
+
+
+def test_parts_of_a_class_without_labels_are_asked_about_first():
+    rng = np.random.default_rng(0)
+    middles = np.eye(8)[[0] * 60 + [1] * 40 + [2] * 60]
+    vectors = (middles + 0.05 * rng.normal(size=(160, 8))).astype(np.float32)
+    codes = np.array([0] * 100 + [1] * 60)
+    is_labelled = np.zeros(160, dtype=bool)
+    is_labelled[[*range(0, 60, 3), *range(100, 160, 3)]] = True  # none of the 40 nodes apart
+    is_open = ~is_labelled
+    chosen = find_bare_parts(vectors, codes, is_labelled, is_open, 2)
+    assert 60 <= chosen[0] < 100
+    is_open[60:100] = False
+    assert all(is_open[row] for row in find_bare_parts(vectors, codes, is_labelled, is_open, 9))

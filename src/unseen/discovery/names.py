@@ -40,9 +40,8 @@ MENTIONS = 20
 """It is not there if fewer unlabelled nodes have a word of it; in a small graph, one of twenty is enough."""
 OWN_WORD = 4.0
 """How much more a word of the name counts than one of the description."""
-MEANING = 0.5
-"""Cosine, of centred vectors, from which a feature means what a name says; at least `NEAREST` features do."""
-NEAREST = 10
+NEAREST = 100
+"""Features that may mean what a name says, by an encoder; with 10, classes of m10 are not found by short titles."""
 
 
 class Named(NamedTuple):
@@ -211,8 +210,8 @@ def _compare_meaning(text: str, graph: Graph, encoder: Any) -> Floats:
         raise InputError(msg)
     vectors[known] -= vectors[known].mean(axis=0)  # what all words have in common means nothing
     cosine = np.where(known[1:], l2_rows(vectors[1:]) @ l2_rows(vectors[:1])[0], 0.0)
-    least = min(MEANING, float(np.sort(cosine)[-NEAREST:].min()))
-    return np.asarray(np.where(cosine >= max(least, 0.0), cosine**2, 0.0))
+    least = max(0.0, float(np.sort(cosine)[-NEAREST:].min()))
+    return np.asarray(np.where(cosine >= least, cosine**2, 0.0))
 
 
 def _read_features(graph: Graph, weights: Floats) -> Floats:

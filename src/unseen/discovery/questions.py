@@ -15,13 +15,15 @@ from unseen.discovery.coverage import FEW_LABELS
 from unseen.discovery.evidence import Mask
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, ClassCount
-from unseen.discovery.space import Floats, Matrix
+from unseen.discovery.space import Floats, Matrix, k_means
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
 from unseen.linalg.normalize import l2_rows
 
 FINE_GROUPS = 6
 """Questions that settle the number of classes, where one to three are missing."""
+PART_SIZE, MOST_PARTS, PART_SAMPLE = 20, 30, 6000
+"""Nodes of a part of a class at least, parts of a class at most, and nodes of a class that are sorted into them."""
 WORTH = 2.0
 """Answers of different fine groups say as much as so many drawn at random."""
 
@@ -87,6 +89,46 @@ def spread_out(
         selection.append(row)
         distance = np.minimum(distance, np.maximum(1 - vectors @ vectors[row], 0.0))
     return np.array(selection, dtype=np.int64)
+
+
+def find_bare_parts(
+    vectors: Matrix, codes: npt.NDArray[np.int64], is_labelled: Mask, is_open: Mask, count: int
+) -> list[int]:
+    """Return a typical node of each part of a class that has fewer labels than its size suggests, the barest first.
+
+    A small missing class that resembles a labelled one lies inside of it or at its border, where labels are rare.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        Unit vectors of all nodes.
+    codes : ndarray of int64, shape (n,)
+        The class of each node, or its likely class.
+    is_labelled, is_open : boolean ndarray, shape (n,)
+        Which nodes have a label, and which may be asked about.
+    count : int
+        How many nodes at most.
+    """
+    found = []
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        rows = rows[:: 1 + len(rows) // PART_SAMPLE]
+        k = min(len(rows) // PART_SIZE, MOST_PARTS)
+        if k < 2:
+            continue
+        own = l2_rows(vectors[rows] - vectors[rows].mean(axis=0))
+        parts = k_means(own, k, 0, n_init=1)
+        labels = np.bincount(parts.labels_, is_labelled[rows], k)
+        sizes, rate = np.bincount(parts.labels_, minlength=k), is_labelled[rows].mean()
+        lack = (rate * sizes - labels) / np.sqrt(np.maximum(rate * (1 - rate) * sizes, 1e-12))
+        near = np.where(
+            is_open[rows], np.einsum("ij,ij->i", own, parts.cluster_centers_[parts.labels_]), -np.inf
+        )
+        for part in range(k):
+            best = int(np.argmax(np.where(parts.labels_ == part, near, -np.inf)))
+            if parts.labels_[best] == part and np.isfinite(near[best]):
+                found.append((-lack[part], int(rows[best])))
+    return [row for _, row in sorted(found)[:count]]
 
 
 def most_telling(

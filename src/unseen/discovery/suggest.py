@@ -13,15 +13,15 @@ from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.audit import doubts_of
 from unseen.discovery.discover import discover, source_of, vectors_of
 from unseen.discovery.groups import sort_into_groups
-from unseen.discovery.questions import FINE_GROUPS, most_telling, spread_out
+from unseen.discovery.questions import FINE_GROUPS, find_bare_parts, most_telling, spread_out
 from unseen.discovery.result import CERTAIN, Discovery, Node, texts_of
-from unseen.discovery.space import make_space, unit_vectors
+from unseen.discovery.space import Matrix, make_space, unit_vectors
 from unseen.discovery.target import searched
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger
 from unseen.graph import Graph
-from unseen.ids import as_ids, id_order, match_ids
+from unseen.ids import Ints, as_ids, id_order, match_ids
 from unseen.labels import RANDOM, SCORE, Labels
 from unseen.linalg.normalize import l2_rows
 from unseen.methods.base import Method
@@ -32,6 +32,8 @@ DOUBT = 0.5
 """What a node that may be of several labelled classes counts for beside one that is probably new."""
 ANY_NODE = 0.3
 """What any node counts for: some missing classes look like labelled ones."""
+BARE = 3
+"""So many in ten questions are about parts of labelled classes in which labels are rare."""
 DOUBTS = 5
 """At most one in so many questions is about a label that is probably wrong."""
 DRAW_STREAM = 35
@@ -119,9 +121,11 @@ def suggest(
     First comes a typical node of each of six fine groups of the new nodes: their classes settle how many classes are
     missing. Then the most typical node of every found class without such a question, as many nodes that may be new or
     not, and nodes that are probably new or of a doubtful class, each unlike all those chosen before. Where no new class
-    is left, they are the nodes whose classes tell most about all that are in doubt. The last fifth is about labels that
-    are probably wrong (:func:`unseen.audit`), where there are any. Without any labels, the nodes typical of the parts
-    of the graph are suggested. What somebody has looked at (`Labels.answers`) is not suggested again.
+    is left, they are the nodes whose classes tell most about all that are in doubt. Three in ten are about parts of the
+    labelled classes in which labels are rare: a small class that resembles another one hides there. The last fifth is
+    about labels that are probably wrong (:func:`unseen.audit`), where there are any. Without any labels, the nodes
+    typical of the parts of the graph are suggested. What somebody has looked at (`Labels.answers`) is not suggested
+    again.
 
     Random questions prove how many nodes of missing classes are left at most (:meth:`unseen.Labels.certificate`). They
     come first, since they are drawn before the others are chosen. Where no missing class is found any more, all
@@ -275,6 +279,7 @@ def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int =
     )
     vectors = unit_vectors(discovery.embedding.vectors[everyone], np.random.default_rng(0))
     vectors = l2_rows(vectors - vectors.mean(axis=0))
+    bare = match_ids(as_ids(_find_bare_nodes(discovery, vectors, everyone, rows, budget)), ids)
     labelled, vectors = np.delete(vectors, unlabelled, axis=0), vectors[rows]
     questions = [node for node in discovery.questions if node not in asked]
     members = [[node for node in c.members if node not in asked] for c in discovery.classes]
@@ -287,10 +292,14 @@ def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int =
         rows_to_label = spread_out(vectors, ANY_NODE + p + (1 - p) * DOUBT * doubt, first, budget)
     else:
         rows_to_label = most_telling(vectors, p + (1 - p) * doubt, labelled, first, budget)
+    bare = bare[~np.isin(bare, first)][: min(budget * BARE // 10, budget - min(len(typical), budget))]
+    rows_to_label = np.r_[rows_to_label[~np.isin(rows_to_label, bare)][: budget - len(bare)], bare]
     suggestions = drawn
     for place, row in enumerate(rows_to_label.tolist()):
         group, likely = nodes["group"][row], nodes["likely_class"][row]
-        if place < len(questions):
+        if place >= len(rows_to_label) - len(bare):
+            reason = f"typical of a part of {likely} that has hardly any label"
+        elif place < len(questions):
             part = f"{group} ({captions[group]})" if group else "the nodes of missing classes"
             reason = f"a typical member of {part}"
         elif place < len(typical):
@@ -307,6 +316,25 @@ def suggest_from(discovery: Discovery, budget: int, random: int = 0, seed: int =
             reason = f"represents similar nodes, for which {likely} is only the best guess"
         suggestions.append(Suggestion(nodes["node"][row], reason, float(p[row]), likely, group))
     return suggestions
+
+
+def _find_bare_nodes(
+    discovery: Discovery, vectors: Matrix, order: Ints, open_rows: Ints, count: int
+) -> list[Node]:
+    """Return nodes of parts of the labelled classes in which labels are rare; `order` is that of the vectors."""
+    if discovery.labels is None or not count:
+        return []
+    names = {name: k for k, name in enumerate(discovery.labels.classes)}
+    nodes, likely = (discovery.nodes.column(name).to_pylist() for name in ("node", "likely_class"))
+    classes: dict[Node, int] = {
+        node: names[name] for node, name in zip(nodes, likely, strict=True) if name in names
+    }
+    own = {node: names[first] for node, (first, *_) in discovery.labels.to_lists().items()}
+    ids = discovery.embedding.node_ids[order].tolist()
+    codes = np.array([own.get(node, classes.get(node, -1)) for node in ids], dtype=np.int64)
+    is_labelled, is_open = np.array([node in own for node in ids]), np.zeros(len(ids), dtype=bool)
+    is_open[open_rows] = True
+    return [ids[row] for row in find_bare_parts(vectors, codes, is_labelled, is_open, count)]
 
 
 def _from_nothing(
