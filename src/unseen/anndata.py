@@ -11,7 +11,7 @@ from unseen.data.arrays import require_safe_hdf5
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import MatrixBatch, Table, as_column, foreign, listed
+from unseen.data.tables import MatrixBatch, Table, as_column, explain_errors, list_names
 from unseen.errors import InputError, logger, need_library
 from unseen.ids import as_ids, match_ids
 
@@ -69,7 +69,7 @@ def embed(adata: Any, labels: str = "cell_type", *, method: Any = None, random_s
 def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield what a role is read from."""
     anndata = need_library("anndata", file.name, "formats")
-    with foreign(file, ".h5ad"):
+    with explain_errors(file, ".h5ad"):
         require_safe_hdf5(file)
         cells = anndata.read_h5ad(file.path)
     yield part_of(cells, role, file.name)
@@ -94,7 +94,7 @@ def part_of(cells: Any, role: Role, source: str) -> Table | MatrixBatch:
 def _only(matrices: Mapping[str, Any], usual: str, start: str, what: str, where: str) -> str:
     names = list(matrices)
     if usual not in names and len(names) != 1:
-        have = f"the entries {listed(names)}" if names else "none"
+        have = f"the entries {list_names(names)}" if names else "none"
         msg = f"{start} no {what} {usual!r} in `{where}`, which has {have}; write it under that name"
         raise InputError(msg)
     return usual if usual in names else names[0]

@@ -429,9 +429,9 @@ class Graph(Value):
         >>> unseen.Graph.from_edges([1, 2, 2], [2, 1, 3], [1.0, 5.0, 1.0]).adjacency.max()
         np.float64(5.0)
         """
-        from unseen.data.build import edge_matrix
+        from unseen.data.build import build_adjacency
 
-        adjacency, ids = edge_matrix(src, dst, weight, nodes, symmetrize, drop_negative=drop_negative)
+        adjacency, ids = build_adjacency(src, dst, weight, nodes, symmetrize, drop_negative=drop_negative)
         return Graph(adjacency, features, ids, feature_names)
 
     @staticmethod

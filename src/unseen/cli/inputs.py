@@ -277,12 +277,12 @@ def parse_names(given: Iterable[str], path: str | Path | None = None) -> dict[st
     {'mail': 'read and compose e-mail', 'sound': ''}
     """
     from unseen.data.opened import File
-    from unseen.data.sources import existing
+    from unseen.data.sources import find_file
     from unseen.data.text import plain
 
     entries = [entry.partition(":")[::2] for entry in given]
     if path is not None:
-        file = File(existing(path, "names"), "names")
+        file = File(find_file(path, "names"), "names")
         rows = csv.DictReader(io.StringIO(plain(file.read(), file.name).decode(), newline=""))
         columns = rows.fieldnames or ()
         if not {"name", "description"} <= set(columns):

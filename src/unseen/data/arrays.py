@@ -24,7 +24,7 @@ from unseen.data.matlab import parse_mat
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import MatrixBatch, first_line, foreign, listed
+from unseen.data.tables import MatrixBatch, explain_errors, first_line, list_names
 from unseen.errors import InputError, need_library
 from unseen.ids import Array, IdArray, as_ids, require_unique
 
@@ -72,7 +72,7 @@ def read_mat(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     key = next((key for key in MAT_KEYS[role] if key in variables), None)
     if key is None:
         names = " or ".join(map(repr, MAT_KEYS[role]))
-        msg = f"{file.name} has the variables {listed(list(variables))}; {role} are read from {names}"
+        msg = f"{file.name} has the variables {list_names(list(variables))}; {role} are read from {names}"
         raise InputError(msg)
     value = variables[key]
     if value is None:
@@ -86,7 +86,7 @@ def read_mtx(file: File, role: Role, options: Options, n_bytes: int | None) -> B
     from scipy.io import mmread
 
     data = file.read() + b"\n"  # a last line without its end can crash the parser
-    with foreign(file, "Matrix Market"):
+    with explain_errors(file, "Matrix Market"):
         _require_sound_mtx(file, data)
         matrix = mmread(io.BytesIO(data), spmatrix=False)
     yield MatrixBatch(file.name, matrix if isinstance(matrix, np.ndarray) else sp.csr_array(matrix))
@@ -114,7 +114,7 @@ def _require_sound_mtx(file: File, data: bytes) -> None:
 
 def mat_variables(file: File) -> Mapping[str, Any]:
     """Return all variables of a Matlab file."""
-    with foreign(file, "Matlab"):
+    with explain_errors(file, "Matlab"):
         return parse_mat(file.read(), file.require_room)
 
 
@@ -135,7 +135,11 @@ def read_svmlight(file: File, role: Role, options: Options, n_bytes: int | None)
 
 def load_arrays(file: File) -> Arrays | Array:
     """Return the arrays of a ``.npz`` by their names, or the one array of a ``.npy``; pickled ones are refused."""
-    with foreign(file, "numpy"), file.open_content() as content, warnings.catch_warnings(action="ignore"):
+    with (
+        explain_errors(file, "numpy"),
+        file.open_content() as content,
+        warnings.catch_warnings(action="ignore"),
+    ):
         start = content.read(6)
         content.seek(0)
         if start.startswith(b"PK"):
@@ -217,7 +221,7 @@ def _values(arrays: Arrays, file: File) -> sp.csr_array | Array:
         candidates = list(numeric)
     if not candidates:
         msg = (
-            f"{file.name} holds the arrays {listed(list(arrays))}; expected a scipy sparse matrix "
+            f"{file.name} holds the arrays {list_names(list(arrays))}; expected a scipy sparse matrix "
             "(scipy.sparse.save_npz) or one array of two dimensions named `data`"
         )
         raise InputError(msg)
@@ -225,7 +229,7 @@ def _values(arrays: Arrays, file: File) -> sp.csr_array | Array:
 
 
 def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
-    with foreign(file, "scipy"):
+    with explain_errors(file, "scipy"):
         stored = arrays.get("format", np.array("csr")).item()
         kind = stored.decode("ascii") if isinstance(stored, bytes) else str(stored)
         shape = tuple(int(size) for size in arrays["shape"].tolist())
@@ -244,7 +248,7 @@ def _sparse(arrays: Arrays, file: File) -> sp.csr_array:
 
 def _as_checked_csr(matrix: Any, file: File) -> sp.csr_array:
     """Return a sparse matrix as CSR after a full check; a wrong index would crash the process later."""
-    with foreign(file, "scipy"):
+    with explain_errors(file, "scipy"):
         if matrix.format in ("csr", "csc"):
             matrix.check_format(full_check=True)
         return sp.csr_array(matrix)

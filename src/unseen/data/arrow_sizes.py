@@ -15,7 +15,7 @@ from unseen.data.ids import is_string
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import JSON_LINES, Batches, Role
-from unseen.data.tables import foreign, from_arrow
+from unseen.data.tables import explain_errors, from_arrow
 from unseen.errors import InputError
 
 _HEADER_KINDS = {2: "dictionary", 3: "record batch"}
@@ -113,7 +113,7 @@ def parquet_rows(file: File, content: Any, facts: Any, group: int, most: int) ->
 def read_parquet(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:  # noqa: ARG001
     """Yield the columns of a Parquet file, at once or in batches of rows."""
     done = size = 0
-    with foreign(file, "Parquet"):
+    with explain_errors(file, "Parquet"):
         content = file.path if file.path.is_file() else file.open_content()
         with pq.ParquetFile(content, buffer_size=0 if n_bytes is None else 1 << 20) as parquet:
             metadata = own_metadata(parquet.schema_arrow)
@@ -140,7 +140,7 @@ def read_arrow(file: File, role: Role, options: Options, n_bytes: int | None) ->
     from pyarrow import json as lines
 
     data = file.read()
-    with foreign(file, "JSON lines" if file.suffix in JSON_LINES else "Arrow"):
+    with explain_errors(file, "JSON lines" if file.suffix in JSON_LINES else "Arrow"):
         if file.suffix in JSON_LINES:
             require_depth(file.name, data)
             block = lines.ReadOptions(block_size=min(max(len(data), 1), 2**31 - 1), use_threads=False)

@@ -62,7 +62,7 @@ class Report:
         return [f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n]
 
 
-def edge_matrix(
+def build_adjacency(
     src: Any, dst: Any, weight: Any, nodes: Any, symmetrize: Symmetrize, *, drop_negative: bool
 ) -> tuple[sp.csr_array, IdArray]:
     """Return the adjacency of edges given as columns of ids, and the nodes; see `Graph.from_edges`."""
@@ -327,7 +327,7 @@ def compact(matrix: Features) -> Features:
     return sp.csr_array(matrix) if wide and np.count_nonzero(matrix) <= FILLED * matrix.size else matrix
 
 
-def node_texts(tables: Mapping[Any, FeatureRows], numbers: Mapping[Any, Ints], n: int) -> Any:
+def collect_texts(tables: Mapping[Any, FeatureRows], numbers: Mapping[Any, Ints], n: int) -> Any:
     """Return the text of each of `n` nodes, given tables and the nodes of their rows; None without texts."""
     if all(table.texts is None for table in tables.values()):
         return None
@@ -338,7 +338,7 @@ def node_texts(tables: Mapping[Any, FeatureRows], numbers: Mapping[Any, Ints], n
     return texts
 
 
-def notice(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:
+def describe_reading(graph: Graph, labels: Labels | None, report: Report, options: Options) -> str:
     """Return what was read and done, in one sentence."""
     kept = "the larger weight kept" if options.symmetrize == "max" else "their weights added"
     types = "" if graph.node_types is None else f" of {len(set(graph.node_types))} types"

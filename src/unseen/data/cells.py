@@ -174,7 +174,7 @@ def _is_comment(line: bytes, layout: TextLayout) -> bool:
     return len(split_line(line.decode("utf-8"), layout.delimiter)) != layout.width
 
 
-def _without_comments(data: bytes, layout: TextLayout) -> tuple[bytes, int]:
+def _drop_comments(data: bytes, layout: TextLayout) -> tuple[bytes, int]:
     """Return the data with comment lines emptied, and their number; what is quoted is no comment."""
     if b"#" not in data:
         return data, 0
@@ -264,7 +264,7 @@ class Text:
                 start = record_end(data, start, field_start(layout.delimiter))
             before += data.count(b"\n", 0, start)
             data = data[start:]
-        data, comments = _without_comments(data, layout)
+        data, comments = _drop_comments(data, layout)
         return cls(source, tidy(data, layout.delimiter), layout, before, comments)
 
     def records(self, most: float = math.inf) -> list[tuple[int, list[str]]]:

@@ -18,7 +18,7 @@ from unseen.data.ids import is_list
 from unseen.data.names import LABEL, find_ends, has_id_word, id_position, is_label_name, lower
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
-from unseen.data.pieces import load_alone
+from unseen.data.pieces import read_whole
 from unseen.data.read import read, read_label_list
 from unseen.data.sources import (
     FEATURE_FILE,
@@ -26,7 +26,7 @@ from unseen.data.sources import (
     GROUP_FILE,
     Role,
     Source,
-    existing,
+    find_file,
     find_format,
     is_pattern,
     metadata_path,
@@ -103,7 +103,7 @@ def convert_file(
 
         return write_part(read_embedding(path), "vectors", to, inputs=[path])
     if kind == "features":
-        rows = load_alone(FeatureReader(path, options))
+        rows = read_whole(FeatureReader(path, options))
         n = rows.values.shape[0]
         graph = Graph(sp.csr_array((n, n)), rows.values, rows.node_ids, rows.names)
         return write_part(graph, "features", to, inputs=[path])
@@ -157,7 +157,7 @@ def kind_of(source: AnyPath, target: AnyPath, options: Options | None = None) ->
 
 
 def _first_file(source: AnyPath, what: str) -> Path:
-    return files_of(source, "edges")[0] if is_pattern(source) else existing(source, what)
+    return files_of(source, "edges")[0] if is_pattern(source) else find_file(source, what)
 
 
 def _only_role(path: Path, *, written: bool) -> Role | None:

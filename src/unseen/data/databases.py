@@ -23,7 +23,7 @@ from unseen.data.names import DST, LABEL, SRC, find_ends, id_position, lower
 from unseen.data.opened import File
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import as_column, foreign, from_arrow, listed
+from unseen.data.tables import as_column, explain_errors, from_arrow, list_names
 from unseen.errors import InputError, need_library
 
 _SQLITE = b"SQLite format 3\0"
@@ -38,7 +38,7 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
         is_sqlite = content.read(len(_SQLITE)) == _SQLITE
     database_type = _Sqlite if is_sqlite else _DuckDB
     with (
-        foreign(file, "database"),
+        explain_errors(file, "database"),
         contextlib.closing(database_type(file)) as database,
         _time_bound(database),
     ):
@@ -182,11 +182,11 @@ def _time_bound(database: Any) -> Iterator[None]:
 def _choose_table(
     file: File, role: Role, options: Options, tables: dict[str, list[str]], refused: list[str]
 ) -> str:
-    views = f"; views and virtual tables are not read ({listed(refused)})" if refused else ""
+    views = f"; views and virtual tables are not read ({list_names(refused)})" if refused else ""
     wanted = options.edges_table if role == "edges" else None
     wanted = role if wanted is None and role in refused else wanted
     if wanted is not None and wanted not in tables:
-        msg = f"{file.name} has no table {wanted!r} (--edges-table); its tables are {listed(list(tables))}{views}"
+        msg = f"{file.name} has no table {wanted!r} (--edges-table); its tables are {list_names(list(tables))}{views}"
         raise InputError(msg)
     if wanted is not None or role in tables:
         return wanted or role
@@ -195,7 +195,8 @@ def _choose_table(
         return fitting[0]
     ask = "; say which with edges_table=... (--edges-table)" if role == "edges" else ""
     several = "several tables that fit" if fitting else "no table that fits"
-    msg = f"{file.name} has no table called {role!r}, and {several}; its tables are {listed(list(tables))}{views}{ask}"
+    names = list_names(list(tables))
+    msg = f"{file.name} has no table called {role!r}, and {several}; its tables are {names}{views}{ask}"
     raise InputError(msg)
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from unseen.data.build import Report
-from unseen.data.ids import id_column, is_list, is_string, joined
+from unseen.data.ids import id_column, is_list, is_string, join_chunks
 from unseen.data.leaks import feature_positions
 from unseen.data.names import id_position
 from unseen.data.objects_plain import has_node_keys
@@ -20,7 +20,7 @@ from unseen.data.options import Missing, Options
 from unseen.data.pieces import FeatureRows, Reader
 from unseen.data.roles import lack_of_columns, require_numbers
 from unseen.data.sources import Role, is_same_source
-from unseen.data.tables import MatrixBatch, Table, float_values, require_single_rows, without_missing_words
+from unseen.data.tables import MatrixBatch, Table, drop_missing_words, float_values, require_single_rows
 from unseen.data.words import Block, block_of, stacked_blocks, years_of
 from unseen.errors import InputError, counted, first_of, logger, show_path
 from unseen.ids import Array, Features, Ints, numbers_of
@@ -102,7 +102,7 @@ class FeatureReader(Reader[FeatureRows]):
                 column = number_column(batch, k, what, self.rule, self.kind)
                 numbers.append((column[:, None], () if names is None else (names[k],)))
             except InputError as error:
-                years = years_of(joined(batch.columns[k])) if self.role == "features" and names else None
+                years = years_of(join_chunks(batch.columns[k])) if self.role == "features" and names else None
                 if years is not None and not self.in_pieces:
                     logger.info("%s: the column %r holds dates; it is used as years", source, names[k])
                     numbers.append((years[:, None], (names[k],)))
@@ -194,9 +194,9 @@ def number_column(table: Table, index: int, what: str, rule: str, kind: Any = No
     The type is float32 where the column has it, `kind` where that is given, and else float64. Raises an error
     with the place of the first cell that is infinite or not a number.
     """
-    column = joined(table.columns[index])
+    column = join_chunks(table.columns[index])
     if is_string(column.type):
-        column = without_missing_words(column)
+        column = drop_missing_words(column)
     values: Array
     if column.type == pa.float32() and not column.null_count:
         values = column.to_numpy(zero_copy_only=False)
@@ -215,7 +215,7 @@ def number_column(table: Table, index: int, what: str, rule: str, kind: Any = No
 
 def list_rows(table: Table, index: int, what: str, rule: str, kind: Any = None) -> Array:
     """Return a column of lists of numbers as a matrix; a list that is missing is a row of NaN."""
-    column = joined(table.columns[index])
+    column = join_chunks(table.columns[index])
     lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(~np.isnan(lengths))
     width = int(lengths[rows[0]]) if len(rows) else 0

@@ -16,7 +16,7 @@ from unseen.data.sources import (
     GROUP_FILE,
     Batches,
     Role,
-    existing,
+    find_file,
     format_of,
     is_pattern,
     is_same_source,
@@ -46,7 +46,7 @@ def files_of(source: str | os.PathLike[str], role: Role) -> tuple[Path, ...]:
             msg = f"no file has a name like {str(source)!r}; check the pattern given as `{role}`"
             raise InputError(msg)
         return _require_one_format(files, str(source), role)
-    path = existing(source, role)
+    path = find_file(source, role)
     if not path.is_dir():
         return (path,)
     own = {"edges": GRAPH_FILE, "labels": GROUP_FILE, "features": FEATURE_FILE}.get(role)

@@ -32,7 +32,7 @@ def id_column(
     """
     if not isinstance(values, (pa.Array, pa.ChunkedArray)):
         return id_array(as_ids(values, what=what), what)
-    column, where = joined(values), f"{source}: " if source else ""
+    column, where = join_chunks(values), f"{source}: " if source else ""
     integers = pa.types.is_integer(column.type)
     if not (integers or is_string(column.type) or pa.types.is_null(column.type)):
         msg = f"{where}the column of `{what}` has the type {column.type}; ids must be strings or integers"
@@ -163,7 +163,7 @@ def encode_names(names: pa.Array) -> tuple[list[str], Ints]:
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def joined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def join_chunks(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return the chunks of a column as one array, its dictionary resolved."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -15,10 +15,10 @@ from unseen.data.bounds import memory_bound
 from unseen.data.build import (
     Report,
     build_labels,
+    collect_texts,
     combine_edges,
     compact,
-    node_texts,
-    notice,
+    describe_reading,
     order_features,
     refuse_foreign_ids,
 )
@@ -31,7 +31,7 @@ from unseen.data.pieces import (
     LabelRows,
     NodeList,
     Reader,
-    load_alone,
+    read_whole,
     require_columns,
     tell_ignored,
 )
@@ -150,7 +150,9 @@ class Intake:
             from unseen.data.leaks import warn_of_predictors
 
             warn_of_predictors(graph, labels)
-        logger.info("read %s: %s", self.edges.name, notice(graph, labels, self.report, self.options))
+        logger.info(
+            "read %s: %s", self.edges.name, describe_reading(graph, labels, self.report, self.options)
+        )
         return Data(graph, labels, self.report)
 
     def collect(
@@ -185,7 +187,7 @@ class Intake:
             lists.append(content.nodes.ids)
             (content.node_numbers,) = numbering.number(content.nodes.ids)
         if self.edges.source.beside is not None:  # isolated nodes are only in that file
-            lists.append(load_alone(NodeReader(self.edges.source.beside)).ids)
+            lists.append(read_whole(NodeReader(self.edges.source.beside)).ids)
             numbering.number(lists[-1])
         in_edges = np.zeros(
             len(numbering) if self.nodes is not None and self.nodes.first is not None else 0, dtype=bool
@@ -322,16 +324,16 @@ class Intake:
             (table,) = content.features[None]
             values, names = compact(table.values)[self.order_features(content)], table.names
         tables = {key: pieces[0] for key, pieces in content.features.items()}
-        texts = node_texts(tables, content.feature_numbers, len(numbering))
+        texts = collect_texts(tables, content.feature_numbers, len(numbering))
         if store.spilled is None:
             edges = Edges.join(store.pieces)
             typed = edges.types is not None or (content.nodes is not None and content.nodes.types is not None)
             stated = edges.points is not None and edges.points.any() and self.options.symmetrize == "max"
             if self.features_by_type or typed or stated or self.options.directed or edges.has_negative:
-                from unseen.data.relate import graph_of_relations  # plain graphs need none of it
+                from unseen.data.relate import build_relation_graph  # plain graphs need none of it
 
                 features = tables if values is None else (values, names)
-                return graph_of_relations(edges, content, features, self.options, self.report, texts)
+                return build_relation_graph(edges, content, features, self.options, self.report, texts)
             ends, symmetrize = (edges.src, edges.dst), self.options.symmetrize
             adjacency = combine_edges(*ends, edges.weight, numbering, symmetrize, self.report)
         else:

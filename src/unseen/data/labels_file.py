@@ -208,7 +208,7 @@ def write_answers(
         if {before.name, after.name} <= set(TABLES):
             _, node, label = _inspect(source, options)
             parts: list[Any] = list(Source(source, "labels", options).batches())
-            table = Table.joined(parts)
+            table = Table.join(parts)
             names = table.names or tuple("node" if k == node else "label" for k in range(2))
             arrays = pa.Table.from_arrays(list(table.columns), list(names))
             value = edit_table(arrays, node, label, answers)

@@ -10,7 +10,7 @@ from unseen.data.features import FeatureReader
 from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import Numbering, id_column
 from unseen.data.options import Options
-from unseen.data.pieces import Reader, ignored_notice, load_alone
+from unseen.data.pieces import Reader, describe_ignored, read_whole
 from unseen.data.roles import EdgeReader, LabelReader, NodeReader, TextReader
 from unseen.ids import IdArray
 
@@ -83,10 +83,10 @@ def inspect_file(
     else:
         known = Numbering()
         known.number(id_column(known_ids, "known_ids"))
-        load_alone(reader, known)
+        read_whole(reader, known)
     names, layout = reader.names, reader.layout
     columns = {meaning: names[k] if names else k for meaning, k in reader.positions.items()}
-    notices = [reader.notice, ignored_notice(reader.name, reader.ignored or ())]
+    notices = [reader.notice, describe_ignored(reader.name, reader.ignored or ())]
     if layout is not None and layout.first is not None and role != "nodes":
         cells = ", ".join(layout.first)
         notices.append(f"{reader.first_place} ({cells}) is read as data{HEADER_HINT}")

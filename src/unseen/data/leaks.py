@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import is_string, joined
+from unseen.data.ids import is_string, join_chunks
 from unseen.data.names import LABEL, NODE, PANDAS_INDEX, lower
-from unseen.data.tables import Table, label_values, listed
+from unseen.data.tables import Table, label_values, list_names
 from unseen.errors import InputError, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Array, Ints, Mask
@@ -87,7 +87,7 @@ def _holds_ids(table: Table, index: int, ids: pa.Array | None) -> bool:
 
 
 def _whole_column(table: Table, index: int) -> pa.Array:
-    column = joined(table.columns[index])  # polars has views of strings
+    column = join_chunks(table.columns[index])  # polars has views of strings
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
@@ -135,7 +135,7 @@ def warn_of_predictors(graph: Graph, labels: Labels) -> None:
         logger.warning(
             "some features predict the labels almost perfectly on their own: %s; remove them if they were made from "
             "the labels, because results would look better than they are",
-            listed(suspects),
+            list_names(suspects),
         )
 
 

@@ -16,7 +16,7 @@ from unseen.data.objects import network_table, to_networkx
 from unseen.data.opened import File, data_suffix
 from unseen.data.options import Options
 from unseen.data.sources import Batches, Role
-from unseen.data.tables import foreign
+from unseen.data.tables import explain_errors
 from unseen.data.writers import Files, require_plain
 from unseen.errors import InputError, UnsupportedError, counted, need_library
 from unseen.graph import Graph
@@ -38,7 +38,7 @@ def read(file: File, role: Role, options: Options, n_bytes: int | None) -> Batch
     """Yield the edges of a file with all its nodes, or its nodes with their attributes."""
     networkx = need_library("networkx", file.name, "formats")
     data = file.read()
-    with foreign(file, file.suffix):
+    with explain_errors(file, file.suffix):
         _require_bounded(file, data)
         graph = _parse(networkx, data, file.suffix, options.directed)
     if isinstance(graph, list):  # graph6 and sparse6 have one graph in each line

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from unseen.data.build import Report
 from unseen.data.options import Options
 from unseen.data.sources import Role
-from unseen.data.tables import MatrixBatch, Table, as_column, listed
+from unseen.data.tables import MatrixBatch, Table, as_column, list_names
 from unseen.errors import InputError, UnsupportedError, logger
 from unseen.graph import Features, Graph, Symmetrize
 from unseen.ids import Array, Floats, IdArray, Ints, Singles, as_ids, default_ids
@@ -103,7 +103,7 @@ def labels_from_pyg(data: Any, attribute: str = "y") -> Labels:
     stores = {key: store for key, store in nodes.items() if store.get(attribute) is not None}
     if not stores:
         known = dict.fromkeys(name for store in nodes.values() for name in store.to_dict())
-        msg = f"the data has no `{attribute}` to take labels from; it has {listed(list(known))}"
+        msg = f"the data has no `{attribute}` to take labels from; it has {list_names(list(known))}"
         raise InputError(msg)
     parts = {key: _class_entries(store, attribute) for key, store in stores.items()}
     counts = {key: len(s[attribute]) if key is None else _n_nodes(key, s) for key, s in nodes.items()}
@@ -154,7 +154,9 @@ def read_pyg(data: Any, role: Role, options: Options) -> Table | MatrixBatch:
         x = _matrix(data.x, "x")
         others = [name for name in _attributes(data) if name != options.label_column]
         if not others or sp.issparse(x):
-            logger.info("features are only `x`%s", f", not {listed(others)}: it is sparse" if others else "")
+            logger.info(
+                "features are only `x`%s", f", not {list_names(others)}: it is sparse" if others else ""
+            )
             return MatrixBatch(source, x, ids, data.get("feature_names"))
         names = data.get("feature_names") or tuple(f"x {k}" for k in range(x.shape[1]))
         columns |= {name: x[:, k] for k, name in enumerate(names)}

@@ -26,7 +26,7 @@ from unseen.data.ids import Numbering
 from unseen.data.names import DST, EDGE_TYPE, LABEL, NODE, NODE_TYPE, PANDAS_INDEX, SRC, WEIGHT
 from unseen.data.options import Options
 from unseen.data.sources import Role, Source
-from unseen.data.tables import MatrixBatch, Table, TextLayout, join_places, listed
+from unseen.data.tables import MatrixBatch, Table, TextLayout, join_places, list_names
 from unseen.errors import InputError, logger, show_path
 from unseen.ids import Features, Floats, Ints, Mask, Place, as_ids
 
@@ -199,16 +199,16 @@ class Reader(Generic[Piece]):
             group.append(batch)
             rows += batch.n_rows
             if rows >= PIECE_ROWS or self.in_pieces:
-                yield self._read(Table.joined(group))
+                yield self._read(Table.join(group))
                 group, rows = [], 0
         if group:
-            yield self._read(Table.joined(group))
+            yield self._read(Table.join(group))
 
     def whole(self, known: Numbering | None = None) -> Piece:
         """Return all of the source; a first row that may be a header is judged by the ids that are `known`."""
         batches: list[Any] = [self._batch, *self._batches]
         self._batch = None
-        batch: Any = batches[0] if isinstance(batches[0], MatrixBatch) else Table.joined(batches)
+        batch: Any = batches[0] if isinstance(batches[0], MatrixBatch) else Table.join(batches)
         if self.first is not None and self.role != "edges":
             ids = batch.ids(0, "node")
             numbers = np.full(len(ids), -1) if known is None else known.find(ids)
@@ -216,7 +216,7 @@ class Reader(Generic[Piece]):
             alone = not known
             only = not elsewhere and not alone and len(ids) > 1 and bool((numbers[1:] >= 0).all())
             if self.has_header(elsewhere=elsewhere, only_stranger=only, alone=alone):
-                batch = renamed(batch.with_header(self.names, ""), self.role, self.options)
+                batch = rename_columns(batch.with_header(self.names, ""), self.role, self.options)
         return self._read(batch)
 
     def has_header(self, *, elsewhere: bool, only_stranger: bool, alone: bool) -> bool:
@@ -260,12 +260,12 @@ class Reader(Generic[Piece]):
                 continue
             if names is None:
                 self.names, self.layout, self._file = batch.names or (), batch.layout, batch.source
-            batch = renamed(batch, self.role, self.options)
+            batch = rename_columns(batch, self.role, self.options)
             self.report.comments += batch.comments
             own = set(batch.names or ())
             odd = sorted(own.symmetric_difference(own if names is None else names))
             if odd:
-                msg = f"{batch.source}: {listed(odd)} is not a column of all files of {self.name}; they must agree"
+                msg = f"{batch.source}: {list_names(odd)} is not a column of all files of {self.name}; they must agree"
                 raise InputError(msg)
             names = own
             yield batch
@@ -326,7 +326,7 @@ class Reader(Generic[Piece]):
         raise NotImplementedError
 
 
-def load_alone(reader: Reader[Piece], known: Numbering | None = None) -> Piece:
+def read_whole(reader: Reader[Piece], known: Numbering | None = None) -> Piece:
     """Return all of one source; `known` are the ids of others, by which its header is judged."""
     before = reader.report.comments
     reader.open()
@@ -341,13 +341,15 @@ def load_alone(reader: Reader[Piece], known: Numbering | None = None) -> Piece:
 
 def require_columns(readers: Sequence[Reader[Any]], options: Options) -> None:
     """Raise the error for a column that the user named and none of the files that may have it has."""
-    given = {(usual, name) for reader in readers for usual, name in given_names(reader.role, options).items()}
+    given = {
+        (usual, name) for reader in readers for usual, name in option_names(reader.role, options).items()
+    }
     for usual, name in sorted(given):
-        fitting = [reader for reader in readers if usual in given_names(reader.role, reader.options)]
+        fitting = [reader for reader in readers if usual in option_names(reader.role, reader.options)]
         if fitting and not any(name in reader.names for reader in fitting):
             option = f"{usual}_column" if usual in ("node", "label") else usual
             file, flag = fitting[0], option.replace("_", "-")
-            have = listed(file.names or file.first or ())
+            have = list_names(file.names or file.first or ())
             msg = f"{file.name} has no column {name!r} ({option}=..., --{flag}); it has {have}"
             raise InputError(msg)
 
@@ -360,18 +362,18 @@ def tell_ignored(readers: Sequence[Reader[Any]]) -> None:
     for (name, _), ignored in files.items():
         lists = [columns for columns in ignored if columns is not None]
         if len(lists) == len(ignored):
-            notice = ignored_notice(name, [c for c in lists[0] if all(c in other for other in lists)])
+            notice = describe_ignored(name, [c for c in lists[0] if all(c in other for other in lists)])
             if notice:
                 logger.info("%s", notice)
 
 
-def ignored_notice(name: str, columns: Sequence[str]) -> str:
+def describe_ignored(name: str, columns: Sequence[str]) -> str:
     """Return the notice about columns that are not used, empty without any."""
     noun = "column" if len(columns) == 1 else "columns"
-    return f"{show_path(name)}: ignored {noun}: {listed(columns)}" if columns else ""
+    return f"{show_path(name)}: ignored {noun}: {list_names(columns)}" if columns else ""
 
 
-def given_names(role: Role, options: Options) -> dict[str, str]:
+def option_names(role: Role, options: Options) -> dict[str, str]:
     """Return the names that were given for columns of a role, by what they stand for."""
     if role == "edges":
         named = {"src": options.src, "dst": options.dst, "weight": options.weight}
@@ -380,13 +382,13 @@ def given_names(role: Role, options: Options) -> dict[str, str]:
     return {usual: name for usual, name in named.items() if name}
 
 
-def renamed(table: Table, role: Role, options: Options) -> Table:
+def rename_columns(table: Table, role: Role, options: Options) -> Table:
     """Return a table whose columns have the usual names where the user gave theirs.
 
     Another column that has the usual name is called differently then, so that it is not taken.
     """
     names = table.names
-    given = {usual: name for usual, name in given_names(role, options).items() if name in (names or ())}
+    given = {usual: name for usual, name in option_names(role, options).items() if name in (names or ())}
     if names is None or not given:
         return table
     own = list(names)

@@ -11,9 +11,9 @@ from unseen.data.headers import HEADER_HINT
 from unseen.data.ids import Numbering, id_column
 from unseen.data.intake import Data, Intake
 from unseen.data.options import OptionNames, Options
-from unseen.data.pieces import load_alone
+from unseen.data.pieces import read_whole
 from unseen.data.roles import LabelReader
-from unseen.data.sources import attribute_source, is_path, is_pyg, several
+from unseen.data.sources import as_list, attribute_source, is_path, is_pyg
 from unseen.errors import logger
 from unseen.graph import Graph
 from unseen.labels import Labels, warn_of_missing_words
@@ -117,7 +117,7 @@ def read(
         features, labels = usual_parts(edges, features, labels, reading)
     if labels is None and reading.label_column:
         labels = attribute_source(edges, features, text)
-    intake = Intake(edges, nodes, features, several(labels), reading, text)
+    intake = Intake(edges, nodes, features, as_list(labels), reading, text)
     data = intake.data()
     if intake.texts is None:
         return data
@@ -191,8 +191,8 @@ def read_labels(
     options, report = Options(header, delimiter, label_column=label_column), Report()
     known = Numbering()
     known.number(id_column(graph.node_ids, "node_ids"))
-    readers = [LabelReader(one, options, report) for one in several(source)]
-    rows = [load_alone(reader, known) for reader in readers]
+    readers = [LabelReader(one, options, report) for one in as_list(source)]
+    rows = [read_whole(reader, known) for reader in readers]
     numbers = [known.find(piece.ids) for piece in rows]
     for piece, row_of in zip(rows, numbers, strict=True):
         refuse_unknown(piece, row_of, where, graph.node_ids)
@@ -209,7 +209,7 @@ def read_label_list(source: Any, options: Options | None = None) -> Labels:
     """Return labels without a graph: their own ids, in the order of first appearance, are the nodes."""
     report, numbering = Report(), Numbering()
     reader = LabelReader(source, options, report)
-    rows = load_alone(reader)
+    rows = read_whole(reader)
     numbers = numbering.number(rows.ids)
     names = rows.names.to_pylist()
     if reader.first is not None and len(names) > 1 and names[0] == reader.first[1] not in names[1:]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from unseen.data.intake import NumberedRows
 
 
-def graph_of_relations(
+def build_relation_graph(
     edges: Edges,
     content: NumberedRows,
     features: Mapping[Any, FeatureRows] | tuple[Features, tuple[str, ...] | None],
@@ -38,7 +38,7 @@ def graph_of_relations(
     points = np.full(len(edges.src), options.directed)
     if edges.points is not None:  # other rules for pairs of edges ask for an undirected graph
         points = edges.points & (options.directed or options.symmetrize == "max")
-    relations = relations_of(edges, names, points, types, codes, numbering, options.symmetrize, report)
+    relations = build_relations(edges, names, points, types, codes, numbering, options.symmetrize, report)
     stored: dict[str | None, tuple[Features, Any]] = {}
     for k, key in enumerate(types):
         own = np.flatnonzero(codes == k)
@@ -113,7 +113,7 @@ def _require_types(codes: Ints, edges: Edges, numbering: Numbering) -> None:
     raise InputError(msg)
 
 
-def relations_of(
+def build_relations(
     edges: Edges, names: tuple[list[str], Ints] | None, points: Any, types: Types, codes: Ints,
     numbering: Numbering, symmetrize: Symmetrize, report: Report,
 ) -> list[Relation]:  # fmt: skip

@@ -37,7 +37,7 @@ from unseen.data.tables import (
     Table,
     float_values,
     label_values,
-    listed,
+    list_names,
     name_values,
 )
 from unseen.errors import InputError, counted, logger, show_path
@@ -50,7 +50,7 @@ def lack_of_columns(table: Table, need: str) -> InputError:
     """Return the error for a table without the columns that its role needs; of bare text it names the first line."""
     where, have = table.source, counted(len(table.columns), "column")
     if table.names is not None:
-        have = f"the columns {listed(table.names)}"
+        have = f"the columns {list_names(table.names)}"
     elif table.text:
         where = table.place(0)
     return InputError(f"{where} has {have}; {need}")
@@ -192,7 +192,7 @@ class LabelReader(Reader[LabelRows]):
         ids = table.ids(positions["node"], "node")
         rows, names = label_values(table.columns[positions["label"]], table.source)
         hint = HEADER_HINT if table.text and table.names is None else ""
-        piece = self._without_missing(LabelRows(ids, rows, names, table.source, table.place, hint))
+        piece = self._drop_missing(LabelRows(ids, rows, names, table.source, table.place, hint))
         if table.find(ANSWERS) is None:
             return piece
         from unseen.data.labels_file import read_answers  # most files have labels only
@@ -205,7 +205,7 @@ class LabelReader(Reader[LabelRows]):
         if names is not None and names[:2] == ("Id", "Label") and width > 2:
             msg = (
                 f"{table.source} is a node table as Gephi writes it: its column 'Label' is a name, not a class. Say "
-                f"which of {listed(names[2:])} holds the classes with label_column=... (--label-column)"
+                f"which of {list_names(names[2:])} holds the classes with label_column=... (--label-column)"
             )
             raise InputError(msg)
         unnamed = names is None or not (table.text or find_name(names, LABEL) is not None)
@@ -235,7 +235,7 @@ class LabelReader(Reader[LabelRows]):
             labels = pa.LargeListArray.from_arrays(csr.indptr.astype(np.int64), csr.indices)
         return Table.of(matrix.source, {"node": np.arange(len(labels)), "label": labels})
 
-    def _without_missing(self, piece: LabelRows) -> LabelRows:
+    def _drop_missing(self, piece: LabelRows) -> LabelRows:
         """Leave out what means "no label": nothing at all, NaN, -1, and words such as ``NA``, which are counted."""
         nothing = pc.is_in(pc.utf8_lower(piece.names), pa.array(UNLABELLED, type=pa.large_string()))
         words = pc.is_in(piece.names, pa.array(MISSING_WORDS, type=pa.large_string()))
@@ -262,7 +262,7 @@ class TextReader(LabelReader):
         columns = [k for k in range(len(table.columns)) if k != node]
         columns = feature_positions(table, columns, ids, self.label_names)
         if table.names and len(table.columns) > 2:
-            names = listed([table.names[k] for k in columns])
+            names = list_names([table.names[k] for k in columns])
             logger.info("%s: the text of a node consists of the columns %s", show_path(table.source), names)
         texts = [table.columns[k].to_pylist() for k in columns]
         cells = [" ".join(str(cell) for cell in row if cell is not None) for row in zip(*texts, strict=True)]

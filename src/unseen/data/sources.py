@@ -246,7 +246,7 @@ def is_pattern(source: str | os.PathLike[str]) -> bool:
     return any(sign in str(source) for sign in "*?[") and not Path(source).exists()
 
 
-def existing(source: str | os.PathLike[str], what: str) -> Path:
+def find_file(source: str | os.PathLike[str], what: str) -> Path:
     """Return the path of a file or folder that is there; `what` is the parameter that named it."""
     path = as_path(source)
     if not os.path.exists(path):  # noqa: PTH110  # False, too, of a name no file system takes
@@ -259,7 +259,7 @@ def is_pyg(source: Any) -> bool:
     return any(base.__module__.startswith("torch_geometric.data") for base in type(source).__mro__)
 
 
-def several(labels: Any) -> list[Any]:
+def as_list(labels: Any) -> list[Any]:
     """Return sources of labels as a list, given none, one or several."""
     if labels is None:
         return []

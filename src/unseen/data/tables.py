@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.data.headers import HEADER_HINT
-from unseen.data.ids import id_column, is_list, is_string, joined
+from unseen.data.ids import id_column, is_list, is_string, join_chunks
 from unseen.data.names import find_name
 from unseen.data.opened import File
 from unseen.errors import InputError, UnseenError
@@ -133,7 +133,7 @@ class Table:
         return find_name(self.names or (), names)
 
     @staticmethod
-    def joined(tables: Sequence[Table]) -> Table:
+    def join(tables: Sequence[Table]) -> Table:
         """Return batches of one source as one table; columns meet by their names."""
         if len(tables) == 1:
             return tables[0]
@@ -143,7 +143,7 @@ class Table:
             for k in range(len(tables[0].columns))
         ]
         place = join_places([(table.n_rows, table.place) for table in tables])
-        return replace(tables[0], columns=tuple(map(_chained, parts)), place=place)
+        return replace(tables[0], columns=tuple(map(_join_columns, parts)), place=place)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def join_places(parts: Sequence[tuple[int, Place]]) -> Place:
     return place
 
 
-def _chained(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+def _join_columns(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return the parts of a column one after the other, in a type that holds them all."""
     kinds = {part.type for part in parts if len(part)} or {parts[0].type}
     if len(kinds) == 1:
@@ -222,7 +222,7 @@ def as_column(values: Sequence[Any]) -> pa.Array:
 
 
 @contextlib.contextmanager
-def foreign(file: File, kind: str) -> Iterator[None]:
+def explain_errors(file: File, kind: str) -> Iterator[None]:
     """Turn whatever the reader of another library raises on damaged files into a sentence."""
     try:
         yield
@@ -271,12 +271,12 @@ def float_values(table: Table, index: int, what: str) -> Floats:
     raise InputError(msg)
 
 
-def without_missing_words(column: pa.Array) -> pa.Array:
+def drop_missing_words(column: pa.Array) -> pa.Array:
     """Return a column of text with null in place of cells that are empty or say that a value is missing.
 
     Examples
     --------
-    >>> without_missing_words(pa.array(["1", " ", "NA", "nan"])).to_pylist()
+    >>> drop_missing_words(pa.array(["1", " ", "NA", "nan"])).to_pylist()
     ['1', None, None, None]
     """
     cells = column.cast(pa.large_string())
@@ -286,7 +286,7 @@ def without_missing_words(column: pa.Array) -> pa.Array:
 
 def name_values(table: Table, index: int, what: str) -> pa.Array:
     """Return a column of names as Arrow strings, none of them empty."""
-    column = joined(table.columns[index])
+    column = join_chunks(table.columns[index])
     if not (is_string(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
         msg = f"{table.source}: the {what} has the type {column.type}; it must be text or whole numbers"
         raise InputError(msg)
@@ -300,7 +300,7 @@ def name_values(table: Table, index: int, what: str) -> pa.Array:
 
 def label_values(column: pa.ChunkedArray, source: str) -> tuple[Ints, pa.Array]:
     """Return for each label in a column its row, and its name; text holds several with ``|`` between them."""
-    values = joined(column)
+    values = join_chunks(column)
     kind = values.type
     if is_string(kind):
         several = pc.split_pattern(values.cast(pa.large_string()), "|")
@@ -335,7 +335,7 @@ def require_single_rows(ids: pa.Array, table: Table, what: str) -> None:
     raise InputError(msg)
 
 
-def listed(names: Sequence[Any], most: int = 8) -> str:
+def list_names(names: Sequence[Any], most: int = 8) -> str:
     """Return names for a message, the first few of many."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown or "(none)"

@@ -38,10 +38,10 @@ from unseen.data.headers import (
     is_value,
     may_be_header,
 )
-from unseen.data.ids import joined
+from unseen.data.ids import join_chunks
 from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.pieces import given_names
+from unseen.data.pieces import option_names
 from unseen.data.sources import Batches, Role
 from unseen.data.tables import Table, TextLayout
 from unseen.errors import InputError, logger
@@ -60,7 +60,7 @@ BLOCK = 1 << 26
 def read_groups(file: File, role: Role, options: Options, n_bytes: int | None) -> Batches:
     """Yield nodes and lists of labels from a ``group.txt``: a node, then its classes, between blanks or tabs."""
     for table in read(file, role, replace(options, header=False), n_bytes, NEVER):
-        cells = pc.split_pattern_regex(joined(table.columns[0]), "[ \t]+")
+        cells = pc.split_pattern_regex(join_chunks(table.columns[0]), "[ \t]+")
         starts = np.asarray(cells.offsets)[:-1]
         is_label = np.ones(len(cells.values), dtype=bool)
         is_label[starts] = False
@@ -224,7 +224,7 @@ def _with_header(
     if options.header is False:
         return layout
     names = tuple(cell.strip() for cell in first)
-    if set(given_names(role, options).values()) & set(names):
+    if set(option_names(role, options).values()) & set(names):
         return replace(layout, names=names)
     reason = explain_header(role, first, below)
     if reason is not None:

@@ -27,7 +27,7 @@ from unseen.data.ids import is_list, is_string
 from unseen.data.names import PANDAS_INDEX, id_position
 from unseen.data.opened import File
 from unseen.data.options import Options
-from unseen.data.pieces import FeatureRows, load_alone
+from unseen.data.pieces import FeatureRows, read_whole
 from unseen.data.sources import Batches, Role, metadata_path
 from unseen.data.tables import MatrixBatch, Table, TextLayout
 from unseen.embedding import Embedding
@@ -66,7 +66,7 @@ def read_embedding(path: str | PathLike[str], *, header: bool | None = None) -> 
     (['007', '008'], [[0.5, 1.0], [0.0, 2.0]])
     """
     reader = VectorReader(path, Options(header))
-    rows = load_alone(reader)
+    rows = read_whole(reader)
     n, width = rows.values.shape
     if not n or not width:
         msg = f"{reader.name} holds no vectors"

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from unseen.data.ids import is_string, joined
-from unseen.data.tables import Table, without_missing_words
+from unseen.data.ids import is_string, join_chunks
+from unseen.data.tables import Table, drop_missing_words
 from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Array, Floats, match_ids
@@ -31,13 +31,13 @@ _TEXT_WORDS = 2.5
 
 def block_of(table: Table, index: int, name: str) -> tuple[Block, list[str] | None] | None:
     """Return the words of a column and its texts, or its categories; None for a column of numbers with a mistake."""
-    column, source = joined(table.columns[index]), show_path(table.source)
+    column, source = join_chunks(table.columns[index]), show_path(table.source)
     if pa.types.is_temporal(column.type):
         return _unused_dates(table, name, column[0])
     if not is_string(column.type):
         return None
     cells = [(cell or "").strip() for cell in column.to_pylist()]
-    known = [(cell or "").strip() for cell in without_missing_words(column).to_pylist()]
+    known = [(cell or "").strip() for cell in drop_missing_words(column).to_pylist()]
     filled = [cell for cell in known if cell]
     if filled and all(_DATE.fullmatch(cell) for cell in filled):
         return _unused_dates(table, name, filled[0])
@@ -134,7 +134,7 @@ def years_of(column: pa.Array) -> Floats | None:
     [2001.5, nan]
     """
     if is_string(column.type):
-        column = without_missing_words(column)
+        column = drop_missing_words(column)
     elif not pa.types.is_temporal(column.type):
         return None
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.sources import Source, existing
+from unseen.data.sources import Source, find_file
 from unseen.data.tables import Table, float_values
 from unseen.discovery.guarantees import check_fdr
 from unseen.errors import InputError, counted, logger, unknown_name
@@ -114,7 +114,7 @@ def accept(
 
 def read_nodes(path: Path) -> pa.Table:
     """Return the table of nodes that ``unseen discover -o`` wrote, with the columns that :func:`accept` needs."""
-    table = next(iter(Source(existing(path, "nodes"), "labels").batches()))
+    table = next(iter(Source(find_file(path, "nodes"), "labels").batches()))
     names = tuple(getattr(table, "names", None) or ())
     positions = {name: names.index(name) for name in NEEDED if name in names}
     if not isinstance(table, Table) or len(positions) < len(NEEDED):

@@ -20,7 +20,7 @@ from unseen.data.files import staged_folder
 from unseen.data.intake import Intake
 from unseen.data.options import OptionNames, Options
 from unseen.data.pieces import Edges
-from unseen.data.sources import several
+from unseen.data.sources import as_list
 from unseen.data.spill import Database, SpilledEdges, SpilledNumbering
 from unseen.engine.parts import (
     BYTES_PER_NODE,
@@ -106,7 +106,7 @@ def partition(
     reading = Options(**options)
     if reading.directed or isinstance(features, Mapping):
         raise not_plain("directions (--directed)" if reading.directed else "features by type")
-    intake = Intake(edges, nodes, features, several(labels), reading)
+    intake = Intake(edges, nodes, features, as_list(labels), reading)
     with staged_folder(target) as staging:
         work = staging / "work"
         work.mkdir()
@@ -143,8 +143,8 @@ def partition(
             written.append(PartMeta(start, stop, entries, halo, labelled, files))
         shutil.rmtree(work)
         n_edges = (int(rows.ends[-1]) + intake.report.self_loops) // 2
-        described = None if stored is None else stored.described
-        meta = Meta(n, n_edges, numbering.has_integers, written, described, list(classes))
+        description = None if stored is None else stored.description
+        meta = Meta(n, n_edges, numbering.has_integers, written, description, list(classes))
         write_meta(meta, staging)
     report = intake.report
     counts = {"node": n, "edge": n_edges, "repeat": report.repeats, "self-loop": report.self_loops}

@@ -343,7 +343,7 @@ class FeatureFile:
         return replace(piece, ids=None if piece.ids is None else piece.ids[:0], values=values[:0])
 
     @property
-    def described(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """What META.json says of the features."""
         kind = "dense" if self._sparse is None else "sparse"
         return {"kind": kind, "columns": self.columns, "dtype": str(self.dtype)}

@@ -79,7 +79,7 @@ def read_attributes(path: AnyPath) -> pa.Table:
     if not all(isinstance(each, Table) and each.names for each in batches):
         msg = f"{str(path)!r} is not a table with named columns; use a .parquet, .csv or .tsv"
         raise InputError(msg)
-    table = Table.joined([each for each in batches if isinstance(each, Table)])
+    table = Table.join([each for each in batches if isinstance(each, Table)])
     names = list(table.names or ())
     if len(set(names)) < len(names):
         msg = f"{str(path)!r} names two columns {next(n for n in names if names.count(n) > 1)!r}; rename one"

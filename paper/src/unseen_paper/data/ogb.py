@@ -49,7 +49,7 @@ def read_folder(folder: Path, options: Options) -> Data:
         raise InputError(msg)
     n = int(counts[0])
     File(files["edges"], "edges", options.max_memory).require_room(0, NODE_ROWS * n)
-    edges = Table.joined(_batches(files["edges"], "edges", options))
+    edges = Table.join(_batches(files["edges"], "edges", options))
     _require_numbers(edges, n, str(sizes))
     edges = replace(edges, nodes=pa.array(np.arange(n)).cast(pa.large_string()))
     others: dict[str, Any] = {
@@ -66,7 +66,7 @@ def _batches(path: Path, role: Role, options: Options) -> list[Any]:
 
 def _matrix(path: Path, role: Role, n: int, sizes: str, options: Options) -> MatrixBatch:
     """Return the numbers of a file that has a row for each node."""
-    table = Table.joined(_batches(path, role, options))
+    table = Table.join(_batches(path, role, options))
     if table.n_rows != n:
         rows, nodes = counted(table.n_rows, "row"), counted(n, "node")
         msg = f"{str(path)!r} has {rows} and {sizes!r} says {nodes}; they must agree"
