@@ -98,67 +98,66 @@ def test_a_declaration_without_a_meaning_is_refused() -> None:
         Parameter.from_hint("rate", Annotated[float, "One.", "Two."], 1.0)
 
 
-INTEGER, OPEN, SHARE = (
-    Allowed.of(int, Limits(1)),
-    Allowed.of(float, Limits(0, open_low=True)),
-    Allowed.of(float, Limits(0, 0.9)),
-)
-OPTIONAL, CHOICE = Allowed.of(int | None, Limits(0)), Allowed.of(Literal["auto"] | bool)
-MANY, NAMES = Allowed.of(Sequence[int], Limits(1)), Allowed.of(Literal["auto"] | tuple[str, ...])
-READOUT = Allowed.of(Literal["mean", "median"] | Callable[[Any], Any])
-SEED = Allowed.of(int | np.random.Generator | None, Limits(0))
-CALLED = Allowed.of(Iterable[Callable[[Any], Any]] | None)
+MANY, CHOICE = Sequence[int], Literal["auto"] | bool
+READOUT = Literal["mean", "median"] | Callable[[Any], Any]
+CASES = [
+    # the type, its limits; in words, in a docstring; what is allowed, what is not
+    (int, Limits(1), "an integer of at least 1", "int", [1, np.int64(2), 10**12],
+     [0, -1, 1.0, NAN, math.inf, True, np.True_, "1", None, [1], 1j]),
+    (float, Limits(0, open_low=True), "a number above 0", "float", [1, math.nextafter(0, 1), np.float32(0.5)],
+     [0, -1, math.inf, NAN, np.float64(NAN), "1", None]),
+    (float, Limits(0, 0.9), "a number of at least 0 and at most 0.9", "float", [0, 0.9],
+     [math.nextafter(0, -1), math.nextafter(0.9, 1), np.float32(-1), True]),
+    (int | None, Limits(0), "an integer of at least 0, or None", "int or None", [None, 0], [-1, 0.0, False, "none"]),
+    (CHOICE, Limits(), "one of 'auto', True, False", '{"auto", True, False}', ["auto", True, False],
+     ["x", "", 1, 0, None, NAN, b"auto", []]),
+    (bool, Limits(), "one of True, False", "bool", [True], [1, None]),
+    (Literal["a", "b"] | None, Limits(), "one of 'a', 'b', None", '{"a", "b", None}', ["a", None], ["c", 0]),
+    (MANY, Limits(1), "a tuple, each entry of which is an integer of at least 1", "tuple of int",
+     [(), [], (1,), [8, np.int64(2)]], [5, "88", (8, 0), ((8,),), (1.0,), None]),
+    (Literal["auto"] | tuple[str, ...], Limits(), "one of 'auto' or a tuple, each entry of which is a text",
+     '{"auto"} or tuple of str', ["auto", ("plain/near",), ()], ["plain/near", (1,), None, 3]),
+    (READOUT, Limits(), "one of 'mean', 'median' or a function", '{"mean", "median"} or function',
+     ["mean", len, np.mean], ["mode", None, 3, ()]),
+    (int | np.random.Generator | None, Limits(0), "an integer of at least 0, a Generator, or None",
+     "int or Generator or None", [None, 0, np.random.default_rng()], [-1, 1.5, "today", True, np.random]),
+    (Iterable[Callable[[Any], Any]] | None, Limits(), "an iterable, or None", "iterable or None",
+     [None, [len], (len,)], [3, len]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("allowed", "text", "numpydoc"),
-    [
-        (INTEGER, "an integer of at least 1", "int"),
-        (OPEN, "a number above 0", "float"),
-        (SHARE, "a number of at least 0 and at most 0.9", "float"),
-        (OPTIONAL, "an integer of at least 0, or None", "int or None"),
-        (CHOICE, "one of 'auto', True, False", '{"auto", True, False}'),
-        (Allowed.of(bool), "one of True, False", "bool"),
-        (Allowed.of(Literal["a", "b"] | None), "one of 'a', 'b', None", '{"a", "b", None}'),
-        (MANY, "a tuple, each entry of which is an integer of at least 1", "tuple of int"),
-        (NAMES, "one of 'auto' or a tuple, each entry of which is a text", '{"auto"} or tuple of str'),
-        (READOUT, "one of 'mean', 'median' or a function", '{"mean", "median"} or function'),
-        (SEED, "an integer of at least 0, a Generator, or None", "int or Generator or None"),
-        (CALLED, "an iterable, or None", "iterable or None"),
-    ],
-)
-def test_what_is_allowed_is_told_in_words(allowed: Allowed, text: str, numpydoc: str) -> None:
-    assert (str(allowed), allowed.numpydoc) == (text, numpydoc)
-
-
-@pytest.mark.parametrize(
-    ("allowed", "inside", "outside"),
-    [
-        (
-            INTEGER,
-            [1, np.int64(2), 10**12],
-            [0, -1, 1.0, 1.5, NAN, math.inf, True, np.True_, "1", None, [1], (), 1j],
-        ),
-        (
-            OPEN,
-            [1, math.nextafter(0, 1), np.float32(0.5)],
-            [0, -1, math.inf, -math.inf, NAN, np.float64(NAN), "1", None],
-        ),
-        (SHARE, [0, 0.9, 0.0], [math.nextafter(0, -1), math.nextafter(0.9, 1), 1, np.float32(-1), True]),
-        (OPTIONAL, [None, 0], [-1, 0.0, False, "none"]),
-        (CHOICE, ["auto", True, False], ["x", "", 1, 0, None, NAN, b"auto", []]),
-        (MANY, [(), [], (1,), [8, np.int64(2)]], [5, "88", (8, 0), ((8,),), (1.0,), None]),
-        (NAMES, ["auto", ("plain/near",), ()], ["plain/near", (1,), None, 3]),
-        (READOUT, ["mean", "median", len, np.mean], ["mode", None, 3, ()]),
-        (SEED, [None, 0, np.random.default_rng()], [-1, 1.5, "today", True, np.random]),
-        (CALLED, [None, [len], (len,)], [3, len]),
-    ],
-)
-def test_the_ends_are_accepted_and_what_is_beyond_is_not(
-    allowed: Allowed, inside: list[Any], outside: list[Any]
+@pytest.mark.parametrize(("hint", "limits", "text", "numpydoc", "inside", "outside"), CASES)
+def test_what_is_allowed_in_words_and_in_fact(
+    hint: Any, limits: Limits, text: str, numpydoc: str, inside: list[Any], outside: list[Any]
 ) -> None:
+    allowed = Allowed.of(hint, limits)
+    assert (str(allowed), allowed.numpydoc) == (text, numpydoc)
     assert [value for value in inside if not allowed.accepts(value)] == []
     assert [value for value in outside if allowed.accepts(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("hint", "texts", "bad"),
+    [
+        (int, {"12": 12}, ["0", "ten", "1.0", "", "nan"]),
+        (float, {"1e-3": 0.001}, ["inf", "nan", "x"]),
+        (int | None, {"None": None, "none": None, "3": 3}, ["x"]),
+        (CHOICE, {"auto": "auto", "true": True, "False": False}, ["Auto", "1", "yes"]),
+        (MANY, {"64, 32": (64, 32), "64": (64,), "": ()}, ["64,,32", "64;32", "0", "64,x"]),
+        (Literal["auto"] | tuple[str, ...], {"auto": "auto", "a/b,c/d": ("a/b", "c/d")}, []),
+        (READOUT, {"median": "median"}, ["len"]),
+        (Iterable[Callable[[Any], Any]] | None, {}, ["print"]),
+    ],
+)
+def test_the_command_line_reads_every_type(hint: Any, texts: dict[str, Any], bad: list[str]) -> None:
+    allowed = Allowed.of(hint, Limits(0, open_low=True) if hint is float else Limits(1))
+    for text, value in texts.items():
+        assert allowed.parse(text) == value
+        assert type(allowed.parse(text)) is type(value)
+    for text in bad:
+        with pytest.raises(InputError) as caught:
+            Parameter("it", None, None, allowed, "Something.").parse(text, "RECT")
+        assert str(caught.value) == f"`it` of RECT must be {allowed}, got {text!r}"
 
 
 def test_a_value_beyond_the_limits_is_refused_by_name_when_it_is_checked() -> None:
@@ -169,49 +168,6 @@ def test_a_value_beyond_the_limits_is_refused_by_name_when_it_is_checked() -> No
     ):
         Large(width=1)._check_params()
     Small(width=1)._check_params()
-
-
-@pytest.mark.parametrize(
-    ("allowed", "text", "value"),
-    [
-        (INTEGER, "12", 12),
-        (OPEN, "1e-3", 0.001),
-        (OPTIONAL, "None", None),
-        (OPTIONAL, "none", None),
-        (CHOICE, "auto", "auto"),
-        (CHOICE, "true", True),
-        (CHOICE, "False", False),
-        (MANY, "64, 32", (64, 32)),
-        (MANY, "64", (64,)),
-        (MANY, "", ()),
-        (NAMES, "auto", "auto"),
-        (NAMES, "plain/near,weighted/far", ("plain/near", "weighted/far")),
-        (READOUT, "median", "median"),
-        (SEED, "3", 3),
-    ],
-)
-def test_the_command_line_reads_every_type(allowed: Allowed, text: str, value: Any) -> None:
-    assert allowed.parse(text) == value
-    assert type(allowed.parse(text)) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("allowed", "text"),
-    [
-        *((INTEGER, text) for text in ("0", "ten", "1.0", "", "nan")),
-        *((OPEN, text) for text in ("0", "inf", "nan", "x")),
-        *((CHOICE, text) for text in ("Auto", "1", "yes")),
-        *((MANY, text) for text in ("64,,32", "64;32", "0", "64,x")),
-        (READOUT, "len"),
-        (CALLED, "print"),
-    ],
-)
-def test_what_the_command_line_cannot_read_is_refused_with_what_is_allowed(
-    allowed: Allowed, text: str
-) -> None:
-    with pytest.raises(InputError) as caught:
-        Parameter("it", None, None, allowed, "Something.").parse(text, "RECT")
-    assert str(caught.value) == f"`it` of RECT must be {allowed}, got {text!r}"
 
 
 @pytest.mark.slow
