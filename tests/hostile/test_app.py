@@ -16,7 +16,7 @@ import pytest
 
 import unseen
 from labelling import served
-from unseen.explorer.label.update import Job, Updater
+from unseen.explorer.label.update import UpdateJob, Updater
 from waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
@@ -91,7 +91,7 @@ def updater() -> Updater:
         "n_classes": None,
         "names": None,
     }
-    return Updater(Job(data.graph, None, data.graph.node_ids, options))
+    return Updater(UpdateJob(data.graph, None, data.graph.node_ids, options))
 
 
 def some_labels(updater: Updater) -> unseen.Labels:

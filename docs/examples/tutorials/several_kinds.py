@@ -76,7 +76,7 @@ pd.crosstab(table["group"].fillna("labelled class"), pd.Series(field)[table.inde
 # %%
 # Vectors of all nodes
 # --------------------
-# Every node gets a vector, whatever its type; methods that know no relations work on one plain graph and say so.
+# Every node gets a vector, whatever its type; methods that do not use relations work on the undirected, single-type graph; a notice says so.
 
 vectors = unseen.RECTPlus(random_state=0).fit_transform(data.graph, data.labels)
 only = unseen.Embedding(vectors[authors], authors)

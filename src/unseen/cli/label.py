@@ -23,7 +23,7 @@ from unseen.params import Limits
 if TYPE_CHECKING:
     from unseen.explorer.content import Content
     from unseen.explorer.label.store import Store
-    from unseen.explorer.label.update import Job
+    from unseen.explorer.label.update import UpdateJob
 
 
 @options.command
@@ -86,13 +86,13 @@ def _choose_file(source: str, save: Path | None, search: Search) -> Path:
 
 def _prepare(
     source: str, path: Path, search: Search, new: NewClasses, sizes: tuple[int, int], shown: PageOptions
-) -> tuple[Store, Content, Job]:
+) -> tuple[Store, Content, UpdateJob]:
     """Return the labels so far, the page that shows them, and what an update needs."""
     from unseen.discovery.audit import doubts_of
     from unseen.embedding import Embedding
     from unseen.explorer import build_page, explore
     from unseen.explorer.label.store import Store
-    from unseen.explorer.label.update import Job
+    from unseen.explorer.label.update import UpdateJob
 
     method = search.choose_method(search.seed)
     data = search.load(source)
@@ -118,7 +118,7 @@ def _prepare(
         )
     # the default method uses no labels, and chooses its smoothing by them
     vectors = None if method is None else subject.embedding
-    return store, page, Job(data.graph, vectors, as_ids(page["ids"]), options)
+    return store, page, UpdateJob(data.graph, vectors, as_ids(page["ids"]), options)
 
 
 def _open_page(url: str, folder: Path | None) -> None:

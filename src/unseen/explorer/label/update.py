@@ -21,7 +21,7 @@ from unseen.labels import Labels
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class UpdateJob:
     """What stays the same from update to update: the graph, the nodes on the map, what :func:`explore` is told.
 
     `vectors` are those of a method that the user chose. They do not change with the labels; the default method, None,
@@ -45,7 +45,7 @@ class Updater:
         What the last one found.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: UpdateJob) -> None:
         self.job, self.number = job, 0
         self.content: Content | None = None
         self._state: Content = {"running": False, "done": 0, "total": 0, "error": None, "seconds": None}
@@ -98,7 +98,7 @@ class Updater:
         self._state = {**self._state, "running": False, "error": error, "seconds": seconds}
 
 
-def serve(pipe: Connection, job: Job) -> None:
+def serve(pipe: Connection, job: UpdateJob) -> None:
     """Find out what labels miss, for one set of labels after another, until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     while True:
@@ -114,7 +114,7 @@ def serve(pipe: Connection, job: Job) -> None:
             pipe.send(("error", str(error), None))
 
 
-def update(job: Job, labels: Labels, on_step: Any = None) -> Content:
+def update(job: UpdateJob, labels: Labels, on_step: Any = None) -> Content:
     """Return what changes on the page with these labels: probabilities, groups, suggestions, doubts."""
     from unseen.discovery.audit import doubts_of
 

@@ -66,7 +66,7 @@ Loss: TypeAlias = "Callable[[torch.Tensor], torch.Tensor]"
 REFERENCE = "Wang et al., Network Embedding with Completely-imbalanced Labels, IEEE TKDE 2020"
 
 
-class _Learnt:
+class _RectLearnt:
     """What the methods of the family learn."""
 
     source_: str
@@ -75,7 +75,7 @@ class _Learnt:
     stopped_by_: str
 
 
-class RectMethod(_Learnt, NeuralMethod):
+class RectMethod(_RectLearnt, NeuralMethod):
     """Base of the family: its parameters, sources of features, starting weights, new nodes, files."""
 
     reference = REFERENCE
