@@ -131,7 +131,7 @@ def test_the_only_unknown_id_in_line_one_is_a_header(
 
 def test_labels_that_name_many_new_nodes_are_taken_as_they_are(tmp_path: Path) -> None:
     edges = write(tmp_path / "p.txt", EDGES)
-    labels = write(tmp_path / "p.csv", "p,x\na,x\nq,y\n")
+    labels = write(tmp_path / "p.csv", "p,u\na,x\nq,y\n")
     assert ids(unseen.read_graph(edges, labels=labels)) == ["a", "b", "c", "p", "q"]
 
 
