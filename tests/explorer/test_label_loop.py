@@ -168,3 +168,62 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
     finally:
         app.end()
     assert in_file(tmp_path / "labels.csv") == {"n1": ["red"], "n9": ["green"]}
+
+
+@pytest.mark.slow
+@pytest.mark.processes
+def test_a_graph_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    data = unseen.planted_partition(60, 3, degree_within=6, words_of_class=4, random_state=0)
+    classes = [("garden", "tools", "toys")[code] for code in data.labels.codes]
+    known = [name if k % 4 == 0 and name != "toys" else None for k, name in enumerate(classes)]
+    labels = unseen.Labels.from_values(known, data.graph.node_ids)
+    write_graph(data.graph, tmp_path, labels=labels, tables=True)
+    app = Running([*COMMAND, *FILES, "--budget", "15"], tmp_path)
+
+    def go_to(*ids: str) -> None:
+        """Press Tab until one of these elements has the focus."""
+        for _ in range(200):
+            if browser.js("return document.activeElement.id") in ids:
+                return
+            browser.press(Keys.TAB)
+        raise AssertionError(ids)
+
+    def shown() -> tuple[list[str], int]:
+        return browser.js(
+            "return [[...document.querySelectorAll('.question .answer .id')].map((e) => e.textContent), "
+            "Number(document.getElementById('facts').textContent.split(' ')[0])]"
+        )
+
+    try:
+        open_app(browser, app)
+        go_to("tab-classes")
+        browser.press(Keys.ARROW_RIGHT)  # the questions
+        for number in range(1, 20):
+            while browser.js("return document.querySelector('.question') !== null"):
+                node = browser.text(".question h3 .id")
+                (names, before), name = shown(), classes[int(node)]
+                browser.press(*([str(names.index(name) + 1)] if name in names else ["n", name, Keys.ENTER]))
+                browser.until(
+                    "return Number(document.getElementById('facts').textContent.split(' ')[0]) > arguments[0]",
+                    before,
+                )
+                if browser.js("return document.activeElement.tagName") == "INPUT":
+                    browser.press(Keys.ESCAPE)
+            assert browser.js("return [...document.querySelectorAll('.primary')].map((e) => e.id)") == [
+                "update-next"
+            ]
+            if shown()[1] == 60:
+                break
+            go_to("update-next")
+            browser.press(Keys.ENTER)
+            browser.until(
+                "return explorer.updates() === arguments[0] || document.querySelector('.question')", number
+            )
+        assert shown()[1] == 60
+    finally:
+        app.end()
+    assert {int(node): name for node, (name,) in in_file(tmp_path / "labels.csv").items()} == dict(
+        enumerate(classes)
+    )

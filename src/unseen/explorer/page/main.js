@@ -101,5 +101,6 @@ window.explorer = {
   inside: (path) => inside(path).length,
   names: () => namePlaces(overlay.getContext("2d")),
   selected: () => [...selection].map((i) => page.ids[i]),
+  updates: () => saved.findings,
 };
 document.documentElement.dataset.ready = "yes";
