@@ -24,13 +24,27 @@ FLAGS = [
     "--disable-background-networking",
     "--hide-scrollbars",
 ]
+READY = "document.querySelectorAll('.hint button').forEach((e) => e.click()); "
+TAB = "document.getElementById('tab-{}').click(); "
 SELECT = "document.querySelector(\"[data-key='select-new-2']\").click()"
-ASK = "document.getElementById('tab-questions').click(); document.querySelector('.question .link').click(); "
+NAME = """
+    const name = document.querySelector("[data-key='name-new-1']");
+    name.value = "sound";
+    name.dispatchEvent(new Event("input"));
+    name.scrollIntoView({ block: "center" });
+"""
+ANSWER = (
+    "const answer = () => { const next = document.querySelector(\"[data-key='questions-1']\"); "
+    "if (next) { next.click(); setTimeout(answer, 150); } }; answer();"
+)
 PICTURES = {
-    "explorer": ("page", 1440, 900, "light", ""),
-    "label-light": ("app", 1440, 900, "light", SELECT),
-    "label-dark": ("app", 1440, 900, "dark", ASK + "document.getElementById('tab-questions').click()"),
-    "label-phone": ("app", 390, 844, "light", "document.getElementById('tab-questions').click()"),
+    "explorer": ("page", 1440, 900, "light", READY),
+    "label-light": ("app", 1440, 900, "light", READY),
+    "label-name": ("app", 1440, 900, "light", READY + NAME),
+    "label-dark": ("app", 1440, 900, "dark", READY + TAB.format("questions")),
+    "label-select": ("app", 1440, 900, "light", READY + SELECT),
+    "label-phone": ("app", 390, 844, "light", READY + TAB.format("questions")),
+    "label-update": ("app", 1440, 900, "light", READY + TAB.format("questions") + ANSWER),
 }
 """What is shown, width, height, theme, and what is done before the picture is taken."""
 
@@ -72,7 +86,7 @@ def take(addresses: dict[str, str], folder: Path, profile: Path) -> None:
             driver.get(addresses[what])
             time.sleep(2)
             driver.execute_script(script)
-            time.sleep(1)
+            time.sleep(8 if ANSWER in script else 1)
             driver.save_screenshot(str(folder / f"{name}.png"))
     finally:
         driver.quit()

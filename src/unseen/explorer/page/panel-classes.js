@@ -48,7 +48,7 @@ function groupTools(group) {
   };
   const accept = button(text(), acceptGroup, {
     "data-key": `accept-${group.key}`,
-    "data-primary": openRows(group).length > 0,
+    "data-primary": probable(group).length > 0,
   });
   const name = make("input", {
     type: "text",
