@@ -361,15 +361,15 @@ def test_the_self_test_trains_again_without_the_class_it_hides(case):
         case.data.graph, case.labels, method=Spy(n_components=20, random_state=0), random_state=0
     )
     assert len(found.self_test.classes) == 4
-    first, *turns = Spy.shown
+    first, *folds = Spy.shown
     assert first[0] == case.labels.classes
-    assert [set(case.labels.classes) - set(classes) for classes, _ in turns] == [
+    assert [set(case.labels.classes) - set(classes) for classes, _ in folds] == [
         {"c0"},
         {"c2"},
         {"c3"},
         {"c5"},
     ]
-    assert all(n < first[1] for _, n in turns)
+    assert all(n < first[1] for _, n in folds)
 
 
 @pytest.mark.slow

@@ -16,12 +16,16 @@ import pytest
 import scipy.sparse as sp
 
 import unseen
-from unseen.discovery import evidence
+from unseen.discovery import signals
 from unseen.discovery.calibration import Curve, calibration_error, fit_curve, matched_share, probabilities
 from unseen.discovery.captions import caption
 from unseen.discovery.count import MAX_CLASSES, count_classes
-from unseen.discovery.coverage import LabelPlaces, find_places
-from unseen.discovery.evidence import (
+from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
+from unseen.discovery.guarantees import NO_GUARANTEE
+from unseen.discovery.result import ClassCount
+from unseen.discovery.sampling import SamplingBias, find_sampling_bias
+from unseen.discovery.save import save_suggestions
+from unseen.discovery.signals import (
     CLASS_RIDGE,
     Evidence,
     _predicted_labels,
@@ -29,14 +33,10 @@ from unseen.discovery.evidence import (
     gather,
     label_weights,
 )
-from unseen.discovery.groups import class_metric, merge_clusters, sort_into_groups
-from unseen.discovery.guarantees import NO_GUARANTEE
-from unseen.discovery.result import ClassCount
-from unseen.discovery.save import save_suggestions
-from unseen.discovery.selftest import Turn, judge
 from unseen.discovery.space import make_space
 from unseen.discovery.summary import count_sentence, headline
 from unseen.discovery.truth import agreement_of
+from unseen.discovery.validation import Fold, judge
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_labels_of_one_place_do_not_hide_that_a_class_has_too_few(monkeypatch):
     weights = label_weights(own, indicator)
     assert (weights[answers] > 1).all()
     assert (np.delete(weights, answers) == 1).all()
-    monkeypatch.setattr(evidence, "SCARCE", {0.5: 2.0})
+    monkeypatch.setattr(signals, "SCARCE", {0.5: 2.0})
     assert label_weights(own, indicator) is None
 
 
@@ -346,12 +346,12 @@ def test_the_headline_is_grammatical(probabilities, sentence):
 
 @pytest.mark.parametrize("aurocs", [(0.6,), (0.7, 0.6), (0.79, 0.69, 0.85)])
 def test_numbers_and_groups_are_withheld_where_the_self_test_failed(case, aurocs):
-    turns = [
-        Turn(k, np.r_[np.zeros(100), np.ones(100)], np.arange(200) % 100 >= 100 * one)
+    folds = [
+        Fold(k, np.r_[np.zeros(100), np.ones(100)], np.arange(200) % 100 >= 100 * one)
         for k, one in enumerate(aurocs)
     ]
-    turns = [Turn(t.column, t.scores, np.r_[t.new[:100], ~t.new[100:]]) for t in turns]
-    test = judge(turns, ("a", "b", "c"), np.full(3, 100))
+    folds = [Fold(t.column, t.scores, np.r_[t.new[:100], ~t.new[100:]]) for t in folds]
+    test = judge(folds, ("a", "b", "c"), np.full(3, 100))
     assert [c.auroc for c in test.classes] == pytest.approx(aurocs)
     assert "recovered poorly" in test.verdict
     classes = tuple(dataclasses.replace(each, fdr=None) for each in case.found.classes)
@@ -396,32 +396,37 @@ def test_gathered_compares_labelled_neighbours_with_labelled_ends_and_ignores_lo
     graph = unseen.Graph.from_edges(*zip(*edges, strict=True))
     labelled = graph.node_ids < 10
     flat = np.zeros(graph.n_nodes)
-    places = find_places(Evidence(np.zeros((graph.n_nodes, 4)), flat[:, None]), labelled, graph.adjacency)
-    assert places.density == pytest.approx(20 / 120)
-    assert places.gathered == pytest.approx((18 / 20 - 1 / 6) / (5 / 6))
+    bias = find_sampling_bias(
+        Evidence(np.zeros((graph.n_nodes, 4)), flat[:, None]), labelled, graph.adjacency
+    )
+    assert bias.density == pytest.approx(20 / 120)
+    assert bias.gathered == pytest.approx((18 / 20 - 1 / 6) / (5 / 6))
 
 
 @pytest.mark.parametrize(
-    ("places", "corner"),
+    ("bias", "strength"),
     [
-        (LabelPlaces(0.9, None, 0.0), 1.0),  # no edges at labelled nodes: the evidence alone
-        (LabelPlaces(0.4, 0.4, 0.05), 1.0),  # few labels: the edges alone
-        (LabelPlaces(0.4, 0.15, 0.12), 0.0),  # half of the classes missing: twice as many labelled neighbours
-        (LabelPlaces(0.4, 0.6, 0.3), 0.0),  # many labels: both must speak for a corner
-        (LabelPlaces(0.8, 0.1, 0.3), 0.0),
-        (LabelPlaces(0.8, 0.6, 0.3), 1.0),
+        (SamplingBias(0.9, None, 0.0), 1.0),  # no edges at labelled nodes: the evidence alone
+        (SamplingBias(0.4, 0.4, 0.05), 1.0),  # few labels: the edges alone
         (
-            LabelPlaces(0.4, 0.12, 0.07),
+            SamplingBias(0.4, 0.15, 0.12),
+            0.0,
+        ),  # half of the classes missing: twice as many labelled neighbours
+        (SamplingBias(0.4, 0.6, 0.3), 0.0),  # many labels: both must show it
+        (SamplingBias(0.8, 0.1, 0.3), 0.0),
+        (SamplingBias(0.8, 0.6, 0.3), 1.0),
+        (
+            SamplingBias(0.4, 0.12, 0.07),
             0.0,
         ),  # 60 % of the nodes missing: 2.5 times as many labelled neighbours
         (
-            LabelPlaces(0.66, 0.33, 0.31, 0.48),
+            SamplingBias(0.66, 0.33, 0.31, 0.48),
             0.0,
         ),  # no more labels around labels than anywhere in the classes
     ],
 )
-def test_what_speaks_for_a_corner(places, corner):
-    assert places.corner == corner
+def test_what_shows_sampling_bias(bias, strength):
+    assert bias.strength == strength
 
 
 def test_the_summary_says_so_where_another_number_of_groups_was_asked_for(case):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unseen.discovery.coverage import LabelPlaces, make_coverage
 from unseen.discovery.guarantees import SAME_RATE, Guarantee, NewNodes, describe_list
 from unseen.discovery.result import ClassCount
-from unseen.discovery.selftest import Turn, judge
+from unseen.discovery.sampling import SamplingBias, make_coverage
 from unseen.discovery.summary import count_sentence, hard_sentence
+from unseen.discovery.validation import Fold, judge
 from unseen.graph import Graph
 from unseen.labels import Labels
 from unseen.methods.homophily import Homophily
@@ -20,13 +20,13 @@ from unseen.methods.homophily import Homophily
 HOLDS, FAILS = Guarantee(True, assumption=SAME_RATE), Guarantee(False, "There is one labelled class.")
 
 
-def recover(*aurocs: float) -> list[Turn]:
-    """Return turns in which classes are recovered with these AUROCs, of 100 nodes each and 100 others."""
-    turns = []
+def recover(*aurocs: float) -> list[Fold]:
+    """Return folds in which classes are recovered with these AUROCs, of 100 nodes each and 100 others."""
+    folds = []
     for column, auroc in enumerate(aurocs):
         better = np.arange(100) < 100 * auroc  # above all others, or below all of them
-        turns.append(Turn(column, np.r_[np.where(better, 1.0, -1.0), np.zeros(100)], np.arange(200) < 100))
-    return turns
+        folds.append(Fold(column, np.r_[np.where(better, 1.0, -1.0), np.zeros(100)], np.arange(200) < 100))
+    return folds
 
 
 def verdict(aurocs: tuple[float, ...], n_classes: int = 4, **options: Any) -> str:
@@ -135,9 +135,9 @@ def test_no_estimate_is_said_where_the_test_failed(case):
 
 GRAPH = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
 LABELS = Labels.from_values(["a", "a", "b", None, None], GRAPH.node_ids)
-SPREAD = LabelPlaces(0.5, 0.0, 0.2)
-GATHERED = LabelPlaces(0.9, 0.9, 0.01)
-MIXED, LINKED = Homophily(0.2, 0.5, 90), Homophily(0.9, 0.5, 90)
+SPREAD = SamplingBias(0.5, 0.0, 0.2)
+GATHERED = SamplingBias(0.9, 0.9, 0.01)
+MIXED, NEIGHBOUR_WEIGHTS = Homophily(0.2, 0.5, 90), Homophily(0.9, 0.5, 90)
 GOOD = judge(recover(0.95, 0.95), ("a", "b"), np.full(2, 100))
 POOR = judge(recover(0.6, 0.6), ("a", "b"), np.full(2, 100))
 UNKNOWN_CLASS = Labels(
@@ -147,33 +147,33 @@ UNKNOWN_CLASS = Labels(
 )
 SEVERAL = Labels.from_values([["a", "b"], "a", "b", None, None], GRAPH.node_ids)
 WARNINGS = [
-    (LABELS, LINKED, GATHERED, GOOD, "The labels are concentrated in one region"),
+    (LABELS, NEIGHBOUR_WEIGHTS, GATHERED, GOOD, "The labels are concentrated in one region"),
     (LABELS, Homophily(None, None, 0), SPREAD, GOOD, "Too few edges (0) join two labelled nodes"),
     (LABELS, MIXED, SPREAD, GOOD, "the graph is heterophilous, so neighbours are not used"),
-    (LABELS, LINKED, SPREAD, POOR, "recovered poorly"),
+    (LABELS, NEIGHBOUR_WEIGHTS, SPREAD, POOR, "recovered poorly"),
     (
         UNKNOWN_CLASS,
-        LINKED,
+        NEIGHBOUR_WEIGHTS,
         SPREAD,
         GOOD,
         "No node is labelled ghost, so nothing is learned about it; describe",
     ),
     (
         LABELS,
-        LINKED,
+        NEIGHBOUR_WEIGHTS,
         SPREAD,
         GOOD,
         "Not used in the leave-one-class-out test, because they have one label: b.",
     ),
-    (LABELS, LINKED, SPREAD, GOOD, "Few nodes are labelled a (2); more labels there would help."),
-    (SEVERAL, LINKED, SPREAD, GOOD, "Nodes have several labels"),
+    (LABELS, NEIGHBOUR_WEIGHTS, SPREAD, GOOD, "Few nodes are labelled a (2); more labels there would help."),
+    (SEVERAL, NEIGHBOUR_WEIGHTS, SPREAD, GOOD, "Nodes have several labels"),
 ]
 
 
-@pytest.mark.parametrize(("labels", "homophily", "places", "test", "sentence"), WARNINGS)
-def test_warnings_come_where_they_are_true(labels, homophily, places, test, sentence):
-    given = make_coverage(GRAPH, labels, homophily, places, (1.0, 1.0), test).warnings
+@pytest.mark.parametrize(("labels", "homophily", "bias", "test", "sentence"), WARNINGS)
+def test_warnings_come_where_they_are_true(labels, homophily, bias, test, sentence):
+    given = make_coverage(GRAPH, labels, homophily, bias, (1.0, 1.0), test).warnings
     assert any(sentence in warning for warning in given)
     plenty = Labels.from_values(["a"] * 5 + ["b"] * 5 + [None])
     graph = Graph.from_edges(range(10), range(1, 11))
-    assert make_coverage(graph, plenty, LINKED, SPREAD, (1.0, 1.0), GOOD).warnings == ()
+    assert make_coverage(graph, plenty, NEIGHBOUR_WEIGHTS, SPREAD, (1.0, 1.0), GOOD).warnings == ()

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.optimize
 from scipy.special import expit, logit
 
-from unseen.discovery.evidence import Mask
+from unseen.discovery.signals import Mask
 from unseen.discovery.space import Floats
 
 USUAL = (1.5, -1.0)

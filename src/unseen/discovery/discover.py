@@ -13,8 +13,6 @@ import pyarrow as pa
 from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.calibration import USUAL_SHARE, move_share, probabilities
 from unseen.discovery.count import MIN_NODES, count_classes
-from unseen.discovery.coverage import LabelPlaces, find_places, make_coverage
-from unseen.discovery.evidence import Evidence, Mask, Scoring, gather, label_weights, make_scorings
 from unseen.discovery.groups import Rows, class_metric, describe, sort_into_groups
 from unseen.discovery.guarantees import (
     FDR,
@@ -28,18 +26,20 @@ from unseen.discovery.guarantees import (
 from unseen.discovery.names import add_support, match_names, name_classes, weigh_features
 from unseen.discovery.questions import begun_classes, fine_questions, with_answers
 from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
-from unseen.discovery.selftest import (
-    Turn,
-    judge,
-    learn_curve,
-    mean_auroc,
-    share_if_hard,
-    take_turns,
-    usual_share,
-)
+from unseen.discovery.sampling import SamplingBias, find_sampling_bias, make_coverage
+from unseen.discovery.signals import Evidence, Mask, Scoring, gather, label_weights, make_scorings
 from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
 from unseen.discovery.summary import top_nodes
 from unseen.discovery.target import searched
+from unseen.discovery.validation import (
+    Fold,
+    judge,
+    learn_curve,
+    leave_out_classes,
+    mean_auroc,
+    share_if_hard,
+    usual_share,
+)
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
 from unseen.errors import InputError, counted, logger, unknown_name
@@ -62,8 +62,8 @@ WIDE = 200_000
 NARROW = 50
 """With fewer features, the links are used as features as well (homophily), or numbers are encoded by their quantiles
 (heterophily)."""
-CORNER_SHARE = 0.3
-"""Share of new nodes assumed at most where labels come from a corner, since there it cannot be learned."""
+BIASED_SHARE = 0.3
+"""Share of new nodes assumed at most where labels are concentrated in one region, since there it cannot be learned."""
 
 
 @libraries_on_one_thread()
@@ -123,7 +123,7 @@ def discover(
     Notes
     -----
     Where labels were drawn at random from the labelled classes, nodes without labels around them are the strongest
-    sign of a missing class. Labels from one corner of their classes do not allow that conclusion; `coverage` says so
+    sign of a missing class. Labels from one region of their classes do not allow that conclusion; `coverage` says so
     and the sign is not used then.
 
     Examples
@@ -206,19 +206,19 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     everything, answered = labels, begun_classes(labels)
     if answered:
         labels = everything.keep(everything.labelled, without=answered)
-    ranking, p = _probable(graph, labels, method, surroundings, rng, on_step)
+    ranking, p = _find_probabilities(graph, labels, method, surroundings, rng, on_step)
     homophily = measure_homophily(graph, labels)
     inhabited = labels.counts > 0
     names = tuple(name for name, here in zip(labels.classes, inhabited, strict=True) if here)
     indicator = labels.indicator[:, np.flatnonzero(inhabited)].toarray()
     has_answer = (np.diff(everything.indicator.indptr) > 0) & ~indicator.any(axis=1)
     unlabelled = ~indicator.any(axis=1) & ~has_answer
-    space, evidence, places, scoring, turns = ranking[2:7]
+    space, evidence, bias, scoring, folds = ranking[2:7]
     check = partial(
         find_guarantee,
         len(labels.labelled),
         len(names),
-        is_concentrated=places.corner > 0,
+        is_concentrated=bias.strength > 0,
         is_homophilous=scoring.neighbours is not None,
         has_several=labels.is_multilabel,
         has_types=task.has_types,
@@ -234,7 +234,7 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
         p[unlabelled] = move_share(p[unlabelled], share)
         error_rates = error_rates if guarantee.holds else None
     scores = scoring.score(scoring.mixed(evidence.views))[unlabelled]
-    expected_if_hard = max(float(p.sum()), share_if_hard(scores, turns) * len(scores))
+    expected_if_hard = max(float(p.sum()), share_if_hard(scores, folds) * len(scores))
     p[has_answer] = 1.0
     named = match_names(graph, space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
@@ -243,9 +243,9 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     fits = new[named.best[new] >= 0]
     name[fits] = np.array(list(words), dtype=object)[named.best[fits]] if len(fits) else None
     likely = evidence.scores.argmax(axis=1)
-    settled = np.where(unlabelled & (p > CERTAIN), -1, likely)
-    metric = class_metric(space, settled)
-    count = count_classes(space, metric, _countable(new, unlabelled, p), settled, rng)
+    class_of_node = np.where(unlabelled & (p > CERTAIN), -1, likely)
+    metric = class_metric(space, class_of_node)
+    count = count_classes(space, metric, _countable(new, unlabelled, p), class_of_node, rng)
     if len(new) < MIN_NODES or (error_rates is not None and not error_rates.bounds.at_least):
         count = replace(count, low=0)  # it is not certain that any class is missing
     count = with_answers(count, len(answered), int(has_answer.sum()))
@@ -262,7 +262,7 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
     k = count.best if task.n_classes is None else task.n_classes
     groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
     means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
-    test = judge(turns, names, labels.counts[inhabited], means, is_concentrated=places.corner > 0)
+    test = judge(folds, names, labels.counts[inhabited], means, is_concentrated=bias.strength > 0)
     classes = name_classes(describe(graph, space, groups, p, indicator, names), groups, name)
     if selected.any():
         classes = tuple(replace(each, fdr=task.fdr) for each in classes)
@@ -282,7 +282,7 @@ def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
         count=count,
         self_test=test,
         coverage=make_coverage(
-            graph, everything, homophily, places, (float(p.sum()), expected_if_hard), test, ranking.notes
+            graph, everything, homophily, bias, (float(p.sum()), expected_if_hard), test, ranking.notes
         ),
         embedding=ranking.embedding,
         evidence=_evidence(graph, unlabelled, evidence, scoring, error_rates),
@@ -302,7 +302,7 @@ def _countable(new: Rows, unlabelled: Mask, p: Floats) -> Rows:
     return np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
 
 
-def _probable(
+def _find_probabilities(
     graph: Graph,
     labels: Labels,
     method: Any,
@@ -315,16 +315,16 @@ def _probable(
     # too few labelled pairs to know whether neighbours are alike: the self-test decides
     ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
     rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
-    ranking = max(rankings, key=lambda each: mean_auroc(each.turns))
+    ranking = max(rankings, key=lambda each: mean_auroc(each.folds))
     unlabelled = np.diff(labels.indicator.indptr) == 0
     scores = ranking.scoring.score(ranking.scoring.mixed(ranking.evidence.views))[unlabelled]
     p = np.zeros(graph.n_nodes)
-    at_most = 1 - ranking.places.corner * (1 - CORNER_SHARE)
-    if ranking.turns and mean_auroc(ranking.turns) < CHANCE:
+    at_most = 1 - ranking.bias.strength * (1 - BIASED_SHARE)
+    if ranking.folds and mean_auroc(ranking.folds) < CHANCE:
         at_most = min(at_most, USUAL_SHARE)  # the scores say nothing about how many nodes are new
     p[unlabelled] = probabilities(
-        learn_curve(ranking.turns).odds(scores),
-        prior=usual_share(scores, ranking.turns),
+        learn_curve(ranking.folds).odds(scores),
+        prior=usual_share(scores, ranking.folds),
         at_most=at_most,
     )[0]
     return ranking, p
@@ -337,9 +337,9 @@ class _Ranking(NamedTuple):
     notes: list[str]
     space: Space
     evidence: Evidence
-    places: LabelPlaces
+    bias: SamplingBias
     scoring: Scoring
-    turns: list[Turn]
+    folds: list[Fold]
     weights: Floats | None
     is_learned: bool
 
@@ -362,22 +362,22 @@ def _rank(
     labelled = indicator.any(axis=1)
     weights = label_weights(space, indicator)
     evidence = gather(space, indicator, surroundings, weights)
-    places = find_places(evidence, labelled, graph.adjacency)
-    scorings = make_scorings(evidence, labelled, graph.adjacency, places.corner, homophilous=homophilous)
+    bias = find_sampling_bias(evidence, labelled, graph.adjacency)
+    scorings = make_scorings(evidence, labelled, graph.adjacency, bias.strength, homophilous=homophilous)
     learns = isinstance(estimator, Method) and estimator._traits.uses_labels
     names = tuple(labels.classes[k] for k in columns)
-    scoring, turns = take_turns(
+    scoring, folds = leave_out_classes(
         space,
         indicator,
         scorings,
-        places.corner,
+        bias.strength,
         rng,
         surroundings=surroundings,
         weights=weights,
         respace=_respace(graph, estimator, names, rng) if learns else None,
         on_step=on_step,
     )
-    return _Ranking(embedding, notes, space, evidence, places, scoring, turns, weights, learns or bool(notes))
+    return _Ranking(embedding, notes, space, evidence, bias, scoring, folds, weights, learns or bool(notes))
 
 
 def _error_rates(
@@ -465,8 +465,8 @@ def _respace(
 ) -> Callable[[Mask, list[int]], Space]:
     """Return how to make the space anew for other labels, so that the self-test never sees what it hides."""
 
-    def make(world: Mask, columns: list[int]) -> Space:
-        labels = Labels(world, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
+    def make(visible: Mask, columns: list[int]) -> Space:
+        labels = Labels(visible, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
         return make_space(copy_unfitted(estimator).fit_transform(graph, labels), rng)
 
     return make

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from unseen.discovery.captions import caption
-from unseen.discovery.evidence import Mask
 from unseen.discovery.result import FoundClass
+from unseen.discovery.signals import Mask
 from unseen.discovery.space import Floats, Matrix, Space, k_means
 from unseen.graph import Graph
 from unseen.linalg.normalize import l2_rows

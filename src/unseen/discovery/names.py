@@ -22,8 +22,8 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from unseen.data.words import encode_texts
-from unseen.discovery.evidence import SHARPNESS, Mask, class_scores
 from unseen.discovery.result import CERTAIN, FoundClass
+from unseen.discovery.signals import SHARPNESS, Mask, class_scores
 from unseen.discovery.space import Axes, Floats
 from unseen.engine.run import Run
 from unseen.errors import InputError, logger

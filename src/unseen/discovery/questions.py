@@ -11,10 +11,10 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from unseen.discovery.count import MAX_CLASSES
-from unseen.discovery.coverage import FEW_LABELS
-from unseen.discovery.evidence import Mask
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.result import CERTAIN, ClassCount
+from unseen.discovery.sampling import FEW_LABELS
+from unseen.discovery.signals import Mask
 from unseen.discovery.space import Floats, Matrix, k_means
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels

@@ -29,8 +29,8 @@ from unseen.notebook import as_html
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from unseen.discovery.coverage import LabelCoverage
-    from unseen.discovery.selftest import SelfTest
+    from unseen.discovery.sampling import LabelCoverage
+    from unseen.discovery.validation import SelfTest
     from unseen.graph import Graph
 
 Node = str | int

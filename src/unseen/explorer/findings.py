@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unseen.discovery.coverage import LabelCoverage
 from unseen.discovery.result import SENTENCES, Discovery
+from unseen.discovery.sampling import LabelCoverage
 from unseen.explorer.content import Content, packed, packed_probabilities
 from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels

@@ -31,11 +31,11 @@ from unseen_paper.bench.report import Table
 GRAPHS = ("cora", "citeseer", "debian", "wiki", "chameleon", "actor", "facebook", "photo", "coauthor-cs")
 MODULES = (
     "space",
-    "evidence",
-    "selftest",
+    "signals",
+    "validation",
     "calibration",
     "guarantees",
-    "coverage",
+    "sampling",
     "count",
     "groups",
     "discover",

@@ -1,11 +1,12 @@
-"""What speaks for a node being of a class nobody labelled: five views that know no hidden class, and one score of them.
+"""What speaks for a node being of a missing class: five signals that know no hidden class, and one score of them.
 
 With labels drawn at random from the seen classes, P(labelled | node) = rate * P(seen class | node): where labels are
-rare, classes are missing. Three views estimate that: `unlike`, the leave-one-out prediction of a ridge regression of
-"has a label" on the vectors, `sparse`, the density of labels in the node's cluster over several clusterings, and
-`linked`, the regression of `unlike` on the features of the node, its neighbours and their neighbours. Two more
-views ask how well the labelled classes fit: `misfit`, the best class score of a ridge classifier, and `far`, the cosine
-to the nearest class mean. These two hold in whatever way the labels were drawn.
+rare, classes are missing. Three signals estimate that. `label_propensity` is the leave-one-out prediction of a ridge
+regression of "has a label" on the vectors, `label_density` the density of labels in the node's cluster over several
+clusterings, and `neighbour_propensity` the same regression on the features of the node, its neighbours and their
+neighbours. Two more ask how well the labelled classes fit: `classifier_margin`, the best class score of a ridge
+classifier, and `centroid_distance`, the cosine to the nearest class mean. These two hold in whatever way the labels
+were drawn.
 """
 
 from __future__ import annotations
@@ -23,6 +24,15 @@ from unseen.linalg.normalize import l1_rows, l2_rows
 
 Mask = npt.NDArray[np.bool_]
 
+SIGNALS = (
+    "label_propensity",
+    "label_density",
+    "classifier_margin",
+    "centroid_distance",
+    "neighbour_propensity",
+)
+"""The columns of `Evidence.views`."""
+
 LABEL_RIDGE = 8.0
 """Ridge of the labelled-or-not regression, times (1 - rate) / rate: noise over signal of a label."""
 CLASS_RIDGE = 1.0
@@ -39,11 +49,11 @@ PSEUDO = 2.0
 
 RANDOM_WEIGHTS = np.array([1.0, 0.5, 0.5, 0.25, 0.0])
 """Weights of the views where labels are spread over their classes."""
-CORNER_WEIGHTS = np.array([0.0, 0.5, 1.0, 1.0, 0.0])
-"""Weights where labels come from a corner: that a node is unlike the labelled ones then says little."""
-LINKED = (0.0, 0.5, 1.0)
-"""Weights of `linked` among which the self-test chooses, on a homophilous graph."""
-MOSTLY_LINKED = np.array([0.25, 0.125, 0.125, 0.0625, 1.0])
+BIASED_WEIGHTS = np.array([0.0, 0.5, 1.0, 1.0, 0.0])
+"""Weights where labels are concentrated in one region: that a node is unlike the labelled ones then says little."""
+NEIGHBOUR_WEIGHTS = (0.0, 0.5, 1.0)
+"""Weights of `neighbour_propensity` among which the self-test chooses, on a homophilous graph."""
+HETEROPHILOUS_WEIGHTS = np.array([0.25, 0.125, 0.125, 0.0625, 1.0])
 """Weights where linked nodes do not share classes, and with one labelled class, where nobody knows whether they do: it
 costs .005 AUROC if they do, and gains .1 if they do not."""
 NEIGHBOUR_SHARE = 0.3
@@ -57,7 +67,7 @@ class Evidence:
     Parameters
     ----------
     views : ndarray, shape (n, 5)
-        `unlike`, `sparse`, `misfit`, `far` and `linked`: see the module; in units that do not depend on which labels
+        The signals `SIGNALS`, see the module; in units that do not depend on which labels
         are hidden.
     scores : ndarray, shape (n, c)
         How well each labelled class fits, about 1 for a member; labelled nodes judged by the others.
@@ -91,16 +101,21 @@ def gather(
     labelled: Floats = np.asarray(indicator.any(axis=1), dtype=np.float64)
     if weights is not None:
         labelled = labelled * weights
-    unlike = _unlike(space, labelled)
-    linked = np.zeros(len(labelled)) if surroundings is None else _unlike(surroundings, labelled)
+    label_propensity = _propensity(space, labelled)
+    neighbour_propensity = (
+        np.zeros(len(labelled)) if surroundings is None else _propensity(surroundings, labelled)
+    )
     density = _label_density(space, labelled)
     scores = class_scores(space, indicator, weights)
     # cosine to the nearest class mean, both seen from the mean of all nodes
     means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
     nearest = (l2_rows(space.centred) @ means.T).max(axis=1)
-    sparse = _mean_labelled(density, labelled) - density
+    label_density = _mean_labelled(density, labelled) - density
     return Evidence(
-        np.column_stack([unlike, sparse, 1.0 - scores.max(axis=1), 1.0 - nearest, linked]), scores
+        np.column_stack(
+            [label_propensity, label_density, 1.0 - scores.max(axis=1), 1.0 - nearest, neighbour_propensity]
+        ),
+        scores,
     )
 
 
@@ -145,7 +160,7 @@ def _mean_labelled(values: Floats, labelled: Floats) -> float:
     return float(values @ labelled / labelled.sum())
 
 
-def _unlike(axes: Axes, labelled: Floats) -> Floats:
+def _propensity(axes: Axes, labelled: Floats) -> Floats:
     """Return by how much fewer labels are predicted than for a labelled node: 0 for such a node, 1 for no labels."""
     rate = min(float(labelled.mean()), 0.99)
     predicted = _predicted_labels(axes, labelled, LABEL_RIDGE * (1 - rate) / rate)
@@ -229,20 +244,24 @@ class Scoring:
 
 
 def make_scorings(
-    evidence: Evidence, labelled: Mask, adjacency: sp.csr_array, corner: float, *, homophilous: bool
+    evidence: Evidence, labelled: Mask, adjacency: sp.csr_array, bias: float, *, homophilous: bool
 ) -> list[Scoring]:
-    """Return ways to score these nodes, which differ in weights; `corner`: how much labels come from one, 0 to 1."""
+    """Return ways to score these nodes, which differ in weights; `bias`: how likely labels are concentrated, 0 to 1."""
     views = evidence.views[~labelled]
     spread = views.std(axis=0)
     neighbours = l1_rows(adjacency) if homophilous else None
-    linked = np.array([0, 0, 0, 0, 1.0])
+    neighbours_only = np.array([0, 0, 0, 0, 1.0])
     knows_homophily = homophilous and evidence.scores.shape[1] > 1
-    spread_out = [RANDOM_WEIGHTS + w * linked for w in LINKED] if knows_homophily else [MOSTLY_LINKED]
+    spread_out = (
+        [RANDOM_WEIGHTS + w * neighbours_only for w in NEIGHBOUR_WEIGHTS]
+        if knows_homophily
+        else [HETEROPHILOUS_WEIGHTS]
+    )
     return [
         Scoring(
             views.mean(axis=0),
             np.where(spread > 1e-9, spread, 1.0),
-            np.where(spread > 1e-9, (1 - corner) * weights + corner * CORNER_WEIGHTS, 0.0),
+            np.where(spread > 1e-9, (1 - bias) * weights + bias * BIASED_WEIGHTS, 0.0),
             neighbours,
         )
         for weights in spread_out

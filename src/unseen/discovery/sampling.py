@@ -1,12 +1,12 @@
 """What the labels cover, where they lie, and what about them and the graph should worry the reader.
 
-Labels lie all over their classes, as if drawn at random, or in a corner where somebody looked.
+Labels lie all over their classes, as if drawn at random, or in one region where somebody looked (sampling bias).
 It matters because an unlabelled region is a sign of a missing class in the first case only. Three figures tell.
 `gathered`: do labelled nodes have more labelled neighbours than edges have labelled ends? Labels drawn at random gather
 too where classes are missing: three times as many where two thirds of the nodes are of missing classes. `reach`: among
 the nodes that clearly fit a class, can labelled ones be told from the others? `fitting`: how many of these nodes have a
 label? Labels drawn at random are as frequent there as around labelled nodes, whatever is missing. With many labels all
-have to speak for a corner, since each may be misled.
+have to show it, since each may be misled.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.discovery.evidence import Evidence, Mask
-from unseen.discovery.selftest import SelfTest
+from unseen.discovery.signals import Evidence, Mask
+from unseen.discovery.validation import SelfTest
 from unseen.errors import first_of
 from unseen.graph import Graph
 from unseen.labels import Labels
@@ -28,12 +28,12 @@ from unseen.methods.homophily import Homophily
 FEW_LABELS = 5
 """A class with fewer labelled nodes gets a warning."""
 REACH = (0.55, 0.7)
-"""Reach at which a corner begins to be likely, and at which it is certain."""
+"""Reach at which sampling bias begins to be likely, and at which it is certain."""
 GATHERED, GATHERED_FEW = (0.2, 0.35), (0.1, 0.25)
 """The same for `gathered`, with many labels and with few."""
 TIMES_FEW = (3.0, 4.0)
 """The same, with few labels, for how many times more labelled neighbours a labelled node has than any node: 2.5 where
-labels are drawn at random and 60 % of the nodes are of missing classes, more in a corner."""
+labels are drawn at random and 60 % of the nodes are of missing classes, more where they are concentrated."""
 TOGETHER = (0.28, 0.45)
 """The same, with many labels, for reach - 0.5 and what is gathered beyond `fitting` together."""
 FEW_ENDS = 0.15
@@ -58,7 +58,7 @@ class LabelCoverage:
         The share that edges drawn without regard to classes would have.
     reach : float or None
         How well a label can be predicted from where a node lies inside its own class (AUROC): about 0.5 when labels
-        were drawn at random, 1 when they come from one corner.
+        were drawn at random, 1 when they are concentrated in one region.
     expected_unseen : float
         Sum of the probabilities: how many unlabelled nodes belong to no labelled class. It means little where the
         self-test failed.
@@ -66,8 +66,8 @@ class LabelCoverage:
         One sentence each.
     gathered : float or None
         0 where labelled nodes have as many labelled neighbours as any node has, 1 where all theirs are labelled.
-    corner : float
-        How likely the labels come from one corner of their classes, from 0 to 1.
+    sampling_bias : float
+        How likely the labels are concentrated in one region of their classes, from 0 to 1.
     expected_if_hard : float
         `expected_unseen`, if missing classes are as hard to recognise as the hardest one of the leave-one-class-out
         test.
@@ -87,7 +87,7 @@ class LabelCoverage:
     expected_unseen: float
     warnings: tuple[str, ...]
     gathered: float | None = None
-    corner: float = 0.0
+    sampling_bias: float = 0.0
     expected_if_hard: float = 0.0
 
     @property
@@ -102,7 +102,7 @@ class LabelCoverage:
 
 
 @dataclass(frozen=True)
-class LabelPlaces:
+class SamplingBias:
     """Where the labels lie.
 
     Parameters
@@ -123,8 +123,8 @@ class LabelPlaces:
     fitting: float = 0.0
 
     @property
-    def corner(self) -> float:
-        """How much the labels are taken to come from a corner, from 0 to 1."""
+    def strength(self) -> float:
+        """How likely the labels are concentrated in one region, from 0 to 1."""
         by_reach = 0.0 if self.reach is None else _between(self.reach, REACH)
         if self.gathered is None:
             return by_reach
@@ -137,7 +137,7 @@ class LabelPlaces:
         return min(by_reach, _between(self.gathered, GATHERED), _between(together, TOGETHER))
 
 
-def find_places(evidence: Evidence, labelled: Mask, adjacency: sp.csr_array) -> LabelPlaces:
+def find_sampling_bias(evidence: Evidence, labelled: Mask, adjacency: sp.csr_array) -> SamplingBias:
     """Return where the labels lie, by the evidence and by the edges."""
     is_labelled = labelled.astype(np.float64)
     loops = (adjacency.diagonal() != 0).astype(np.float64)
@@ -150,15 +150,15 @@ def find_places(evidence: Evidence, labelled: Mask, adjacency: sp.csr_array) -> 
         both = float(is_labelled @ (linked @ is_labelled - loops * is_labelled))
         gathered = (both / ends - density) / (1 - density)
     reach, fitting = _reach(evidence, labelled)
-    return LabelPlaces(reach, gathered, density, fitting)
+    return SamplingBias(reach, gathered, density, fitting)
 
 
 def _reach(evidence: Evidence, labelled: Mask) -> tuple[float | None, float]:
     """Return how well labelled nodes are told from others where both clearly fit one class, and their share there.
 
     Among the nodes that fit a class at least as well as half of its labelled nodes do, labels drawn at random
-    cannot be predicted: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels from a
-    corner of the class can be. None where no class has enough nodes of both kinds.
+    cannot be predicted: the AUROC is 0.5 or, since a node's own label is left out, a little less. Labels
+    from one region of the class can be. None where no class has enough nodes of both kinds.
     """
     from sklearn.metrics import roc_auc_score
 
@@ -187,7 +187,7 @@ def make_coverage(
     graph: Graph,
     labels: Labels,
     homophily: Homophily,
-    places: LabelPlaces,
+    bias: SamplingBias,
     expected: tuple[float, float],
     test: SelfTest,
     notes: Sequence[str] = (),
@@ -196,7 +196,7 @@ def make_coverage(
     counts = dict(zip(labels.classes, labels.counts.tolist(), strict=True))
     n_labelled = len(labels.labelled)
     warnings = list(notes)
-    if places.corner > 0:
+    if bias.strength > 0:
         warnings.append(
             "The labels are concentrated in one region of their classes (sampling bias): nodes far from any label are "
             "hard to distinguish from missing classes, so the probabilities rank the nodes but their level is a guess. "
@@ -245,10 +245,10 @@ def make_coverage(
         n_labelled,
         homophily.share,
         homophily.expected,
-        places.reach,
+        bias.reach,
         expected[0],
         tuple(warnings),
-        places.gathered,
-        places.corner,
+        bias.gathered,
+        bias.strength,
         expected[1],
     )

@@ -1,8 +1,8 @@
-"""The self-test: every labelled class is hidden in turn, to see how well it is found and what a score is worth.
+"""The leave-one-class-out test: how well a labelled class is recovered without its labels, and what a score is worth.
 
-In its turn a class loses all its labels; so do some nodes of the other classes, which must not be taken for new.
-Where the labels come from a corner, those are neighbours of each other (the nodes most like one of them), because
-nodes far from any label of their class are what the real task has.
+A class that is left out loses all its labels; so do some nodes of the other classes, which must not be taken for new.
+Where the labels are concentrated in one region, those are neighbours of each other (the nodes most like one of them),
+because nodes far from any label of their class are what the real task has.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from unseen.discovery.calibration import (
     probabilities,
     reliability,
 )
-from unseen.discovery.evidence import Mask, Scoring, gather
+from unseen.discovery.signals import Mask, Scoring, gather
 from unseen.discovery.space import Axes, Floats, Matrix, Space
 
 Respace = Callable[[Mask, list[int]], Space]
@@ -33,10 +33,10 @@ GOOD, FAIR = 0.9, 0.75
 error over the classes is below the latter, poorly."""
 HELD_OUT = 0.25
 """Share of the other classes' labels that is hidden beside a class."""
-MAX_TURNS = 20
+MAX_CLASSES_LEFT_OUT = 20
 """At most so many classes are hidden in turn, those with most labels: enough to calibrate by."""
 MAX_REFITS = 5
-"""The same where each turn trains a method anew."""
+"""The same where each fold trains a method anew."""
 BETTER = 0.005
 """By how much another way of scoring has to be better than the first: less is an accident of the test."""
 FEW = 3
@@ -45,14 +45,14 @@ FEW = 3
 
 @dataclass(frozen=True)
 class HiddenClass:
-    """One turn of the self-test: a labelled class treated as if nobody had labelled it.
+    """One fold of the self-test: a labelled class treated as if nobody had labelled it.
 
     Parameters
     ----------
     name : str
         The class.
     n_labels : int
-        How many labelled nodes it has, all of them hidden in its turn.
+        How many labelled nodes it has, all of them hidden in its fold.
     auroc : float
         Probability that a node of it gets a higher score than a held-out node of a class that was kept.
     similarity : float
@@ -107,7 +107,7 @@ class SelfTest:
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
+class Fold:
     """What came of hiding one class: the scores of its nodes and of held-out nodes of the others."""
 
     column: int
@@ -122,23 +122,23 @@ class Turn:
         return float(roc_auc_score(self.new, self.scores))
 
 
-def mean_auroc(turns: list[Turn]) -> float:
+def mean_auroc(folds: list[Fold]) -> float:
     """Return how well hidden classes are told from the others on average; 0 without any."""
-    return float(np.mean([turn.auroc for turn in turns])) if turns else 0.0
+    return float(np.mean([fold.auroc for fold in folds])) if folds else 0.0
 
 
-def take_turns(
+def leave_out_classes(
     space: Space,
     indicator: Mask,
     scorings: list[Scoring],
-    corner: float,
+    bias: float,
     rng: np.random.Generator,
     *,
     surroundings: Axes | None = None,
     weights: Floats | None = None,
     respace: Respace | None = None,
     on_step: Callable[[int, int], None] | None = None,
-) -> tuple[Scoring, list[Turn]]:
+) -> tuple[Scoring, list[Fold]]:
     """Hide the labelled classes one after another and score their nodes as if nobody had labelled them.
 
     The first way of scoring is returned with its scores, or another one that finds them better; the middle one where
@@ -147,32 +147,32 @@ def take_turns(
     """
     alone = indicator.sum(axis=1) == 1
     sizes = (indicator & alone[:, None]).sum(axis=0)
-    order = np.argsort(-sizes, kind="stable")[: MAX_TURNS if respace is None else MAX_REFITS]
+    order = np.argsort(-sizes, kind="stable")[: MAX_CLASSES_LEFT_OUT if respace is None else MAX_REFITS]
     columns = sorted(int(k) for k in order if sizes[k] >= FEW)
     if indicator.shape[1] < 2:
         columns = []
-    turns: list[list[Turn]] = [[] for _ in scorings]
+    folds: list[list[Fold]] = [[] for _ in scorings]
     for done, column in enumerate(columns, start=1):
-        world = indicator.copy()
-        world[:, column] = False
-        hidden = np.flatnonzero(indicator.any(axis=1) & ~world.any(axis=1))
-        held_out = _held_out(space, world, corner > 0, rng)
+        visible = indicator.copy()
+        visible[:, column] = False
+        hidden = np.flatnonzero(indicator.any(axis=1) & ~visible.any(axis=1))
+        held_out = _held_out(space, visible, bias > 0, rng)
         if len(held_out):
-            world[held_out] = False
-            left = np.flatnonzero(world.any(axis=0))
-            world = world[:, left]
-            own = space if respace is None else respace(world, left.tolist())
+            visible[held_out] = False
+            left = np.flatnonzero(visible.any(axis=0))
+            visible = visible[:, left]
+            own = space if respace is None else respace(visible, left.tolist())
             rows = np.r_[hidden, held_out]
-            mixed = scorings[0].mixed(gather(own, world, surroundings, weights).views)[rows]
-            for scoring, of_scoring in zip(scorings, turns, strict=True):
-                of_scoring.append(Turn(column, scoring.score(mixed), np.arange(len(rows)) < len(hidden)))
+            mixed = scorings[0].mixed(gather(own, visible, surroundings, weights).views)[rows]
+            for scoring, of_scoring in zip(scorings, folds, strict=True):
+                of_scoring.append(Fold(column, scoring.score(mixed), np.arange(len(rows)) < len(hidden)))
         if on_step:
             on_step(done, len(columns))
-    aurocs = [mean_auroc(of_scoring) for of_scoring in turns]
-    best = int(np.argmax(aurocs)) if turns[0] else len(scorings) // 2
-    if turns[0] and aurocs[best] < aurocs[0] + BETTER:
+    aurocs = [mean_auroc(of_scoring) for of_scoring in folds]
+    best = int(np.argmax(aurocs)) if folds[0] else len(scorings) // 2
+    if folds[0] and aurocs[best] < aurocs[0] + BETTER:
         best = 0
-    return scorings[best], turns[best]
+    return scorings[best], folds[best]
 
 
 def _held_out(
@@ -197,9 +197,9 @@ def _held_out(
     return np.flatnonzero(is_held_out)
 
 
-def learn_curve(turns: list[Turn], without: Turn | None = None) -> Curve:
-    """Return the curve that the turns give, every hidden class counting the same."""
-    others = [turn for turn in turns if turn is not without]
+def learn_curve(folds: list[Fold], without: Fold | None = None) -> Curve:
+    """Return the curve that the folds give, every hidden class counting the same."""
+    others = [fold for fold in folds if fold is not without]
     if not others:
         return fit_curve(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0))
     scores, new = np.concatenate([t.scores for t in others]), np.concatenate([t.new for t in others])
@@ -207,26 +207,26 @@ def learn_curve(turns: list[Turn], without: Turn | None = None) -> Curve:
     return fit_curve(scores, new, weights)
 
 
-def usual_share(scores: Floats, turns: list[Turn]) -> float:
-    """Return the share of new nodes to begin with: halfway between what the turns say and what is usual."""
-    if not turns:
+def usual_share(scores: Floats, folds: list[Fold]) -> float:
+    """Return the share of new nodes to begin with: halfway between what the folds say and what is usual."""
+    if not folds:
         return USUAL_SHARE
-    old, new = (np.concatenate([t.scores[t.new == kind] for t in turns]) for kind in (False, True))
-    weights = np.concatenate([np.full(t.new.sum(), 1 / t.new.sum()) for t in turns])
+    old, new = (np.concatenate([t.scores[t.new == kind] for t in folds]) for kind in (False, True))
+    weights = np.concatenate([np.full(t.new.sum(), 1 / t.new.sum()) for t in folds])
     return float(np.sqrt(matched_share(scores, old, new, weights) * USUAL_SHARE))
 
 
-def share_if_hard(scores: Floats, turns: list[Turn]) -> float:
-    """Return the share of new nodes if they score as those of the class that was recovered worst; 0 without turns."""
-    if not turns:
+def share_if_hard(scores: Floats, folds: list[Fold]) -> float:
+    """Return the share of new nodes if they score as those of the class that was recovered worst; 0 without folds."""
+    if not folds:
         return 0.0
-    old = np.concatenate([turn.scores[~turn.new] for turn in turns])
-    hard = min(turns, key=lambda turn: turn.auroc)
+    old = np.concatenate([fold.scores[~fold.new] for fold in folds])
+    hard = min(folds, key=lambda fold: fold.auroc)
     return matched_share(scores, old, hard.scores[hard.new], np.ones(int(hard.new.sum())))
 
 
 def judge(
-    turns: list[Turn],
+    folds: list[Fold],
     classes: tuple[str, ...],
     counts: npt.NDArray[np.int64],
     means: Matrix | None = None,
@@ -237,7 +237,7 @@ def judge(
 
     Parameters
     ----------
-    turns : list of Turn
+    folds : list of Fold
         What came of leaving out each class.
     classes, counts
         Names of the labelled classes and their numbers of labels.
@@ -246,7 +246,7 @@ def judge(
     is_concentrated : bool
         Whether labels lie in one region, so that the test says little.
     """
-    if not turns:
+    if not folds:
         single = " with no other label" if counts.max(initial=0) >= FEW else ""
         why, advice = (
             ("There is one labelled class", f"Label at least {FEW} nodes of a second class")
@@ -262,16 +262,16 @@ def judge(
         )
         return SelfTest((), None, None, None, (), verdict)
     p, new = [], []
-    for turn in turns:
-        odds = learn_curve(turns, without=turn).odds(turn.scores)
+    for fold in folds:
+        odds = learn_curve(folds, without=fold).odds(fold.scores)
         p.append(probabilities(odds)[0])
-        new.append(turn.new)
+        new.append(fold.new)
     guess, truth = np.concatenate(p), np.concatenate(new)
     similarity = np.full((len(classes), len(classes)), -1.0) if means is None else means @ means.T
     np.fill_diagonal(similarity, -1.0)
     hidden = tuple(
         HiddenClass(classes[t.column], int(counts[t.column]), t.auroc, float(similarity[t.column].max()))
-        for t in turns
+        for t in folds
     )
     auroc = float(np.mean([h.auroc for h in hidden]))
     return SelfTest(
