@@ -42,6 +42,21 @@ def test_edges_beyond_the_memory_give_the_same_graph(
         unseen.read(path, symmetrize="error", max_memory="200kB")
 
 
+def test_edges_with_signs_stay_in_memory_or_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"n{k},n{k + 1},{-1 if k == 10 else 2}" for k in range(3000)]
+    path = tmp_path / "edges.csv"
+    path.write_text("\n".join(["src,dst,weight", *rows]) + "\n")
+    assert unseen.read_graph(path, max_memory="200kB").is_signed
+    path.write_text("\n".join(["src,dst,weight", *reversed(rows)]) + "\n")
+    monkeypatch.setattr("unseen.data.pieces.PIECE_ROWS", 1)
+    monkeypatch.setattr("unseen.data.text.BLOCK", 30_000)
+    monkeypatch.setattr("unseen.data.text.HEAD", 64)
+    with pytest.raises(InputError, match=r"edges\.csv', line \d+: from here on edges have negative weights"):
+        unseen.read_graph(path, max_memory="200kB")
+
+
 @pytest.mark.slow
 def test_what_memory_does_not_hold_waits_in_the_folder(tmp_path: Path) -> None:
     with Database(tmp_path, memory=100_000_000, threads=1) as database:

@@ -95,8 +95,8 @@ class NumberedRows:
         The texts.
     labels, label_numbers : list
         One entry a source.
-    n_connected, n_named : int
-        Nodes that node list and edges name, and those that other sources than labels name.
+    n_connected, n_before_texts, n_named : int
+        Nodes that node list and edges name, those that features name, too, and those that all sources but labels name.
     """
 
     numbering: Numbering
@@ -109,6 +109,7 @@ class NumberedRows:
     labels: list[LabelRows] = field(default_factory=list)
     label_numbers: list[Ints] = field(default_factory=list)
     n_connected: int = 0
+    n_before_texts: int = 0
     n_named: int = 0
 
 
@@ -119,18 +120,18 @@ class Intake:
         self, edges: Any, nodes: Any, features: Any, labels: Sequence[Any], options: Options, text: Any = None
     ) -> None:
         self.options, self.report = options, Report()
-        given = (options, self.report)
+        how = (options, self.report)
         # Every source is opened before the first is read: a wrong path costs no time.
-        self.edges = EdgeReader(edges, *given)
-        self.nodes = None if nodes is None else NodeReader(nodes, *given)
+        self.edges = EdgeReader(edges, *how)
+        self.nodes = None if nodes is None else NodeReader(nodes, *how)
         self.features_by_type: dict[Any, FeatureReader] = {}
         if features is not None:
             from unseen.data.features import open_features  # a graph without features does without it
 
-            self.features_by_type = open_features(features, labels, *given)
+            self.features_by_type = open_features(features, labels, *how)
         self.features = self.features_by_type.pop(None, None)
-        self.labels = [LabelReader(source, *given) for source in labels]
-        self.text = None if text is None else TextReader(text, *given)
+        self.labels = [LabelReader(source, *how) for source in labels]
+        self.text = None if text is None else TextReader(text, *how)
         self.texts: Any = None
         every = (self.edges, self.nodes, self.features, *self.features_by_type.values(), *self.labels)
         self.readers: list[Reader[Any]] = [reader for reader in every if reader is not None]
@@ -189,14 +190,14 @@ class Intake:
         if self.edges.source.beside is not None:  # isolated nodes are only in that file
             lists.append(read_whole(NodeReader(self.edges.source.beside)).ids)
             numbering.number(lists[-1])
-        in_edges = np.zeros(
-            len(numbering) if self.nodes is not None and self.nodes.first is not None else 0, dtype=bool
-        )
+        is_unsure = self.nodes is not None and self.nodes.first is not None  # its first row may be a header
+        in_edges = np.zeros(len(numbering) if is_unsure else 0, dtype=bool)
         first_ends = self._number_edges(numbering, lists, in_edges, keep_edges)
         if len(in_edges) > 1 and not in_edges[0] and in_edges[1:].all() and self.nodes is not None:
             self.nodes.warn_of_first_row()
         content.n_connected = len(numbering)
         self._number_features(content, lists, n_bytes, keep_features)
+        content.n_before_texts = len(numbering)
         if self.text is not None:
             texts: Any = self.text.whole(numbering)
             self.texts = content.texts = texts
@@ -271,13 +272,10 @@ class Intake:
             line = f"{edges.first_place} ({', '.join(edges.first or ())})"
             logger.warning("%s is read as an edge, though its ids occur nowhere else%s", line, HEADER_HINT)
         if content.texts is not None and content.text_numbers is not None:
-            before = content.n_named - len(
-                np.unique(content.text_numbers[content.text_numbers >= content.n_connected])
-            )
-            refuse_foreign_ids(edges.name, content.texts.source, content.text_numbers, before, numbering)
-            if count := int(np.count_nonzero(content.text_numbers >= before)):
-                name = show_path(content.texts.source)
-                logger.info("%s: %s with a text and without edges", name, counted(count, "node"))
+            source, numbers, before = content.texts.source, content.text_numbers, content.n_before_texts
+            refuse_foreign_ids(edges.name, source, numbers, before, numbering)
+            if count := int(np.count_nonzero(numbers >= before)):
+                logger.info("%s: %s with a text and without edges", show_path(source), counted(count, "node"))
         for piece, numbers in zip(content.labels, content.label_numbers, strict=True):
             unknown = np.flatnonzero(numbers >= content.n_named)
             if len(unknown):  # misspelt ids would become new nodes in silence
@@ -303,12 +301,12 @@ class Intake:
 
     def order_features(self, content: NumberedRows) -> Ints:
         """Return the row of features of each node."""
-        table, numbers, numbering = (
-            content.features[None][0],
+        table, numbering = content.features[None][0], content.numbering
+        numbers, nodes, has_ids = (
             content.feature_numbers[None],
-            content.numbering,
+            np.arange(len(numbering)),
+            table.ids is not None,
         )
-        has_ids, nodes = table.ids is not None, np.arange(len(numbering))
         try:
             return order_features(table.source, numbers, nodes, numbering, has_ids=has_ids)
         except InputError:
@@ -358,36 +356,25 @@ class EdgeStore:
 
     def __init__(self, intake: Intake, stack: ExitStack) -> None:
         self._intake, self._stack = intake, stack
-        self._n = 0
+        self._n, self._is_plain = 0, not intake.options.directed and not intake.features_by_type
         self.pieces: list[Edges] = []
         self.spilled: SpilledEdges | None = None
         self.folder = Path()
 
     def add(self, piece: Edges) -> None:
         """Take a piece; above the bound on memory all of them go to disk."""
+        nodes = self._intake.nodes
+        self._is_plain &= piece.types is None and piece.points is None and not piece.has_negative
+        self._is_plain &= nodes is None or "type" not in nodes.positions
+        if self._is_plain and piece.weight is None:  # no message will name its lines: the text can go
+            piece = replace(piece, place=Edges.place)
         self.pieces.append(piece)
         self._n += len(piece.src)
-        is_plain = piece.types is None and piece.points is None and not piece.has_negative
+        if self.spilled is None and self._is_plain:
+            self._spill_if_needed()
         if self.spilled is None:
-            nodes, options = self._intake.nodes, self._intake.options
-            typed = self._intake.features_by_type or (nodes is not None and "type" in nodes.positions)
-            needed, files = self._n * EDGE_BYTES, self._intake.edges.source.files
-            if needed < FEW_BYTES or not files or not is_plain or typed or options.directed:
-                return
-            limit, _ = memory_bound(sum(path.stat().st_size for path in files), options.max_memory)
-            if needed <= limit:
-                return
-            from unseen.data.spill import Database, SpilledEdges
-
-            self.folder = Path(self._stack.enter_context(TemporaryDirectory()))
-            memory = max(limit // 4, 100_000_000)
-            self.spilled = SpilledEdges(
-                self._stack.enter_context(Database(self.folder, memory=memory, threads=1))
-            )
-            logger.info(
-                "%s: edges are sorted on disk, for want of memory", show_path(self._intake.edges.name)
-            )
-        elif not is_plain:
+            return
+        if not self._is_plain:
             msg = (
                 f"{piece.place(0)}: from here on edges have negative weights, for which memory is too small; allow "
                 "more with max_memory=... (--max-memory)"
@@ -395,3 +382,19 @@ class EdgeStore:
             raise InputError(msg)
         while self.pieces:
             self.spilled.add(self.pieces.pop(0))
+
+    def _spill_if_needed(self) -> None:
+        """Open a database for the edges if they need more memory than the bound."""
+        needed, source = self._n * EDGE_BYTES, self._intake.edges.source
+        if needed < FEW_BYTES or not source.files:
+            return
+        size = sum(path.stat().st_size for path in source.files)
+        limit, _ = memory_bound(size, self._intake.options.max_memory)
+        if needed <= limit:
+            return
+        from unseen.data.spill import Database, SpilledEdges
+
+        self.folder = Path(self._stack.enter_context(TemporaryDirectory()))
+        database = Database(self.folder, memory=max(limit // 4, 100_000_000), threads=1)
+        self.spilled = SpilledEdges(self._stack.enter_context(database))
+        logger.info("%s: edges are sorted on disk, for want of memory", show_path(source.name))
