@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels
+from unseen.linalg.normalize import l1_rows
 from unseen.splits import completely_imbalanced_split
 from unseen_paper.bench.draws import Row, kept_draws
 from unseen_paper.bench.report import Table
@@ -105,14 +107,19 @@ def load_texts(name: str) -> Dataset:
 
 
 def make_encoder(graph: Graph) -> StaticEncoder:
-    """Return word vectors of the features' names, by which features nodes have together."""
+    """Return word vectors by which features nodes have together: of a word the mean of the features that have it."""
     has = sp.csr_array(sp.csr_array(graph.features) != 0, dtype=np.float64)
     together = (has.T @ has).tocoo()
     often = np.asarray(has.sum(axis=0)).ravel()
     information = np.log(together.data * graph.n_nodes / (often[together.row] * often[together.col]))
     positive = sp.csr_array((np.maximum(information, 0), (together.row, together.col)), together.shape)
     left, sizes, _ = sp.linalg.svds(positive, k=min(WORD_COLUMNS, positive.shape[0] - 1), random_state=0)
-    return StaticEncoder(graph.feature_names or (), left * np.sqrt(sizes))
+    features = [re.findall(r"[^\W_]+", str(name).lower()) for name in graph.feature_names or ()]
+    words = {word: k for k, word in enumerate(dict.fromkeys(word for own in features for word in own))}
+    rows = [words[word] for own in features for word in own]
+    columns = np.repeat(np.arange(len(features)), [len(own) for own in features])
+    mean = l1_rows(sp.csr_array((np.ones(len(rows)), (rows, columns)), (len(words), len(features))))
+    return StaticEncoder(words, mean @ (left * np.sqrt(sizes)))
 
 
 def hide_words(graph: Graph, names: Mapping[str, str]) -> Graph:
