@@ -16,10 +16,34 @@ import pyarrow as pa
 import pytest
 
 import unseen
-from unseen.data.spill import Database
+from unseen.data.ids import Numbering
+from unseen.data.spill import Database, SpilledNumbering
 from unseen.errors import InputError, OutputError, UnsupportedError, install_hint
 
 LONG = "create table x as select count(*) from range(100000000) a, range(1000) b where (a.range * b.range) % 7 = 3"
+
+
+@pytest.mark.parametrize("is_spilled", [False, True])
+@pytest.mark.parametrize(
+    ("nodes", "edges", "expected"),
+    [
+        (["n", "e"], [(["b", "a"], ["c", "b"]), (["e"], ["a"])], ["n", "e", "b", "c", "a"]),
+        ([9], [([7, 8], [8, 9])], [9, 7, 8]),
+        ([9], [([7, 8], [8, 9]), (["x", "007"], ["7", "y"])], ["9", "7", "8", "x", "007", "y"]),
+        ([8], [(["7", "07"], ["8", "x"])], ["8", "7", "07", "x"]),
+    ],
+)
+def test_ids_are_numbered_by_first_appearance_and_integers_meet_texts(
+    tmp_path: Path, is_spilled: bool, nodes: list[Any], edges: list[Any], expected: list[Any]
+) -> None:
+    with Database(tmp_path, memory=10**8, threads=1) as database:
+        numbering = SpilledNumbering(database) if is_spilled else Numbering()
+        numbering.number(pa.array(nodes))
+        for src, dst in edges:
+            for ids, numbers in zip((src, dst), numbering.number(pa.array(src), pa.array(dst)), strict=True):
+                assert [str(numbering.name(k)) for k in numbers] == list(map(str, ids))
+        assert numbering.ids.tolist() == expected
+        assert numbering.find(pa.array(["nobody"])).tolist() == [-1]
 
 
 @pytest.mark.parametrize("symmetrize", ["max", "sum"])

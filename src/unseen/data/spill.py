@@ -251,7 +251,7 @@ class SortedRows:
         self.ends[first + 1 : last + 2] += np.bincount(rows - first)
         for name, values in {"columns": columns, "weights": weights}.items():
             with (self._folder / name).open("ab") as file:
-                np.ascontiguousarray(values).tofile(file)
+                file.write(np.ascontiguousarray(values).data)
 
     def finish(self) -> None:
         """End the rows; what follows reads."""
