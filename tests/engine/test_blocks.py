@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from unseen.engine.run import default_threads, in_order, libraries_on_one_thread, row_cuts
+from unseen.engine.run import Run, default_threads, libraries_on_one_thread, row_cuts
 
 torch = pytest.importorskip("torch")
 
@@ -39,14 +39,14 @@ def test_results_come_in_order_from_workers_that_use_one_thread(three_threads):
         time.sleep(0.001 * (stop % 3))
         return start, torch.get_num_threads(), threading.current_thread() is threading.main_thread()
 
-    seen = in_order(look, [(i, i + 1) for i in range(30)], threads=3)
+    seen = Run(threads=3).map_blocks(look, [(i, i + 1) for i in range(30)])
     assert [start for start, _, _ in seen] == list(range(30))
     assert {threads for _, threads, _ in seen} == {1}
     assert not any(main for _, _, main in seen)
 
 
 def test_the_setting_of_other_threads_is_left_alone(three_threads):
-    in_order(lambda start, stop: None, [(0, 1)] * 4, threads=3)
+    Run(threads=3).map_blocks(lambda start, stop: None, [(0, 1)] * 4)
     assert torch.get_num_threads() == 3
     seen = []
     later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
@@ -57,9 +57,9 @@ def test_the_setting_of_other_threads_is_left_alone(three_threads):
 
 def test_a_block_may_use_blocks_itself():
     def work(a, b):
-        return sum(in_order(lambda c, d: 1, [(0, 1)] * 5, threads=3))
+        return sum(Run(threads=3).map_blocks(lambda c, d: 1, [(0, 1)] * 5))
 
-    assert in_order(work, [(0, 1)] * 9, threads=3) == [5] * 9
+    assert Run(threads=3).map_blocks(work, [(0, 1)] * 9) == [5] * 9
 
 
 def test_an_error_waits_for_blocks_that_have_begun():
@@ -72,7 +72,7 @@ def test_an_error_waits_for_blocks_that_have_begun():
         ended.append(start)
 
     with pytest.raises(KeyError):
-        in_order(work, [(i, i + 1) for i in range(3)], threads=3)
+        Run(threads=3).map_blocks(work, [(i, i + 1) for i in range(3)])
     count = len(ended)
     time.sleep(0.1)
     assert len(ended) == count
@@ -130,8 +130,8 @@ def test_libraries_keep_to_one_thread_and_get_their_own_back(three_threads):
             assert torch.get_num_threads() == 1
             assert _threads() == {1}
             with libraries_on_one_thread():
-                seen = in_order(
-                    lambda a, b: threading.current_thread().name, [(i, i + 1) for i in range(20)], threads=3
+                seen = Run(threads=3).map_blocks(
+                    lambda a, b: threading.current_thread().name, [(i, i + 1) for i in range(20)]
                 )
             assert all(name.startswith("unseen-block") for name in seen)
             assert torch.get_num_threads() == 1

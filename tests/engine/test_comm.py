@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from unseen.engine.comm import SOLO, CommError, _explained, connect
+from unseen.engine.comm import SOLO, CommError, _explain_errors, connect
 from unseen.errors import InputError
 
 
@@ -28,18 +28,18 @@ def test_alone_sums_and_exchanges_change_nothing() -> None:
 
 def test_what_torch_says_of_a_lost_connection_becomes_a_sentence() -> None:
     lost = pytest.raises(
-        CommError, match="a sum did not come about: Connection closed by peer; if a process died"
+        CommError, match="a sum failed: Connection closed by peer; if a process died"
     )
-    with lost, _explained("a sum"):
+    with lost, _explain_errors("a sum"):
         raise RuntimeError("Connection closed\n by peer")
-    with pytest.raises(InputError, match="ours"), _explained("a sum"):
+    with pytest.raises(InputError, match="ours"), _explain_errors("a sum"):
         raise InputError("ours")
 
 
 def test_where_in_torch_an_error_comes_from_is_left_out() -> None:
     place = "[/build/gloo/transport/tcp/unbound_buffer.cc:129] "
     with (
-        pytest.raises(CommError, match=r"^an exchange did not come about: Timed out"),
-        _explained("an exchange"),
+        pytest.raises(CommError, match=r"^an exchange failed: Timed out"),
+        _explain_errors("an exchange"),
     ):
         raise RuntimeError(place + "Timed out waiting 15000ms")

@@ -17,7 +17,7 @@ from unseen.errors import OutputError
 
 def test_results_come_in_order_and_sums_are_float64() -> None:
     run = Run(threads=3)
-    assert [part[0] for part in run.each(lambda a, b: (a, b), 2000)] == [a for a, _ in run.cuts(2000)]
+    assert [part[0] for part in run.map_blocks(lambda a, b: (a, b), 2000)] == [a for a, _ in run.cuts(2000)]
     total = run.total([np.float32(1e8), np.float32(1), np.float32(1)])
     assert total == 1e8 + 2
     assert run.count(3) == 3
@@ -27,9 +27,9 @@ def test_results_come_in_order_and_sums_are_float64() -> None:
 def test_a_fit_has_a_generator_of_its_own() -> None:
     graph = unseen.planted_partition(30, 2, random_state=0).graph
     run = Run()
-    with run.of(graph, 5) as first, run.of(graph, 5) as second:
+    with run.for_graph(graph, 5) as first, run.for_graph(graph, 5) as second:
         assert first.rng.integers(1000) == second.rng.integers(1000)
-        assert first.seeded(1).rng.integers(1000) == run.seeded(1).rng.integers(1000)
+        assert first.with_seed(1).rng.integers(1000) == run.with_seed(1).rng.integers(1000)
         assert first.processes == 1
 
 

@@ -72,8 +72,6 @@ def test_shapes_that_do_not_fit_are_refused():
     A = Run().matrix(sp.csr_array((3, 4)))
     with pytest.raises(ValueError, match=r"\(3, 4\) with vectors of shape \(5, 2\)"):
         A @ np.ones((5, 2))
-    with pytest.raises(ValueError, match=r"`out` must have shape \(3, 2\) and dtype float64"):
-        A.times(np.ones((4, 2)), out=np.zeros((3, 2), dtype=np.float32))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

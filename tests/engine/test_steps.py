@@ -9,7 +9,7 @@ import torch
 import unseen
 from unseen.engine import steps as module
 from unseen.engine.run import Run
-from unseen.engine.steps import Training, settled, take_steps
+from unseen.engine.steps import Training, has_converged, take_steps
 from unseen.methods.neural.training import Optimizer
 
 
@@ -189,7 +189,7 @@ def test_a_training_that_had_settled_does_not_go_on():
 
 
 def test_a_step_that_was_undone_does_not_count():
-    assert settled([4.0, 4.0], 0.1, 1)
+    assert has_converged([4.0, 4.0], 0.1, 1)
     assert Parabola([1.0] * 9).run(tol=0.1, window=1, counts=lambda: False).stopped_by == ""
     assert Parabola([1.0] * 9).run(tol=0.1, window=1).stopped_by == "tol"
 

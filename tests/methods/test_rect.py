@@ -193,7 +193,7 @@ def test_every_readout_reaches_its_use(planted, split):
     mean, median, other = made.values()
     assert not np.allclose(mean, median)
     assert not np.allclose(mean, other)
-    Z, _ = reduced_features(planted.graph, "features", 10, "rect-l", Run().seeded(0))
+    Z, _ = reduced_features(planted.graph, "features", 10, "rect-l", Run().with_seed(0))
     first = split.seen_labels.codes == 0
     np.testing.assert_allclose(median[0], np.median(Z[first], axis=0), atol=1e-5)
     with pytest.raises(
@@ -303,7 +303,7 @@ def test_debian_classes_are_described_by_words_that_fit():
 
 def test_identity_features_give_orthonormal_semantics():
     graph = unseen.random_graph(500, random_state=0)
-    Z, axes = reduced_features(graph, "identity", None, "rect-l", Run().seeded(0))
+    Z, axes = reduced_features(graph, "identity", None, "rect-l", Run().with_seed(0))
     assert axes is None
     np.testing.assert_allclose(Z.T @ Z, np.eye(200), atol=1e-4)
 

@@ -44,7 +44,7 @@ def test_deepwalk_gradients_equal_autograd(context):
     sign = np.where(np.arange(400) < 70, 1, -1).astype(np.float32)
     U, K = (torch.from_numpy(rng.normal(size=(30, 5)).astype(np.float32)) for _ in range(2))
     sampler = WalkSampler(graph.adjacency, np.arange(30, dtype=np.uint64))
-    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 5), K if context else None, Run().seeded(0))
+    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 5), K if context else None, Run().with_seed(0))
     value, (gradient, *others) = loss.compute(centre, other, sign, U, *(K.detach(),) * context)
     u, k = (part.detach().double().requires_grad_() for part in (U, K))
     inner = (u[centre] * (k if context else u)[other]).sum(dim=1)
@@ -59,7 +59,7 @@ def test_deepwalk_gradients_equal_autograd(context):
 
 def test_every_pair_has_its_noise_and_isolated_nodes_are_no_trouble():
     sampler = WalkSampler(unseen.random_graph(30, random_state=0).adjacency, np.arange(30, dtype=np.uint64))
-    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 3), None, Run().seeded(0))
+    loss = DeepWalkLoss(sampler, (1, 40, 5, 5, 3), None, Run().with_seed(0))
     centre, other, sign = loss._with_noise(np.array([4, 7]), np.array([5, 8]))
     assert centre.tolist() == [4, 7] * 4
     assert other[:2].tolist() == [5, 8]
@@ -69,7 +69,7 @@ def test_every_pair_has_its_noise_and_isolated_nodes_are_no_trouble():
         WalkSampler(lonely.adjacency, np.arange(4, dtype=np.uint64)),
         (1, 40, 5, 5, 3),
         torch.ones(4, 2),
-        Run().seeded(0),
+        Run().with_seed(0),
     )
     U = torch.ones(4, 2, requires_grad=True)
     value = nothing(U)
@@ -150,7 +150,7 @@ def test_joint_rect_without_labels_is_rect_n_and_says_so(planted, caplog):
 
 def test_the_size_of_the_walk_matrix_is_estimated_well(planted):
     structure = StructureLoss(Run().matrix(planted.graph.adjacency), CPU)
-    exact = walk_size(planted.graph, structure, Run().seeded(0))
+    exact = walk_size(planted.graph, structure, Run().with_seed(0))
     assert exact == structure.constant
     structure.has_constant = False
-    assert walk_size(planted.graph, structure, Run().seeded(0)) == pytest.approx(exact, rel=0.1)
+    assert walk_size(planted.graph, structure, Run().with_seed(0)) == pytest.approx(exact, rel=0.1)

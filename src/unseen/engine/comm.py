@@ -97,21 +97,19 @@ class Group(Comm):
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
         self.device = device
 
-    def sum_(self, array: AnyArray) -> AnyArray:
-        """Add up an array (numpy or torch) over all processes, in place, and return it."""
+    def sum_(self, array: AnyArray) -> AnyArray:  # noqa: D102
         import torch
         import torch.distributed as dist
 
         tensor = torch.from_numpy(array) if isinstance(array, np.ndarray) else array
         moved = tensor.to(self.device).contiguous()  # type: ignore[union-attr]
-        with _explained("a sum"):
+        with _explain_errors("the sum over processes"):
             dist.all_reduce(moved)
         if moved is not tensor:
             tensor.copy_(moved)  # type: ignore[union-attr]
         return array
 
-    def exchange(self, rows: AnyArray, send: Sequence[int], receive: Sequence[int]) -> AnyArray:
-        """Send some rows to each process, and return what all have sent to this one."""
+    def exchange(self, rows: AnyArray, send: Sequence[int], receive: Sequence[int]) -> AnyArray:  # noqa: D102
         import torch
         import torch.distributed as dist
 
@@ -120,13 +118,12 @@ class Group(Comm):
         per_row = moved.element_size() * (moved[:1].numel() or 1)
         self.sent += per_row * (sum(send) - send[self.rank])
         received: Any = torch.empty((sum(receive), *tensor.shape[1:]), dtype=tensor.dtype, device=self.device)
-        with _explained("an exchange of rows"):
+        with _explain_errors("the exchange of rows"):
             dist.all_to_all_single(received, moved, list(receive), list(send))
         received = received.to(tensor.device)
         return received.numpy() if isinstance(rows, np.ndarray) else received  # type: ignore[no-any-return]
 
-    def barrier(self) -> None:
-        """Wait until all processes are here."""
+    def barrier(self) -> None:  # noqa: D102
         self.total(0.0)
 
 
@@ -188,23 +185,18 @@ class Halo:
         # in so many turns the foreign rows take no more memory than the own ones; all processes take as many
         self.turns = int(layout.comm.gather(np.array([max(1, crowded)])).max())
 
-    @property
-    def size(self) -> int:
-        """Own rows and foreign ones."""
-        return self.layout.own + len(self.ids)
-
-    def foreign(self, V: Array) -> Array:
+    def fetch_rows(self, V: Array) -> Array:
         """Return the foreign rows of V, given the own ones."""
         return self.layout.comm.exchange(np.ascontiguousarray(V[self.rows]), self.send, self.receive)
 
-    def extended(self, V: Array) -> Array:
+    def extend_rows(self, V: Array) -> Array:
         """Return the own rows of V and the foreign ones below them."""
-        whole = np.empty((self.size, *V.shape[1:]), dtype=V.dtype)
+        whole = np.empty((len(V) + len(self.ids), *V.shape[1:]), dtype=V.dtype)
         whole[: len(V)] = V
-        whole[len(V) :] = self.foreign(V)
+        whole[len(V) :] = self.fetch_rows(V)
         return whole
 
-    def collected(self, V: Array) -> Array:
+    def collect_rows(self, V: Array) -> Array:
         """Return the own rows of V plus what the processes hold for them among their foreign rows."""
         own, foreign = V[: self.layout.own].copy(), np.ascontiguousarray(V[self.layout.own :])
         received = self.layout.comm.exchange(foreign, self.receive, self.send)
@@ -250,7 +242,7 @@ def connect(timeout: float = TIMEOUT) -> Iterator[Comm]:
             "%s=1 is not set for torchrun; without it restarts after a crash often fail", RESTART_SETTING
         )
     where = f"{os.environ.get('MASTER_ADDR', '?')}:{os.environ.get('MASTER_PORT', '?')}"
-    with _explained(f"the other {size - 1} processes at {where}", timeout):
+    with _explain_errors(f"the connection to the other {size - 1} processes at {where}", timeout):
         dist.init_process_group("nccl" if gpus else "gloo", timeout=timedelta(seconds=timeout))
         group = Group(device)
         group.barrier()
@@ -261,23 +253,21 @@ def connect(timeout: float = TIMEOUT) -> Iterator[Comm]:
 
 
 RESTART_SETTING = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
-_SOURCE = re.compile(r"^\[\S+:\d+\] ")
-"""Where in torch's own source an error comes from, which helps nobody here."""
 
 
 @contextlib.contextmanager
-def _explained(what: str, timeout: float | None = None) -> Iterator[None]:
+def _explain_errors(what: str, timeout: float | None = None) -> Iterator[None]:
     """Turn what torch says of a lost connection into a sentence."""
     try:
         yield
     except (RuntimeError, ValueError) as error:  # torch's network errors are RuntimeErrors
         if isinstance(error, UnseenError):
             raise
-        words = _SOURCE.sub("", " ".join(str(error).split()))
-        reason = words[:200] or type(error).__name__
+        # without the place in torch's own source
+        reason = re.sub(r"^\[\S+:\d+\] ", "", " ".join(str(error).split()))[:200] or type(error).__name__
         waited = "" if timeout is None else f" within {timeout:g} s"
         msg = (
-            f"{what} did not come about{waited}: {reason}; if a process died, its own message is the cause, "
+            f"{what} failed{waited}: {reason}; if a process died, its own message is the cause, "
             "otherwise check the address, the network and that all processes were started"
         )
         raise CommError(msg) from error

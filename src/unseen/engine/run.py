@@ -13,6 +13,7 @@ meanwhile.
 from __future__ import annotations
 
 import copy
+import math
 import os
 import sys
 import threading
@@ -44,7 +45,7 @@ LARGE = 1 << 26
 """Bytes from which on an array may lie on disk."""
 _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
 _inside = threading.local()
-_limit = SimpleNamespace(lock=threading.Lock(), count=0, before=[], modules=0, torch=0)
+_limit = SimpleNamespace(lock=threading.RLock(), count=0, before=[], modules=0, torch=0)
 """How many ask for one thread at present, what to put back after the last of them, and how many modules there were."""
 
 
@@ -101,7 +102,7 @@ class Run:
     Examples
     --------
     >>> run = Run(threads=2)
-    >>> float(run.total(run.each(lambda start, stop: np.arange(start, stop).sum(), 500)))
+    >>> float(run.total(run.map_blocks(lambda start, stop: np.arange(start, stop).sum(), 500)))
     124750.0
     """
 
@@ -120,15 +121,25 @@ class Run:
         self._rows = (0, 0)
 
     @contextmanager
-    def of(self, graph: Any, random_state: RandomState) -> Iterator[Run]:
+    def for_graph(self, graph: Any, random_state: RandomState) -> Iterator[Run]:
         """Give the run of one fit on `graph`: libraries keep to one thread, because threads are for blocks."""
         rows, comm = (len(graph.node_ids), graph.n_nodes), getattr(graph, "comm", SOLO)
         with libraries_on_one_thread():
             yield self._changed(graph=graph, rng=as_generator(random_state), comm=comm, _rows=rows)
 
-    def seeded(self, seed: int) -> Run:
+    def with_seed(self, seed: int) -> Run:
         """Return the same for a part of the fit that has a seed of its own."""
         return self._changed(rng=as_generator(seed))
+
+    @property
+    def solo(self) -> Run:
+        """The same for what every process holds as a whole: nothing is added up over processes."""
+        return self._changed(comm=SOLO)
+
+    def _changed(self, **changes: Any) -> Run:
+        other = copy.copy(self)
+        vars(other).update(changes)
+        return other
 
     @property
     def n_threads(self) -> int:
@@ -140,29 +151,31 @@ class Run:
         """How many processes have some rows of the graph each."""
         return self.comm.size
 
-    @property
-    def alone(self) -> Run:
-        """The same for what every process holds as a whole: nothing is added up over processes."""
-        return self._changed(comm=SOLO)
-
-    def _changed(self, **changes: Any) -> Run:
-        other = copy.copy(self)
-        vars(other).update(changes)
-        return other
-
     def cuts(self, n: int) -> list[Cut]:
         """Return the blocks of `n` rows; rows of the graph are cut as if one process had all of them."""
         own, total = self._rows
         return row_cuts(n, of=total if n == own else None)
 
-    def each(self, work: Callable[[int, int], T], n: int | Sequence[Cut]) -> list[T]:
+    def map_blocks(self, work: Callable[[int, int], T], n: int | Sequence[Cut]) -> list[T]:
         """Return ``work(start, stop)`` for blocks of `n` rows, or for given ones, in order, computed on threads."""
-        cuts = self.cuts(n) if isinstance(n, int) else n
-        return in_order(work, cuts, self.n_threads)
+        return self.map_items(lambda cut: work(*cut), self.cuts(n) if isinstance(n, int) else n)
 
-    def every(self, work: Callable[[S], T], items: Sequence[S]) -> list[T]:
-        """Return ``work(item)`` for all items, in order, computed on threads."""
-        return self.each(lambda k, _: work(items[k]), [(k, k + 1) for k in range(len(items))])
+    def map_items(self, work: Callable[[S], T], items: Sequence[S]) -> list[T]:
+        """Return ``work(item)`` for all items, in order, computed on threads.
+
+        An interrupt or an error waits for the work that has begun, so that nothing is written to shared arrays
+        afterwards. Work inside of such work stays on its thread.
+        """
+        if self.n_threads == 1 or len(items) == 1 or getattr(_inside, "worker", False):
+            return [work(item) for item in items]
+        tasks = [_pool(self.n_threads).submit(work, item) for item in items]
+        try:
+            return [task.result() for task in tasks]
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            wait(tasks)
+            raise
 
     def total(self, parts: Sequence[Any]) -> Any:
         """Return the sum of numbers or arrays, added in order and in float64, over all processes.
@@ -191,21 +204,16 @@ class Run:
         from unseen.engine.sparse import Matrix
 
         if isinstance(matrix, Matrix):
-            return matrix.bound(self)
+            return Matrix(matrix.local, self, matrix.halo, symmetric=matrix.symmetric)
         return Matrix(matrix, self, symmetric=symmetric)
 
     def zeros(self, shape: tuple[int, ...]) -> Singles:
         """Return float32 zeros: on disk where there is a scratch folder and they are large, else in memory."""
-        if self.on_disk(shape):
+        if self.scratch is not None and 4 * math.prod(shape) >= LARGE:
             from unseen.engine.scratch import disk_zeros
 
-            assert self.scratch is not None
             return disk_zeros(shape, self.scratch)
         return np.zeros(shape, dtype=np.float32)
-
-    def on_disk(self, shape: tuple[int, ...]) -> bool:
-        """Whether :meth:`zeros` of this shape lie on disk."""
-        return self.scratch is not None and 4 * int(np.prod(shape, dtype=np.int64)) >= LARGE
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, from an earlier fit on this graph where one had the same key.
@@ -243,28 +251,6 @@ def row_cuts(n: int, *, of: int | None = None) -> list[Cut]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def in_order(function: Callable[[int, int], T], cuts: Sequence[Cut], threads: int) -> list[T]:
-    """Return ``function(start, stop)`` of every cut, in order, computed on some threads.
-
-    An interrupt or an error waits for the blocks that have begun, so that nobody writes to shared arrays afterwards.
-
-    Examples
-    --------
-    >>> in_order(lambda start, stop: stop - start, row_cuts(500), threads=2)
-    [250, 250]
-    """
-    if threads == 1 or len(cuts) == 1 or getattr(_inside, "worker", False):
-        return [function(start, stop) for start, stop in cuts]
-    tasks = [_pool(threads).submit(function, start, stop) for start, stop in cuts]
-    try:
-        return [task.result() for task in tasks]
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        wait(tasks)
-        raise
-
-
 def default_threads() -> int:
     """Return how many threads to use where nobody says: ``OMP_NUM_THREADS``, else one for each core.
 
@@ -285,7 +271,7 @@ def libraries_on_one_thread() -> Iterator[None]:
 
     Between two operations of its own, the threads of such a library do not sleep but spin, and take the processors
     from ours and from others': on a busy machine small jobs took two to five times the processor time. A library that
-    is imported inside is limited by the next that asks; torch, which methods import late, says so to `hold_torch`.
+    is imported inside is limited by the next that asks; torch, which methods import late, calls `hold_torch`.
 
     Examples
     --------
@@ -298,7 +284,7 @@ def libraries_on_one_thread() -> Iterator[None]:
 
     with _limit.lock:
         _limit.count += 1
-        _hold_torch()
+        hold_torch()
         if _limit.modules != len(sys.modules):
             _limit.before.append(threadpool_limits(1))
             _limit.modules = len(sys.modules)
@@ -317,15 +303,11 @@ def libraries_on_one_thread() -> Iterator[None]:
 
 def hold_torch() -> None:
     """Keep torch, which has just been imported, to one thread if that is asked for at present."""
-    with _limit.lock:
-        _hold_torch()
-
-
-def _hold_torch() -> None:
     torch = sys.modules.get("torch")
-    if torch and _limit.count and not _limit.torch:
-        _limit.torch = torch.get_num_threads()
-        torch.set_num_threads(1)
+    with _limit.lock:
+        if torch and _limit.count and not _limit.torch:
+            _limit.torch = torch.get_num_threads()
+            torch.set_num_threads(1)
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

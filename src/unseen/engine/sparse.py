@@ -62,10 +62,6 @@ class Matrix:
         self._blocks: dict[Any, list[tuple[int, int, sp.csr_array]]] = {}
         self._transposed: Matrix | None = None
 
-    def bound(self, run: Run) -> Matrix:
-        """Return the same matrix with products made by another run."""
-        return Matrix(self.local, run, self.halo, symmetric=self.symmetric)
-
     @property
     def shape(self) -> tuple[int, int]:
         """Own rows, and all columns."""
@@ -108,9 +104,6 @@ class Matrix:
             if self.halo is None and self.run.n_threads == 1:
                 return self._direct(V)
             out, add = np.empty(shape, dtype=V.dtype), False
-        elif out.shape != shape or out.dtype != V.dtype:
-            msg = f"`out` must have shape {shape} and dtype {V.dtype}, got {out.shape} and {out.dtype}"
-            raise ValueError(msg)
         if self.halo is None:
             self._multiply(V, out, add)
             return out
@@ -119,7 +112,7 @@ class Matrix:
         width = columns_at_a_time(columns, self.halo.turns)
         for start in range(0, columns, max(1, width)):
             some = slice(start, start + width)
-            self._multiply(self.halo.extended(V[:, some]), out[:, some], add)
+            self._multiply(self.halo.extend_rows(V[:, some]), out[:, some], add)
         return out
 
     def _direct(self, V: Array) -> Array:
@@ -140,7 +133,7 @@ class Matrix:
             else:
                 out[start:stop] = rows @ V
 
-        self.run.every(multiply, self._in_blocks(V.dtype))
+        self.run.map_items(multiply, self._in_blocks(V.dtype))
 
     def _as(self, dtype: np.dtype[Any]) -> sp.csr_array:
         if dtype not in self._cast:
@@ -162,13 +155,13 @@ class Matrix:
             self._blocks[dtype] = blocks
         return self._blocks[dtype]
 
-    def extended(self, V: Array) -> Array:
+    def extend_rows(self, V: Array) -> Array:
         """Return a row of V for each column of `local`, given the own rows."""
-        return V if self.halo is None else self.halo.extended(V)
+        return V if self.halo is None else self.halo.extend_rows(V)
 
-    def collected(self, V: Array) -> Array:
+    def collect_rows(self, V: Array) -> Array:
         """Return the own rows of V plus what other processes hold for them; V has a row for each column of `local`."""
-        return V if self.halo is None else self.halo.collected(V)
+        return V if self.halo is None else self.halo.collect_rows(V)
 
     def own_rows(self) -> sp.csr_array:
         """Return the own rows with true columns."""
@@ -194,7 +187,9 @@ class Matrix:
 
     def column_normalized(self) -> Matrix:
         """Return the transpose of Abar of a symmetric matrix: columns sum to 1."""
-        return self.with_values(self.local.data * self.extended(inverse(self.row_sums()))[self.local.indices])
+        return self.with_values(
+            self.local.data * self.extend_rows(inverse(self.row_sums()))[self.local.indices]
+        )
 
     def gcn_normalized(self) -> Matrix:
         """Return Ahat = D^-1/2 (A with self-loops) D^-1/2 of a symmetric matrix.
@@ -203,7 +198,7 @@ class Matrix:
         the degree of that matrix.
         """
         looped = self._with_loops()
-        scale = self.extended(np.sqrt(inverse(looped.row_sums())))
+        scale = self.extend_rows(np.sqrt(inverse(looped.row_sums())))
         rows = np.repeat(scale[: looped.local.shape[0]], np.diff(looped.local.indptr))
         return looped.with_values(looped.local.data * rows * scale[looped.local.indices], symmetric=True)
 
@@ -220,7 +215,7 @@ class Matrix:
     def transposed(self) -> Matrix:
         """Return the transpose of `local`, made once."""
         if self._transposed is None:
-            self._transposed = Matrix(sp.csr_array(self.local.T.tocsr()), self.run.alone)
+            self._transposed = Matrix(sp.csr_array(self.local.T.tocsr()), self.run.solo)
         return self._transposed
 
     def times_rows(self, rows: sp.csr_array) -> sp.csr_array:
@@ -230,9 +225,9 @@ class Matrix:
         middle = np.unique(rows.indices)
         entries = (rows.data, np.searchsorted(middle, rows.indices), rows.indptr)
         renumbered = sp.csr_array(entries, shape=(rows.shape[0], len(middle)))
-        return sp.csr_array(renumbered @ self._fetched(middle.astype(np.int64)))
+        return sp.csr_array(renumbered @ self._fetch_rows(middle.astype(np.int64)))
 
-    def _fetched(self, wanted: Ints) -> sp.csr_array:
+    def _fetch_rows(self, wanted: Ints) -> sp.csr_array:
         """Return the named rows, wherever they are."""
         comm, layout = self.comm, self.layout
         named, given = comm.exchange_arrays(wanted, layout.counts(wanted))
@@ -255,7 +250,7 @@ class Transposed:
         """Return the product; of features that are spread it is added up over the processes."""
         A = self.T
         product = A.transposed() @ V
-        return A.collected(product) if A.halo else A.run.sum(product)
+        return A.collect_rows(product) if A.halo else A.run.sum(product)
 
 
 @dataclass(frozen=True, eq=False)

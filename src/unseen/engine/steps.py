@@ -169,7 +169,7 @@ def take_steps(
     if start is not None:
         first = start()
         losses = losses or [first]
-    if done and settled(losses, tol, window):
+    if done and has_converged(losses, tol, window):
         return History(losses, "tol")
     lowest = min(losses, default=math.inf)
     began = reported = time.monotonic()
@@ -196,7 +196,7 @@ def take_steps(
             answers = [callback(epoch) for callback in functions]  # all are called, also after one said stop
             if any(answers) or training.stop():
                 return History(losses, "callback")
-            if training.counts() and settled(losses, tol, window):
+            if training.counts() and has_converged(losses, tol, window):
                 steps = counted(number, "step")
                 logger.info("%s: stopped after %s, the loss hardly falls any more", stage, steps)
                 return History(losses, "tol")
@@ -210,12 +210,12 @@ def take_steps(
     return History(losses, "")
 
 
-def settled(losses: list[float], tol: float, window: int) -> bool:
+def has_converged(losses: list[float], tol: float, window: int) -> bool:
     """Return whether the loss has fallen by at most `tol` of itself in the last `window` steps; False for `tol` 0.
 
     Examples
     --------
-    >>> settled([4.0, 2.0, 2.0], 0.01, 1), settled([4.0, 2.0], 0.01, 1)
+    >>> has_converged([4.0, 2.0, 2.0], 0.01, 1), has_converged([4.0, 2.0], 0.01, 1)
     (True, False)
     """
     if tol <= 0 or len(losses) <= window:
@@ -291,7 +291,7 @@ class Checkpoints:
         if not self.every or (step % self.every and not last):
             return
         place = self._step(stage, step)
-        with together(self.comm, "could not write its checkpoint"):
+        with raise_together(self.comm, "could not write its checkpoint"):
             make_folder(place)
             with atomic_path(place / self._file) as temporary, temporary.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -324,7 +324,7 @@ class Checkpoints:
 
 
 @contextlib.contextmanager
-def together(comm: Comm, what: str) -> Iterator[None]:
+def raise_together(comm: Comm, what: str) -> Iterator[None]:
     """Do something on all processes: one raises its own problem, the others say which has one; nobody waits."""
     problem: UnseenError | None = None
     try:

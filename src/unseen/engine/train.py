@@ -30,7 +30,7 @@ from unseen.engine.comm import Comm
 from unseen.engine.memory import check_memory, make_job, peak_bytes
 from unseen.engine.parts import Meta, load_parts, read_meta, shares, verify_part
 from unseen.engine.run import Run
-from unseen.engine.steps import Checkpoints, together
+from unseen.engine.steps import Checkpoints, raise_together
 from unseen.errors import InputError, OutputError, UnseenError, counted, log_written, logger
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _trainable(name: str) -> type[Method]:
 
 def _checked(folder: Path, output: Path, comm: Comm) -> Meta:
     """Look at everything that can be wrong with the files, all processes together, before the first exchange."""
-    with together(comm, "cannot begin"):
+    with raise_together(comm, "cannot begin"):
         meta = read_meta(folder)
         for k in shares(meta, folder, comm.size)[comm.rank]:
             verify_part(folder, int(k), meta.parts[int(k)])
@@ -218,7 +218,7 @@ def _write_vectors(embedding: Embedding, folder: Path, comm: Comm) -> None:
     comm.barrier()
     path = staging / f"part-{comm.rank:05d}-of-{comm.size:05d}.parquet"
     try:
-        with together(comm, "could not write its vectors"):
+        with raise_together(comm, "could not write its vectors"):
             make_folder(staging)
             with explain_errors(path):
                 fill_vectors(embedding, path)

@@ -107,7 +107,7 @@ class LabelledWalk:
     def __init__(self, adjacency: Matrix, groups: Groups) -> None:
         self._adjacency = adjacency
         # a middle node is looked at where it is: its neighbours are own nodes and those of the halo
-        groups = Groups(adjacency.extended(groups.of_node), groups.related)
+        groups = Groups(adjacency.extend_rows(groups.of_node), groups.related)
         A = adjacency.local
         n = int(A.shape[0])
         self.shape: tuple[int, int] = (n, n)
@@ -119,7 +119,7 @@ class LabelledWalk:
             self.explicit = self._formed(A, groups)
             self.degree = self.explicit.row_sums()
             return
-        alone = adjacency.run.alone  # what is local is multiplied locally
+        alone = adjacency.run.solo  # what is local is multiplied locally
         F, K = _middle_factors(A, np.sqrt(self._inverse), groups)
         self._first = alone.matrix(_without(A, groups))
         self._bags = [tuple(alone.matrix(part) for part in bag) for bag in _batches(F, K, n)]
@@ -140,12 +140,12 @@ class LabelledWalk:
         return np.ascontiguousarray(result)
 
     def _core(self, V: Array) -> Array:
-        V = self._adjacency.extended(V)
+        V = self._adjacency.extend_rows(V)
         result = np.zeros_like(V)
         self._first.times(V, out=result[: self.shape[0]])
         for back, K, F in self._bags:
             back.times(K @ (F @ V), out=result, add=True)
-        return self._adjacency.collected(result)
+        return self._adjacency.collect_rows(result)
 
     def _formed(self, adjacency: sp.csr_array, groups: Groups) -> Matrix:
         scale = sp.diags_array(self._inverse, format="csr")
@@ -197,7 +197,7 @@ class Smoothing:
             block *= -self.alpha
             block += self.degree[start:stop].astype(V.dtype)[:, None] * V[start:stop]
 
-        self.run.each(difference, len(V))
+        self.run.map_blocks(difference, len(V))
         return joined
 
 

@@ -86,7 +86,7 @@ def nearest_in_class(U: Array, groups: Groups, k: int, run: Run) -> Neighbours:
         if len(pool) > 1
         for rows in np.array_split(members, -(-len(members) // max(1, min(ROWS, DISTANCES // len(pool)))))
     ]
-    return _joined(run.every(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
+    return _joined(run.map_items(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
 
 
 def nearest_of_candidates(U: Array, candidates: sp.csr_array, k: int, run: Run) -> Neighbours:
@@ -102,7 +102,7 @@ def nearest_of_candidates(U: Array, candidates: sp.csr_array, k: int, run: Run) 
         among = candidates.indices[place].astype(np.int64)
         return rows, _best(among, _exact_squared(U, rows, among), k)
 
-    return _joined(run.every(search, blocks))
+    return _joined(run.map_items(search, blocks))
 
 
 class Candidates:
@@ -144,7 +144,7 @@ class Candidates:
         """Return the `k` nearest candidates of own nodes, given the own rows of U."""
         vectors = np.empty((len(self.numbers), U.shape[1]), dtype=U.dtype)
         vectors[self._own] = U[self.numbers[self._own] - self.layout.first]
-        vectors[~self._own] = self._halo.foreign(U)
+        vectors[~self._own] = self._halo.fetch_rows(U)
         nearest = nearest_of_candidates(vectors, self.candidates, k, self.run)
         return Neighbours(self.numbers[nearest.rows], self.numbers[nearest.columns])
 

@@ -41,7 +41,7 @@ def gram(V: Array, run: Run, other: Array | None = None) -> Floats:
         return np.asarray(v.T @ (v if other is None else right[start:stop]))
 
     nothing = np.zeros((V.shape[1], right.shape[1]))
-    total: Floats = run.total([nothing, *run.each(product, len(V))])
+    total: Floats = run.total([nothing, *run.map_blocks(product, len(V))])
     return total
 
 
@@ -61,7 +61,7 @@ def times(V: Array, small: Array, run: Run, *, out: Array | None = None) -> Arra
             last = min(first + CACHED_ROWS, stop)
             result[first:last] = V[first:last] @ small
 
-    run.each(multiply, len(V))
+    run.map_blocks(multiply, len(V))
     return result
 
 
@@ -96,7 +96,7 @@ def dot(a: Array, b: Array, run: Run) -> float:
     >>> dot(np.ones((3, 2), dtype=np.float32), np.full((3, 2), 2.0, dtype=np.float32), Run())
     12.0
     """
-    return float(run.total([0.0, *run.each(lambda i, j: float(np.sum(a[i:j] * b[i:j])), len(a))]))
+    return float(run.total([0.0, *run.map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), len(a))]))
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def truncated_svd(
     exponent = scale_exponent(X if isinstance(X, np.ndarray) else X.local.data, run)
     single = _in_single(X, exponent, run)
     # the processes over which the columns are spread
-    columns = run if isinstance(X, Matrix) and X.halo else run.alone
+    columns = run if isinstance(X, Matrix) and X.halo else run.solo
     if start is None:
         start = rng.standard_normal((m, width), dtype=np.float32)
     back, W, values = _leading(single, start[:, :width], k, n_iter, 0.0, run, columns)[1:]
@@ -330,7 +330,7 @@ def _in_single(X: Array | Matrix, exponent: int, run: Run) -> Operator | Matrix:
         single = scaled(X, exponent).astype(np.float32)
         return Operator(lambda V: times(single, V, run), lambda V: gram(single, run, V).astype(V.dtype))
     data = scaled(X.local.data, exponent).astype(np.float32)
-    return X.with_values(data, symmetric=X.symmetric).bound(run)
+    return run.matrix(X.with_values(data, symmetric=X.symmetric))
 
 
 def _inverse_triangle(squares: Floats) -> Floats | None:
@@ -365,14 +365,14 @@ def _exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Singles, Sing
         sides = np.ascontiguousarray(sides[:, order])
         if not tall:
             sides = rows.T @ sides * _inverse(np.sqrt(np.maximum(squares[order], 0.0)))
-    axes = _signed(sides, sides, sides, run.alone)[1]
+    axes = _signed(sides, sides, sides, run.solo)[1]
     # X V: a row of zeros stays one, as U S would only nearly
     scores = np.empty((rows.shape[0], k), dtype=np.float32)
 
     def fill(start: int, stop: int) -> None:
         scores[start:stop] = rows[start:stop] @ axes
 
-    run.each(fill, len(scores))
+    run.map_blocks(fill, len(scores))
     if isinstance(X, Matrix) and X.halo is not None:
         axes = axes[X.layout.first : X.layout.first + len(scores)]
     return scores, np.ascontiguousarray(axes.T, dtype=np.float32)

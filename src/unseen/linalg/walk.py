@@ -113,7 +113,7 @@ class WalkMatrix:
         if cheap_only and self._squared_degrees > CHEAP_FACTOR * (self._entries + self.shape[0]):
             return None
         # the work of a row is the entries of all the rows its own entries lead to
-        counts = abar.extended(np.diff(abar.local.indptr).astype(np.int64))
+        counts = abar.extend_rows(np.diff(abar.local.indptr).astype(np.int64))
         work = np.concatenate([[0], np.cumsum(counts[abar.local.indices])])[abar.local.indptr]
         turns = self.run.count(1 + int(work[-1]) // BLOCK_ENTRIES)  # enough for any process
         cuts = np.searchsorted(work, np.linspace(0, work[-1], turns + 1)[1:-1])
@@ -132,7 +132,7 @@ class WalkMatrix:
             block += V[start:stop]
             block *= 0.5
 
-        self.run.each(mean, len(V))
+        self.run.map_blocks(mean, len(V))
         return matrix.times(between, out=out)  # (Abar + Abar^2) V = Abar (V + Abar V)
 
 
@@ -199,7 +199,7 @@ def _raise_floor(logs: Singles, by: float, run: Run) -> None:
         np.subtract(part, by, out=part)
         np.maximum(part, 0, out=part)
 
-    run.each(lower, len(logs))
+    run.map_blocks(lower, len(logs))
 
 
 def draw_landmarks(degree: Floats, count: int, keys: Keys) -> Ints:
@@ -242,5 +242,5 @@ def _logs(walk: Matrix, columns: Ints, window: int, scale: Singles) -> Array:
         np.maximum(part, 1, out=part)
         np.log(part, out=part)
 
-    walk.run.each(logarithm, len(total))
+    walk.run.map_blocks(logarithm, len(total))
     return total

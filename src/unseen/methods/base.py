@@ -163,7 +163,7 @@ class Method(Declared):
         if fitted is not None and columns != fitted and (columns is not None or self._traits.uses_features):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
             raise InputError(msg)
-        with Run().of(whole, None) as run:
+        with Run().for_graph(whole, None) as run:
             vectors = self._transform(self._scaled(graph, run), run)
         return Embedding(vectors, graph.node_ids, self._name, self.embedding_.params)
 
@@ -209,7 +209,7 @@ class Method(Declared):
         """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
         whole, graph = self._views(graph)
         self._check_params()
-        with run.of(whole, self.random_state) as this:
+        with run.for_graph(whole, self.random_state) as this:
             allowed = self._checked_labels(graph, labels, this)
             for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
                 delattr(self, learnt)

@@ -315,8 +315,10 @@ def _kernel(vectors: Table) -> npt.NDArray[np.float64]:
 
 def _scale(vectors: Table, run: Run) -> float:
     """Return the factor that brings the mean squared distance of the rows from their mean to 1."""
-    sums = run.total(run.each(lambda i, j: vectors[i:j].sum(axis=0, dtype=np.float64), len(vectors)))
-    squares = run.total(run.each(lambda i, j: np.square(vectors[i:j], dtype=np.float64).sum(), len(vectors)))
+    sums = run.total(run.map_blocks(lambda i, j: vectors[i:j].sum(axis=0, dtype=np.float64), len(vectors)))
+    squares = run.total(
+        run.map_blocks(lambda i, j: np.square(vectors[i:j], dtype=np.float64).sum(), len(vectors))
+    )
     spread = float(squares) / len(vectors) - float(np.square(sums / len(vectors)).sum())
     return spread**-0.5 if spread > 1e-12 else 1.0
 

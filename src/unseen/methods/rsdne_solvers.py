@@ -191,7 +191,7 @@ def u_step(
         block -= smoothed[start:stop] @ axes
         block -= rotated[start:stop] * shift
 
-    run.each(subtract, len(U))
+    run.map_blocks(subtract, len(U))
     conjugate_gradients(smoothing.apply, shift, smoothing.degree, rotated, residual, cg_steps, room, run)
     return times(rotated, axes.T, run, out=rotated)
 
@@ -227,13 +227,13 @@ def conjugate_gradients(
         return left(start, stop)
 
     def summed(function: Callable[[int, int], Floats]) -> Floats:
-        total: Floats = run.total([np.zeros(x.shape[1]), *run.each(function, len(x))])
+        total: Floats = run.total([np.zeros(x.shape[1]), *run.map_blocks(function, len(x))])
         return total
 
     before, rz = np.zeros(x.shape[1]), summed(left)
     for _ in range(steps):
         ratio = _ratio(rz, before).astype(x.dtype)
-        run.each(turn, len(x))
+        run.map_blocks(turn, len(x))
         product = apply(p, product)
         length = _ratio(rz, summed(bend)).astype(x.dtype)
         before, rz = rz, summed(move)

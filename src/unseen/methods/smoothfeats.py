@@ -42,7 +42,7 @@ class SmoothFeats(Method):
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
         if job.source == "features":
-            return 6.4 * job.tall + 100.0 * job.nodes + max(50.0 * job.entries, job.feature_bytes(18, 33))
+            return 6.4 * job.tall + 450.0 * job.nodes + max(50.0 * job.entries, job.feature_bytes(18, 33))
         return 7.6 * job.tall + 450.0 * job.nodes + 62.0 * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002

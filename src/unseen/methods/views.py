@@ -370,7 +370,7 @@ class Pool:
                 out[key][:, first : first + BLOCK] = view
         for key, vectors in out.items():
             if operators[key][0] != "twice":
-                self.run.each(partial(_to_unit_rows, vectors), len(vectors))
+                self.run.map_blocks(partial(_to_unit_rows, vectors), len(vectors))
 
 
 def _to_unit_rows(vectors: Vectors, start: int, stop: int) -> None:

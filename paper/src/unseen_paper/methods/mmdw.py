@@ -67,7 +67,7 @@ class MMDW(Method):
         seed = child_seed(run.rng)
         start = MFDW(n_components=columns, lam=self.lam, max_iter=START_ROUNDS, random_state=seed)
         key = (MMDW, columns, self.lam, seed)
-        U: Array = run.once(key, lambda: start._fit(graph, labels, run.seeded(seed)))
+        U: Array = run.once(key, lambda: start._fit(graph, labels, run.with_seed(seed)))
         self.loss_history_ = []
         rows, (names, classes) = labels.labelled, np.unique(labels.indicator.indices, return_inverse=True)
         if len(names) < 2:

@@ -40,18 +40,18 @@ class TallProduct(torch.autograd.Function):
         ctx.save_for_backward(H, W)
         ctx.run = run
         result = torch.empty(len(H), W.shape[1], device=H.device)
-        run.each(lambda a, b: torch.mm(H[a:b], W, out=result[a:b]), cut_rows(H, run))
+        run.map_blocks(lambda a, b: torch.mm(H[a:b], W, out=result[a:b]), cut_rows(H, run))
         return result
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor, None]:
         """Return the gradients by H and by W."""
         (H, W), run, D = ctx.saved_tensors, ctx.run, grads[0]
-        by_W = sum_blocks(run.each(lambda a, b: H[a:b].T @ D[a:b], cut_rows(H, run)), run)
+        by_W = sum_blocks(run.map_blocks(lambda a, b: H[a:b].T @ D[a:b], cut_rows(H, run)), run)
         if not ctx.needs_input_grad[0]:
             return None, by_W, None
         by_H, transposed = torch.empty_like(H), W.T.contiguous()
-        run.each(lambda a, b: torch.mm(D[a:b], transposed, out=by_H[a:b]), cut_rows(H, run))
+        run.map_blocks(lambda a, b: torch.mm(D[a:b], transposed, out=by_H[a:b]), cut_rows(H, run))
         return by_H, by_W, None
 
 
@@ -68,7 +68,7 @@ class Activation(torch.autograd.Function):
             torch.nn.functional.leaky_relu_(U[start:stop].copy_(p), negative)
 
         ctx.run, ctx.values, ctx.slope = run, values, negative
-        run.each(activate, cut_rows(U, run))
+        run.map_blocks(activate, cut_rows(U, run))
         return U
 
     @staticmethod
@@ -82,7 +82,7 @@ class Activation(torch.autograd.Function):
             d.mul_(p.sign().clamp_(min=0).mul_(1 - slope).add_(slope))  # torch.where takes six times as long
             return d.sum(dim=0), by_slope[None]
 
-        by_b, by_slope = zip(*run.each(differentiate, cut_rows(dU, run)), strict=True)
+        by_b, by_slope = zip(*run.map_blocks(differentiate, cut_rows(dU, run)), strict=True)
         return dU, sum_blocks(by_b, run), sum_blocks(by_slope, run), None
 
 

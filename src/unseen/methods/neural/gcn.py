@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +37,9 @@ from unseen.methods.neural.tensors import SparseProduct, input_weights, pick_dev
 from unseen.methods.neural.training import NeuralMethod
 from unseen.methods.vocabulary import Dropout, Epochs, LearningRate, RowNormalize, WeightDecay
 from unseen.randomness import child_seed, keyed_bits, mix_bits, node_keys
+
+if TYPE_CHECKING:
+    from unseen.engine.memory import Job
 
 DENSE_ABOVE = 0.5
 """Share of nonzero entries above which features that come as an ndarray are multiplied as one."""
@@ -329,6 +332,11 @@ class GCN(LabelNetwork):
         summary="hidden layer of a graph convolutional network trained on the seen classes",
     )
     epochs: Epochs = 200
+
+    @classmethod
+    def _bytes_needed(cls, job: Job) -> float:
+        arrays = 3 if job.source == "features" else 7  # weights with a row per node
+        return arrays * job.tall + 700.0 * job.nodes + 200.0 * job.entries + job.feature_bytes(15, 95)
 
     def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
         """Return the nodes that labelled ones can see in two layers: no other has a part in the loss."""

@@ -71,9 +71,9 @@ class RECTN(RectMethod):
         if job.source == "features":
             weights = 16.0 * job.feature_columns * job.columns
             arrays = (5.5 if job.scratch else 6.5) * job.tall
-            return arrays + weights + 110.0 * job.entries + job.feature_bytes(16, 85)
+            return arrays + weights + 75.0 * job.entries + job.feature_bytes(16, 52)
         # weights, gradient, two moments, values before and after activation, two for the walk
-        arrays, on_disk, per_entry = (9.5, 4, 110.0) if job.source == "identity" else (11.5, 2, 145.0)
+        arrays, on_disk, per_entry = (9.5, 4, 75.0) if job.source == "identity" else (11.5, 2, 90.0)
         return (arrays - on_disk * job.scratch) * job.tall + per_entry * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:  # noqa: ARG002
@@ -164,7 +164,7 @@ class RECT(SemanticMethod):
 
         def fresh() -> tuple[Vectors, dict[str, Any]]:
             assert isinstance(half.random_state, int)
-            vectors = half._fit(graph, labels, run.seeded(half.random_state))
+            vectors = half._fit(graph, labels, run.with_seed(half.random_state))
             return vectors, dict(half.__dict__)
 
         if half._traits.uses_labels or self.callbacks is not None:

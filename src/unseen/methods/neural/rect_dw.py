@@ -125,7 +125,7 @@ class DeepWalkLoss:
             return float(torch.nn.functional.softplus(-x).sum(dtype=torch.float64))
 
         cuts = [(i, min(i + _PAIRS, len(sign))) for i in range(0, len(sign), _PAIRS)]
-        loss = sum(self.run.each(score, cuts))
+        loss = sum(self.run.map_blocks(score, cuts))
         n = len(U)
         by_pair = sp.coo_array((slopes.cpu().numpy(), (centre, other)), shape=(n, n)).tocsr()
         forward, backward = (

@@ -158,7 +158,7 @@ class SemanticMethod(RectMethod):
         columns = self.svd_components
         Z, self.axes_ = run.once(
             (reduced_features, source, columns, unit, seed),
-            lambda: reduced_features(graph, source, columns, self._name, run.seeded(seed), unit_rows=unit),
+            lambda: reduced_features(graph, source, columns, self._name, run.with_seed(seed), unit_rows=unit),
         )
         return Z
 
@@ -240,7 +240,7 @@ class RECTL(SemanticMethod):
     def _bytes_needed(cls, job: Job) -> float:
         reduced = 4.0 * job.nodes * (SVD_COMPONENTS + OVERSAMPLING)
         arrays = {"identity": 2.2, "adjacency": 7.4}.get(job.source, 1.8)
-        return arrays * reduced + 2.8 * job.tall + 52.0 * job.entries + job.feature_bytes(26, 80)
+        return arrays * reduced + 2.8 * job.tall + 40.0 * job.entries + job.feature_bytes(26, 80)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         Z = self._reduced(graph, child_seed(run.rng), run)

@@ -54,7 +54,7 @@ class StructureLoss:
             self._sum, self._once = torch.empty_like(U), torch.empty_like(U)
         for product, add in ((self.forward, False), (self.backward, True)):
             product.multiply(U, out=self._once)
-            self.run.each(lambda a, b: self._once[a:b].add_(U[a:b]), cut_rows(U, self.run))
+            self.run.map_blocks(lambda a, b: self._once[a:b].add_(U[a:b]), cut_rows(U, self.run))
             product.multiply(self._once, out=self._sum, add=add)
         return self._sum
 
@@ -65,7 +65,7 @@ class StructureLoss:
     def compute(self, U: torch.Tensor) -> tuple[float, list[torch.Tensor]]:
         """Return the loss and its gradient by U, which the next call overwrites."""
         blocks, n = cut_rows(U, self.run), self.n
-        gram = sum_blocks(self.run.each(lambda start, stop: squared(U[start:stop]), blocks), self.run)
+        gram = sum_blocks(self.run.map_blocks(lambda start, stop: squared(U[start:stop]), blocks), self.run)
         walked = self.symmetric(U)
 
         def work(start: int, stop: int) -> float:
@@ -74,7 +74,7 @@ class StructureLoss:
             w.neg_().addmm_(u, gram).mul_(4.0 / n)
             return inner
 
-        trace = float(self.run.total(self.run.each(work, blocks)))
+        trace = float(self.run.total(self.run.map_blocks(work, blocks)))
         quartic = float((gram.cpu().double() ** 2).sum())
         return (self.constant - 2 * trace + quartic) / n, [walked]
 
@@ -143,11 +143,11 @@ class SemanticLoss:
             return squared(t)
 
         blocks = cut_rows(H, self.run)
-        gram = sum_blocks(self.run.each(work, blocks), self.run, precise=False)
+        gram = sum_blocks(self.run.map_blocks(work, blocks), self.run, precise=False)
         by_Y = gram @ Y
         squares = float((Y * by_Y).cpu().double().sum())
         if squares < CANCELS * float(torch.dot(gram.diagonal(), (Y * Y).sum(dim=1))):
-            errors = self.run.each(
+            errors = self.run.map_blocks(
                 lambda a, b: float((self.T[a:b] @ Y).cpu().double().square().sum()), blocks
             )
             squares = float(self.run.total(errors))

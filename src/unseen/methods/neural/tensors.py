@@ -184,7 +184,7 @@ class SparseProduct(Matrix):
             else:
                 result[start:stop] = rows
 
-        self.run.each(multiply, self._cuts)
+        self.run.map_blocks(multiply, self._cuts)
 
     def _sum_rows(self, table: torch.Tensor, start: int, stop: int) -> torch.Tensor:
         columns, ends, weights = self._tensors
@@ -269,7 +269,7 @@ def keyed_numbers(keys: Keys, columns: int, bound: float, run: Run) -> Singles:
     def draw(start: int, stop: int) -> None:
         numbers[start:stop] = (keyed_uniform(keys[start:stop], columns) * 2 - 1) * bound
 
-    run.each(draw, len(keys))
+    run.map_blocks(draw, len(keys))
     return numbers
 
 

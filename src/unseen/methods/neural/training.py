@@ -73,7 +73,7 @@ class Optimizer:
                     release_pages(moment, block.start, block.stop)
 
         with torch.no_grad():
-            self.run.each(move, [(k, k + 1) for k in range(len(self._groups))])
+            self.run.map_blocks(move, [(k, k + 1) for k in range(len(self._groups))])
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         named = (("weight", self.weights), ("first", self.first), ("second", self.second))
