@@ -134,6 +134,12 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
     (Graph, {"adjacency": [[np.nan]]}, "row 0, column 0: the weight is nan; edge weights must be finite"),
     (Graph, {"adjacency": -PAIR}, "row 0, column 1: the weight is -1; negative weights .*--drop-negative"),
     (Graph, {"adjacency": np.triu(PAIR)}, r"must be symmetric; Graph\.from_scipy makes a directed one so"),
+    (
+        Graph,
+        {"relations": [RELATION]},
+        "an adjacency, or `relations` with the `node_types`, not parts of both",
+    ),
+    (Graph, {"node_types": ["author", "paper"]}, "not parts of both; see Graph.from_relations"),
     (Graph, {"features": np.ones(2)}, r"`features` must have two dimensions, got shape \(2,\)"),
     (Graph, {"features": np.ones((3, 1))}, "`features` has 3 rows but the graph has 2 nodes"),
     (

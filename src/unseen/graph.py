@@ -114,6 +114,9 @@ class Graph(Value):
         relations: Iterable[Relation] | None = None,
         node_types: Iterable[Any] | None = None,
     ) -> None:
+        if (adjacency if relations is not None else node_types) is not None:
+            msg = "give an adjacency, or `relations` with the `node_types`, not parts of both; see Graph.from_relations"
+            raise InputError(msg)
         types: Types = (None,)
         codes = None
         if relations is None:

@@ -76,7 +76,8 @@ pd.crosstab(table["group"].fillna("labelled class"), pd.Series(field)[table.inde
 # %%
 # Vectors of all nodes
 # --------------------
-# Every node gets a vector, whatever its type; methods that do not use relations work on the undirected, single-type graph; a notice says so.
+# Every node gets a vector, whatever its type. Methods that do not use relations work on the undirected,
+# single-type graph; a notice says so.
 
 vectors = unseen.RECTPlus(random_state=0).fit_transform(data.graph, data.labels)
 only = unseen.Embedding(vectors[authors], authors)
