@@ -19,7 +19,7 @@ PARTS: tuple[Role, ...] = ("edges", "features", "labels")
 
 
 def embed(adata: Any, labels: str = "cell_type", *, method: Any = None, random_state: Any = None) -> Any:
-    """Find the cells whose type nobody labelled, and write vectors, probabilities and groups into `adata`.
+    """Find the cells whose type has no label, and write vectors, probabilities and groups into `adata`.
 
     The graph is ``obsp["connectivities"]`` (of ``scanpy.pp.neighbors``), the features are ``X`` or else
     ``obsm["X_pca"]``. Written are ``obsm["X_unseen"]``, ``obs["unseen_probability"]`` (NaN for labelled cells) and

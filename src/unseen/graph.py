@@ -422,7 +422,7 @@ class Graph(Value):
         features, feature_names : optional
             Rows in the order of the resulting nodes.
         symmetrize : {"max", "sum", "error"}
-            What becomes of a pair that is listed more than once, in either direction.
+            How to combine repeated edges, in either direction.
         drop_negative : bool
             Leave out edges of negative weight instead of refusing them.
 
@@ -492,7 +492,7 @@ class Graph(Value):
         features : str or array, optional
             Node attribute that holds a number or a vector, or a matrix in node order.
         symmetrize : {"max", "sum", "error"}
-            What becomes of parallel and opposite edges.
+            How to combine parallel and opposite edges.
         **types : str or None
             Attributes, None for none: `node_type` ("type"), `edge_type` ("type"), and `sign` ("sign", 1 or -1).
 

@@ -145,7 +145,7 @@ class Parameter:
     name : str
         The keyword.
     type : Any
-        Its type, without what is said of it.
+        Its type, without the annotations.
     default : Any
         What an object has if nothing else is given.
     allowed : Allowed

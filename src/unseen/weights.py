@@ -248,7 +248,7 @@ def merge_entries(
 def combine_repeats(weight: Floats, starts: Ints, *, add: bool) -> tuple[Floats, Mask]:
     """Return the weight of each pair, and which are equal and opposite, given where the entries of each pair begin.
 
-    The one place that decides what becomes of a repeated edge: the larger absolute value counts, or the sum if `add`;
+    The one place that combines repeated edges: the larger absolute value counts, or the sum if `add`;
     equal and opposite values are 0. A sum that overflows is infinite, and refused by whoever keeps it.
 
     Examples

@@ -190,7 +190,7 @@ def write_answers(
     """Write the label file `source` to `target`, with new answers about some nodes and everything else as it is.
 
     Text stays as it is byte for byte, other tables keep their other columns. Formats that have no other columns are
-    written anew, with all of the `labels`.
+    written again, with all of the `labels`.
     """
     from unseen.data.writers import text_fill  # which writes labels by this module
 

@@ -1,6 +1,6 @@
 """Files that networkx reads and writes: GraphML, GEXF, GML, Pajek and others.
 
-Nodes and edges become tables with a column for each of their attributes; what these mean is said as of any table.
+Nodes and edges become tables with a column for each of their attributes; their meaning is found as for any table.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Options:
 
     @property
     def negative(self) -> Negative:
-        """What becomes of negative weights."""
+        """How to handle negative weights."""
         return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
 
     @property

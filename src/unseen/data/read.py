@@ -64,7 +64,7 @@ def read(
         The character between the columns of `edges`, and of the other text files where every line has
         it; found out when not given.
     symmetrize : {"max", "sum", "error"}
-        What becomes of a pair that is listed more than once, in either direction.
+        How to combine repeated edges, in either direction.
     drop_negative : bool
         Leave out edges of negative weight instead of keeping their sign.
     strict : bool
@@ -72,7 +72,7 @@ def read(
     directed : bool
         Keep the direction of edges, from ``src`` to ``dst``.
     absolute : bool
-        Take negative weights without their sign.
+        Use the absolute value of negative weights.
     src, dst, weight, node_column, label_column : str, optional
         Names of columns (or attributes), for the files that have them. Without these, columns are chosen by their names
         or else by their order, and a notice says which were taken.

@@ -1,6 +1,6 @@
 """Ids and edges larger than memory: DuckDB finds and sorts them within a bound, and spills what does not fit to disk.
 
-What a number, a repeat and an error are is said by :class:`unseen.data.ids.Numbering` and by
+Numbers, repeated edges and errors are defined by :class:`unseen.data.ids.Numbering` and by
 :func:`unseen.weights.combine_repeats`, as in memory.
 """
 

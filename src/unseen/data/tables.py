@@ -250,7 +250,7 @@ _NO_VALUE = ("", "nan", "NaN", "NAN", *MISSING_WORDS)
 
 
 def float_values(table: Table, index: int, what: str) -> Floats:
-    """Return a column of numbers as float64; what is none is an error that names its place."""
+    """Return a column of numbers as float64, or raise an error that names the first value that is none."""
     column = table.columns[index]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -121,7 +121,7 @@ def move_share(p: Floats, share: float) -> Floats:
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Nodes of the self-test whose probability fell into one interval, and how many were really hidden.
+    """Nodes of the leave-one-class-out test whose probability fell into one interval, and how many were really hidden.
 
     Examples
     --------

@@ -28,7 +28,7 @@ LARGEST = 1e100
 WEAK = 0.01
 """Words with less than this share of the strongest one's strength are left out."""
 SIGNIFICANT = 0.01
-"""Probability of a caption where the group is a random sample, over all columns together (Bonferroni)."""
+"""Probability of a caption where the group is a random sample, over all columns (Bonferroni)."""
 SMALLEST_EFFECT = 0.2
 """Differences of fewer standard deviations are left out, significant or not: 38 % against 34 % describes nothing."""
 NO_NAME = re.compile(r"(encoder|feature) \d+")

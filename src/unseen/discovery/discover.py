@@ -81,7 +81,7 @@ def discover(
     random_state: RandomState = None,
     on_step: OnStep | None = None,
 ) -> Discovery:
-    """Find out which nodes belong to classes nobody labelled, how many such classes there are, and what they are about.
+    """Find the nodes that belong to missing classes, how many such classes there are, and what they are about.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def discover(
     method : str, Method or Embedding, optional
         Where vectors come from: a registry name, an estimator, or vectors that are there already. When not given,
         `smoothfeats`; without smoothing where the labels show that linked nodes do not share classes. A method
-        that learns from labels is trained again for each class that the self-test hides.
+        that learns from labels is trained again for each class that the test hides.
     n_classes : int, optional
         Number of new classes to sort the new nodes into, instead of the one found.
     names : mapping of str to str, optional
@@ -312,7 +312,7 @@ def _find_probabilities(
 ) -> tuple[_Ranking, Floats]:
     """Return the evidence, and how probably each node is of no class of these labels; 0 for labelled ones."""
     homophily = measure_homophily(graph, labels)
-    # too few labelled pairs to know whether neighbours are alike: the self-test decides
+    # too few labelled pairs to know whether neighbours are alike: the leave-one-class-out test decides
     ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
     rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
     ranking = max(rankings, key=lambda each: mean_auroc(each.folds))
@@ -331,7 +331,7 @@ def _find_probabilities(
 
 
 class _Ranking(NamedTuple):
-    """What one choice of vectors says about the nodes, and how well it did in the self-test."""
+    """What one choice of vectors says about the nodes, and how well it did in the leave-one-class-out test."""
 
     embedding: Embedding
     notes: list[str]
@@ -383,7 +383,7 @@ def _rank(
 def _error_rates(
     ranking: _Ranking, indicator: Mask, surroundings: Axes, rates: str, rng: np.random.Generator
 ) -> ErrorRates:
-    """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored anew."""
+    """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
     space, scoring = ranking.space, ranking.scoring
 
     def score(left: Mask) -> Floats:
@@ -463,7 +463,7 @@ def vectors_of(
 def _respace(
     graph: Graph, estimator: Any, names: tuple[str, ...], rng: np.random.Generator
 ) -> Callable[[Mask, list[int]], Space]:
-    """Return how to make the space anew for other labels, so that the self-test never sees what it hides."""
+    """Return how to make the space for other labels, so that the leave-one-class-out test never sees what it hides."""
 
     def make(visible: Mask, columns: list[int]) -> Space:
         labels = Labels(visible, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What discovery finds, as frozen values: nodes, found classes, their number, the self-test, what labels cover."""
+"""What discovery finds, as frozen values: nodes, found classes, their number, the test, what labels cover."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EVIDENCE = tuple(SENTENCES)
 INSIDE = 0.9
 """Posterior probability of the interval of the number of classes; the truth is inside in at least 80 % of draws."""
 CERTAIN = 0.5
-"""Probability from which a node counts as a member of a class nobody labelled."""
+"""Probability from which a node counts as a member of a missing class."""
 MEMBERS_TOLD = 10
 """Typical members of a found class that its JSON lists, unless all are asked for."""
 
@@ -68,7 +68,7 @@ def texts_of(graph: Graph, nodes: Iterable[Node]) -> dict[Node, str]:
 
 @dataclass(frozen=True)
 class FoundClass:
-    """One class that nobody labelled, as far as it could be found.
+    """One candidate for a missing class.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class FoundClass:
 
 @dataclass(frozen=True)
 class ClassCount:
-    """How many classes nobody labelled: the best guess, an interval, and the curve they come from.
+    """How many classes are missing: the best guess, an interval, and the curve they come from.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class Discovery:
     ----------
     nodes : pyarrow.Table
         One row for each unlabelled node, in the order of the graph: ``node``, ``unseen_probability`` (of
-        belonging to a class nobody labelled), ``likely_class`` (its class otherwise; null where no class is
+        belonging to a missing class), ``likely_class`` (its class otherwise; null where no class is
         labelled), ``group`` (the found class it is in, null for none), ``name`` (the class known by name that
         it is of, null where none fits or none was given) and ``selected`` (whether it is in the list with the false
         discovery rate `fdr`). Groups consist of the selected nodes; where none is selected, of nodes with a

@@ -61,7 +61,7 @@ class LabelCoverage:
         were drawn at random, 1 when they are concentrated in one region.
     expected_unseen : float
         Sum of the probabilities: how many unlabelled nodes belong to no labelled class. It means little where the
-        self-test failed.
+        test failed.
     warnings : tuple of str
         One sentence each.
     gathered : float or None

@@ -52,7 +52,7 @@ RANDOM_WEIGHTS = np.array([1.0, 0.5, 0.5, 0.25, 0.0])
 BIASED_WEIGHTS = np.array([0.0, 0.5, 1.0, 1.0, 0.0])
 """Weights where labels are concentrated in one region: that a node is unlike the labelled ones then says little."""
 NEIGHBOUR_WEIGHTS = (0.0, 0.5, 1.0)
-"""Weights of `neighbour_propensity` among which the self-test chooses, on a homophilous graph."""
+"""Weights of `neighbour_propensity` among which the test chooses, on a homophilous graph."""
 HETEROPHILOUS_WEIGHTS = np.array([0.25, 0.125, 0.125, 0.0625, 1.0])
 """Weights where linked nodes do not share classes, and with one labelled class, where nobody knows whether they do: it
 costs .005 AUROC if they do, and gains .1 if they do not."""
@@ -124,7 +124,7 @@ def label_weights(space: Space, indicator: Mask) -> Floats | None:
 
     Labels of a class that answers began are rarer than others, and would make it look like a missing one for long.
     Among the nodes nearer to its mean than to any other, and as near as half of its labelled nodes are, as many should
-    have labels as in most classes. Where they have not, its size is judged anew, by the mean without the node itself:
+    have labels as in most classes. Where they have not, its size is estimated by the mean without the node itself:
     few labels lie closer to their own mean than their class does. Where they have, half of its labels may lie in one
     place, since typical nodes are asked about first: three quarters of them are looked at, with a stricter limit. None
     where no class has fewer, beyond what may be accident.

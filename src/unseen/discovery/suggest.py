@@ -53,7 +53,7 @@ class Suggestion:
     reason : str
         Why it was chosen.
     unseen_probability : float
-        Probability that it belongs to a class nobody labelled.
+        Probability that it belongs to a missing class.
     likely_class : str or None
         The labelled class it belongs to otherwise.
     group : str or None
@@ -127,7 +127,7 @@ def suggest(
     typical of the parts of the graph are suggested. What somebody has looked at (`Labels.answers`) is not suggested
     again.
 
-    Random questions prove how many nodes of missing classes are left at most (:meth:`unseen.Labels.certificate`). They
+    Random questions prove how many nodes at most belong to missing classes (:meth:`unseen.Labels.certificate`). They
     come first, since they are drawn before the others are chosen. Where no missing class is found any more, all
     questions are random ones.
 
@@ -212,7 +212,7 @@ def draw_questions(
     known |= {node for node, status in labels.answers.items() if status}
     pool = np.array([row for row, node in enumerate(ids) if node not in known], dtype=np.int64)
     order = keyed_bits(node_keys(labels.node_ids[pool], seed), 1, stream=DRAW_STREAM)[:, 0]
-    reason = f"drawn at random from {counted(len(pool), 'node')}, to prove how few nodes of missing classes are left"
+    reason = f"drawn at random from {counted(len(pool), 'node')}, to tell how few nodes belong to missing classes"
     questions = []
     for row in pool[np.argsort(order, kind="stable")[:count]].tolist():
         node, (guess,) = ids[row], classes.get(ids[row], [None])[:1]

@@ -36,7 +36,7 @@ HELD_OUT = 0.25
 MAX_CLASSES_LEFT_OUT = 20
 """At most so many classes are hidden in turn, those with most labels: enough to calibrate by."""
 MAX_REFITS = 5
-"""The same where each fold trains a method anew."""
+"""The same where each fold trains a method."""
 BETTER = 0.005
 """By how much another way of scoring has to be better than the first: less is an accident of the test."""
 FEW = 3
@@ -45,7 +45,7 @@ FEW = 3
 
 @dataclass(frozen=True)
 class HiddenClass:
-    """One fold of the self-test: a labelled class treated as if nobody had labelled it.
+    """One fold of the leave-one-class-out test: a labelled class treated as if it had no label.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def leave_out_classes(
 
     The first way of scoring is returned with its scores, or another one that finds them better; the middle one where
     none can be hidden.
-    `respace` makes the space anew from the labels that are left, for vectors that were learned from labels.
+    `respace` makes the space from the labels that are left, for vectors that were learned from labels.
     """
     alone = indicator.sum(axis=1) == 1
     sizes = (indicator & alone[:, None]).sum(axis=0)
@@ -233,7 +233,7 @@ def judge(
     *,
     is_concentrated: bool = False,
 ) -> SelfTest:
-    """Return the report of the self-test; each class is judged by probabilities learned from the others.
+    """Return the report of the leave-one-class-out test; each class is judged by probabilities learned from the others.
 
     Parameters
     ----------

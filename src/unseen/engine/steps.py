@@ -279,7 +279,7 @@ class Checkpoints:
             with np.load(path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            msg = f"the checkpoint {str(path)!r} cannot be read ({error}); remove {str(self.folder)!r} to begin anew"
+            msg = f"the checkpoint {str(path)!r} cannot be read ({error}); remove {str(self.folder)!r} to start again"
             raise InputError(msg) from None
         self.resumed = {"stage": stage, "step": step}
         if self.comm.rank == 0:

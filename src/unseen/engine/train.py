@@ -83,7 +83,7 @@ def train(
         Begin even if the memory looks too small.
     on_end : callable or None
         Gets what the training took, as data: method, nodes, columns, seconds, the memory and the rows sent (in bytes)
-        of the process that has most, and the stage and step after which it went on, None if it began anew.
+        of the process that has most, and the stage and step after which it went on, None if it began at the start.
 
     Examples
     --------

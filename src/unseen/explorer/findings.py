@@ -53,7 +53,7 @@ class Verdicts:
 
 
 def found_classes(discovery: Discovery, ids: IdArray) -> Content:
-    """Return how many classes were found and what is said of each; members and questions as rows of the page."""
+    """Return how many classes were found and their descriptions; members and questions as rows of the page."""
     classes = []
     for each in discovery.classes:
         rows = rows_of(each.members[:TYPICAL], ids)

@@ -15,7 +15,7 @@ from unseen.linalg.svd import truncated_svd
 from unseen.randomness import RandomState, as_generator, child_seed
 
 Progress = Callable[[int, int], None] | None
-"""What is told how much of how much is done; None: nobody."""
+"""Progress callback `(done, total)`, or None."""
 COLUMNS = 50
 """Columns that t-SNE sees; neighbours hardly change with more, time does."""
 PERPLEXITY = 30

@@ -35,7 +35,7 @@ from unseen.randomness import keyed_uniform, node_keys
 Array = npt.NDArray[Any]
 MOST_STEPS, MOST_PATHS = 4, 32
 """Paths between several types are as long as this, as long as there are no more than so many; inside one type, of two
-steps: the plain graph has views of more."""
+steps: the single-type graph has views of more."""
 WIDTH = 128
 """Columns of a view; a quarter where the type that has labels is large."""
 WALK, WALK_SHARE = "walk/neighbours", 0.5
@@ -135,7 +135,7 @@ class PathPool:
     run : Run
         Does the work.
     plain : Pool, optional
-        Views of the plain graph, offered beside those of paths.
+        Views of the undirected, single-type graph, offered beside those of paths.
     kept : mapping of str to ndarray, optional
         What :meth:`keep` of another pool returned: then there are its views alone, for the nodes of this graph.
     """

@@ -163,7 +163,10 @@ class RECTPlus(Method):
         if related and whole.node_types is None:
             return ways, run.once((PathPool, seed), lambda: PathPool(whole, whole.types[0], seed, run, pool))
         if related:
-            logger.info("%s: labels are not of one type of nodes, so the plain graph is used", self._name)
+            logger.info(
+                "%s: labels are not of one type of nodes, so the undirected, single-type graph is used",
+                self._name,
+            )
         return ways, pool
 
     def _chosen_params(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """RSDNE and RSDNE*, the paper's shallow methods: J = J_DW + alpha (J_intra + J_inter) (section 3).
 
 J_DW = ||M - U H||^2 + lam (||U||^2 + ||H||^2) factorises the walk matrix (see :mod:`unseen.methods.mfdw`).
-J_intra = 1/2 sum_ij S_ij |u_i - u_j|^2 keeps each labelled node close to k nodes of its class, which are chosen anew
+J_intra = 1/2 sum_ij S_ij |u_i - u_j|^2 keeps each labelled node close to k nodes of its class, which are chosen again
 each round: the k nearest (RSDNE), or the k nearest of candidates drawn once (RSDNE*).
 J_inter = 1/2 sum_ij W_ij |u_i - u_j|^2, W = M without the entries between differently labelled nodes.
 

@@ -139,7 +139,7 @@ class Factorisation:
 
 
 class Room:
-    """Three arrays of the size of U that a round needs: getting them anew would cost as much as what fills them."""
+    """Three arrays of the size of U that a round needs: allocating them again would cost as much as what fills them."""
 
     def __init__(self, U: Array) -> None:
         self.one, self.other, self.residual = (np.empty_like(U) for _ in range(3))

@@ -290,7 +290,7 @@ class Pool:
     def base(self, name: str, most: int | None = None, out: Vectors | None = None) -> Vectors:
         """Return a base, up to `most` columns of it.
 
-        Those of features are made anew, which is cheap beside views, in `out` if it is given.
+        Those of features are made again, which is cheap beside views, in `out` if it is given.
         """
         if name in self.ways:
             return self.ways[name].base(self.graph.features, self.run, most, out)

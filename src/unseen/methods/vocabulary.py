@@ -127,7 +127,7 @@ Candidates = Annotated[
 ]
 IntraClass = Annotated[
     Literal["adaptive", "random"] | None,
-    "The k nearest of the same class, anew each round; k random ones, drawn once; or no J_intra.",
+    "The k nearest of the same class, chosen each round; k random ones, drawn once; or no J_intra.",
 ]
 InterClass = Annotated[bool, "Whether J_inter is there."]
 

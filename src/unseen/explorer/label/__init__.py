@@ -1,1 +1,1 @@
-"""The labelling app: a local server that saves answers, and finds anew what the labels miss."""
+"""The labelling app: a local server that saves answers, and updates what the labels miss."""

@@ -284,7 +284,7 @@ class Store:
         self.problem = None
 
     def _restart(self, entry: list[Change], *, is_undoable: bool = True) -> None:
-        """Begin the journal anew, with at most one entry."""
+        """Begin a new journal, with at most one entry."""
         record: dict[str, Any] = {"set": entry} if is_undoable else {"set": entry, "final": True}
         lines: list[dict[str, Any]] = [{"file": self._last}, *([record] if entry else [])]
         with atomic_path(self.journal) as temporary:

@@ -1,4 +1,4 @@
-"""What the labels miss, found anew with the answers so far, in a process of its own."""
+"""Updates: discovery with the answers so far, in a process of its own."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ function link(i, text = page.titles ? null : shortText(i)) {
 const button = (text, onclick, more = {}) =>
   make("button", { type: "button", onclick, ...more }, text);
 
-/** Fill a panel anew; what had the focus has it again. */
+/** Replace the content of a panel and keep the focus. */
 function fill(panel, ...children) {
   const held = panel.contains(document.activeElement) ? document.activeElement : null;
   const key = held && (held.id || held.getAttribute("data-key") || held.textContent);

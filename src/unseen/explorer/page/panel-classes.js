@@ -3,7 +3,7 @@
 /** @type {Group[]} */
 let groups = [];
 
-/** Make the groups anew from what was found. */
+/** Make the groups from the present findings. */
 function makeGroups() {
   const colouring = byKey.group;
   if (!page.found || !colouring) {

@@ -290,7 +290,7 @@ def dropout(values: NetworkFeatures, share: float, draws: Draws) -> NetworkFeatu
 
 
 def thin(matrix: SparseProduct, mask: Array, scale: float) -> SparseProduct:
-    """Return the matrix with the entries where `mask` is true, scaled; its transpose is thinned, not made anew."""
+    """Return the matrix with the entries where `mask` is true, scaled; its transpose is thinned, not made again."""
 
     def select(A: sp.csr_array, mask: Array, transposed: SparseProduct | None = None) -> SparseProduct:
         places = np.flatnonzero(mask)
