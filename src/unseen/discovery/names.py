@@ -71,7 +71,7 @@ def weigh_features(
             raise InputError(
                 msg if name in labelled else "a name of a class is empty; write NAME: DESCRIPTION"
             )
-        own, others = _stems(str(name)), _stems(str(description or ""))
+        own, others = find_stems(str(name)), find_stems(str(description or ""))
         strength = np.zeros(len(vocabulary))
         for words, times in ((others, 1.0), (own, OWN_WORD)):
             strength[[vocabulary[word] for word in words if word in vocabulary]] = times
@@ -190,7 +190,7 @@ def name_classes(
 
 def _find_words(graph: Graph) -> tuple[dict[str, int], sp.csr_array, Floats]:
     """Return the words of the features' names, each feature as a vector of them, and the words' idf over the nodes."""
-    stems = [sorted(_stems(str(feature))) for feature in graph.feature_names or ()]
+    stems = [sorted(find_stems(str(feature))) for feature in graph.feature_names or ()]
     vocabulary = {word: k for k, word in enumerate(dict.fromkeys(word for words in stems for word in words))}
     rows = np.repeat(np.arange(len(stems)), [len(words) for words in stems])
     columns = [vocabulary[word] for words in stems for word in words]
@@ -224,12 +224,12 @@ def _read_features(graph: Graph, weights: Floats) -> Floats:
     return np.asarray(l2_rows(sp.csr_array(counts.multiply(idf[None, :]))) @ (weights * idf[:, None]))
 
 
-def _stems(text: str) -> set[str]:
+def find_stems(text: str) -> set[str]:
     """Return the words of a text without the endings that do not change what it is about.
 
     Examples
     --------
-    >>> sorted(_stems("editors, editing; databases of a utility, utilities"))
+    >>> sorted(find_stems("editors, editing; databases of a utility, utilities"))
     ['a', 'databas', 'edit', 'of', 'utiliti']
     """
     words = (re.sub(r"(?<=..[^sui])s$", "", word) for word in re.findall(r"[^\W_]+", text.lower()))

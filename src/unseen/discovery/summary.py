@@ -64,11 +64,11 @@ def certificate_sentences(discovery: Discovery) -> list[str]:
         return []
     answers = counted(certificate.n_answers, "random answer")
     parts = [f"{certificate.sentence} ({answers}, {certificate.n_new} with a new class)."]
-    if certificate.n_new and certificate.expected_share is not None:
-        more = counted(certificate.missing_classes, "more class")
+    if certificate.expected_share:
+        classes = counted(max(certificate.missing_classes, 1), "more class")
         parts.append(
-            f"They suggest that {100 * certificate.expected_share:.1f} % of the nodes without a label belong to "
-            f"classes without one (Good-Turing), and at least {more} (Chao's lower bound)."
+            f"They suggest that about {100 * certificate.expected_share:.1f} % of the nodes without a label belong to "
+            f"classes without one (Good-Turing), in at least {classes} (Chao's lower bound)."
         )
     return parts
 

@@ -22,7 +22,7 @@ from unseen.data.datasets import Dataset, load_dataset
 from unseen.data.encoder import StaticEncoder
 from unseen.data.words import words_of
 from unseen.discovery.discover import discover
-from unseen.discovery.names import _stems, weigh_features
+from unseen.discovery.names import find_stems, weigh_features
 from unseen.discovery.result import Discovery
 from unseen.discovery.truth import compare
 from unseen.errors import InputError
@@ -124,9 +124,9 @@ def make_encoder(graph: Graph) -> StaticEncoder:
 
 def hide_words(graph: Graph, names: Mapping[str, str]) -> Graph:
     """Return the graph without the features that have a word of the names or their descriptions."""
-    words = {word for entry in names.items() for text in entry for word in _stems(text)}
+    words = {word for entry in names.items() for text in entry for word in find_stems(text)}
     features = graph.feature_names or ()
-    kept = [k for k, feature in enumerate(features) if words.isdisjoint(_stems(feature))]
+    kept = [k for k, feature in enumerate(features) if words.isdisjoint(find_stems(feature))]
     return graph.with_features(
         sp.csr_array(graph.features)[:, kept], tuple(features[k] for k in kept), graph.texts
     )
