@@ -6,7 +6,7 @@ import pytest
 import unseen
 from unseen.engine.run import Run
 from unseen.linalg import normalize
-from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter, teleport_weights
+from unseen.linalg.normalize import l2_rows, smooth_over_graph, smoothing_filter, teleport_weights
 
 
 @pytest.mark.parametrize("teleports", [(0.0,), (0.1,), (1.0,), (0.1, 0.5)])
@@ -21,7 +21,9 @@ def test_chebyshev_polynomials_give_what_the_rounds_give(teleports):
             smooth = (1 - teleport) * (ahat @ smooth) + teleport * Z
         expected += smooth / len(teleports)
     filters = {"one": smoothing_filter(teleports, 6, negligible=0.0), "other": smoothing_filter((0.9,), 2)}
-    np.testing.assert_allclose(smoothed(matrix, Z.astype(np.float32), filters)["one"], expected, atol=1e-5)
+    np.testing.assert_allclose(
+        smooth_over_graph(matrix, Z.astype(np.float32), filters)["one"], expected, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("teleport", [0.02, 0.1, 0.4])

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import unseen
 from unseen.engine.run import Run
 from unseen.errors import UnseenError
-from unseen.linalg.normalize import column_scale, standardized
+from unseen.linalg.normalize import column_scale, standardize
 from unseen.linalg.svd import eigh
 
 DATA = unseen.planted_partition(60, 3, random_state=0)
@@ -100,7 +100,7 @@ def test_dense_and_negative_columns_are_divided_by_their_deviation() -> None:
         expected[:, k] /= np.sqrt(np.mean(expected[:, k] ** 2))
     for form in (np.asarray, sp.csr_array):
         scale = column_scale(form(raw), Run())
-        now = standardized(form(raw), scale)
+        now = standardize(form(raw), scale)
         assert np.allclose(now if isinstance(now, np.ndarray) else now.toarray(), expected)
         assert column_scale(now, Run()) is None
     assert column_scale(DATA.graph.features, Run()) is None

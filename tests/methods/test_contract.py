@@ -142,13 +142,13 @@ def test_hidden_classes_are_never_given(name: str, monkeypatch: pytest.MonkeyPat
     graph = planted()
     truth, split = hiding(graph)
     given: list[unseen.Labels] = []
-    checked = Method._checked_labels
+    checked = Method._check_labels
 
     def spy(self: Method, *arguments: object) -> unseen.Labels:
         given.append(checked(self, *arguments))
         return given[-1]
 
-    monkeypatch.setattr(Method, "_checked_labels", spy)
+    monkeypatch.setattr(Method, "_check_labels", spy)
     unseen.evaluate_method(quick(name), graph, truth, split)
     visible = set(split.train.tolist()) - set(np.flatnonzero(truth.codes == 2).tolist())
     assert given

@@ -5,9 +5,9 @@ import pytest
 
 from unseen.methods import selection
 from unseen.methods.selection import (
+    add_views,
     as_good_as_the_best,
     hits,
-    joined,
     leave_one_out,
     of_kernel,
 )
@@ -104,4 +104,4 @@ def test_a_view_joins_if_more_labels_are_found_and_errors_are_clearly_smaller(
         better[np.flatnonzero(found == 0)[:1]] = float(more_labels)
         return better, errors - less_error + noise
 
-    assert (joined(["a"], lambda names: ["b"], score, most=1) == ["a", "b"]) == joins
+    assert (add_views(["a"], lambda names: ["b"], score, most=1) == ["a", "b"]) == joins

@@ -12,7 +12,7 @@ import unseen
 from unseen.engine.run import Run
 from unseen.methods.neural.gcn import Draws, Inputs, Targets, thin
 from unseen.methods.neural.tensors import SparseProduct
-from unseen_paper.methods.appnp import APPNP, held_out, thinned_spread
+from unseen_paper.methods.appnp import APPNP, hold_out, thinned_spread
 
 CPU = torch.device("cpu")
 
@@ -109,7 +109,7 @@ def test_validation_nodes_are_held_out_and_leave_every_class_one(several: bool) 
     ]
     targets = Targets.from_labels(unseen.Labels.from_values(values), CPU)
     for seed in range(20):
-        training, validation = held_out(targets, 0.2, keys_of(seed))
+        training, validation = hold_out(targets, 0.2, keys_of(seed))
         assert sorted([*training.rows.tolist(), *validation.rows.tolist()]) == list(range(43))
         assert len(validation.rows) == 9
         assert set(training.rows.tolist()) & {40, 41, 42}
@@ -120,7 +120,7 @@ def test_a_class_that_only_stands_beside_others_keeps_a_training_node() -> None:
     targets = Targets.from_labels(unseen.Labels.from_values(values), CPU)
     sizes = set()
     for seed in range(40):
-        training, validation = held_out(targets, 0.5, keys_of(seed))
+        training, validation = hold_out(targets, 0.5, keys_of(seed))
         assert training.values[:, 1].sum() >= 1
         assert sorted([*training.rows.tolist(), *validation.rows.tolist()]) == list(range(30))
         sizes.add(len(validation.rows))
@@ -129,7 +129,7 @@ def test_a_class_that_only_stands_beside_others_keeps_a_training_node() -> None:
 
 def test_where_nothing_can_be_held_out_the_training_nodes_decide() -> None:
     targets = Targets.from_labels(unseen.Labels.from_values(["a", "b", None]), CPU)
-    training, validation = held_out(targets, 0.2, keys_of(0))
+    training, validation = hold_out(targets, 0.2, keys_of(0))
     assert training is targets
     assert validation is targets
 

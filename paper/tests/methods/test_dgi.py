@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.engine.run import Run
-from unseen_paper.methods.dgi import DGI, shuffled
+from unseen_paper.methods.dgi import DGI, shuffle_rows
 
 
 def planted(n: int = 90, *, seed: int = 0) -> unseen.Graph:
@@ -44,12 +44,12 @@ def test_the_vectors_are_the_output_of_one_layer_with_prelu() -> None:
 
 def test_shuffling_is_a_permutation_of_nodes_whatever_their_order() -> None:
     keys = np.random.default_rng(0).integers(2**63, size=90).astype(np.uint64)
-    first, second = shuffled(keys, 1), shuffled(keys, 2)
+    first, second = shuffle_rows(keys, 1), shuffle_rows(keys, 2)
     assert sorted(first.tolist()) == list(range(90))
     assert (first == second).mean() < 0.2
     assert (first == np.arange(90)).mean() < 0.2
     order = np.random.default_rng(1).permutation(90)
-    np.testing.assert_array_equal(keys[order][shuffled(keys[order], 1)], keys[first][order])
+    np.testing.assert_array_equal(keys[order][shuffle_rows(keys[order], 1)], keys[first][order])
 
 
 def test_the_loss_starts_at_chance_and_falls() -> None:

@@ -116,7 +116,7 @@ class LabelledWalk:
         bound = float(counts @ counts) + A.nnz
         self.explicit: Matrix | None = None
         if adjacency.halo is None and bound <= EXPLICIT_FACTOR * (A.nnz + n):
-            self.explicit = self._formed(A, groups)
+            self.explicit = self._form_matrix(A, groups)
             self.degree = self.explicit.row_sums()
             return
         alone = adjacency.run.solo  # what is local is multiplied locally
@@ -131,7 +131,7 @@ class LabelledWalk:
             return self.explicit @ V
         factor = self._inverse.astype(V.dtype)[:, None]
         # (W + W') / 2 = (D^-1 X + X D^-1) / 4, X symmetric: both products in one pass over the edges.
-        both = self._core(np.hstack([V, factor * V]))
+        both = self._multiply_core(np.hstack([V, factor * V]))
         columns = V.shape[1]
         result = both[:, :columns]
         result *= factor
@@ -139,7 +139,7 @@ class LabelledWalk:
         result *= 0.25
         return np.ascontiguousarray(result)
 
-    def _core(self, V: Array) -> Array:
+    def _multiply_core(self, V: Array) -> Array:
         V = self._adjacency.extend_rows(V)
         result = np.zeros_like(V)
         self._first.times(V, out=result[: self.shape[0]])
@@ -147,7 +147,7 @@ class LabelledWalk:
             back.times(K @ (F @ V), out=result, add=True)
         return self._adjacency.collect_rows(result)
 
-    def _formed(self, adjacency: sp.csr_array, groups: Groups) -> Matrix:
+    def _form_matrix(self, adjacency: sp.csr_array, groups: Groups) -> Matrix:
         scale = sp.diags_array(self._inverse, format="csr")
         X = _without(sp.csr_array(adjacency + adjacency @ (scale @ adjacency)), groups)
         half = sp.csr_array(scale @ X)

@@ -86,7 +86,7 @@ def nearest_in_class(U: Array, groups: Groups, k: int, run: Run) -> Neighbours:
         if len(pool) > 1
         for rows in np.array_split(members, -(-len(members) // max(1, min(ROWS, DISTANCES // len(pool)))))
     ]
-    return _joined(run.map_items(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
+    return _concatenate(run.map_items(lambda block: (block[0], _nearest_block(U, *block, k)), blocks))
 
 
 def nearest_of_candidates(U: Array, candidates: sp.csr_array, k: int, run: Run) -> Neighbours:
@@ -102,7 +102,7 @@ def nearest_of_candidates(U: Array, candidates: sp.csr_array, k: int, run: Run) 
         among = candidates.indices[place].astype(np.int64)
         return rows, _best(among, _exact_squared(U, rows, among), k)
 
-    return _joined(run.map_items(search, blocks))
+    return _concatenate(run.map_items(search, blocks))
 
 
 class Candidates:
@@ -214,7 +214,7 @@ def _best(among: Ints, squared: Floats, k: int) -> Ints:
     return np.take_along_axis(among, order, axis=1)
 
 
-def _joined(parts: list[tuple[Ints, Ints]]) -> Neighbours:
+def _concatenate(parts: list[tuple[Ints, Ints]]) -> Neighbours:
     if not parts:
         empty = np.zeros(0, dtype=np.int64)
         return Neighbours(empty, empty)

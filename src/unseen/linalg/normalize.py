@@ -34,7 +34,7 @@ def l2_rows(matrix: Rows) -> Rows:
         scaled: Array = matrix * inverse(norms).astype(matrix.dtype)
         return scaled
     squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
-    return _divided(matrix, np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)))
+    return _divide_rows(matrix, np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)))
 
 
 def l1_rows(matrix: Rows) -> Rows:
@@ -49,7 +49,7 @@ def l1_rows(matrix: Rows) -> Rows:
     if isinstance(matrix, np.ndarray):
         scaled: Array = matrix * inverse(sums)[:, None]
         return scaled
-    return _divided(matrix, sums)
+    return _divide_rows(matrix, sums)
 
 
 def scale_exponent(values: Array, run: Run, low: float = LEAST, high: float = 1 / LEAST) -> int:
@@ -68,12 +68,12 @@ def scale_exponent(values: Array, run: Run, low: float = LEAST, high: float = 1 
     return -math.frexp(largest)[1] + 1
 
 
-def scaled(values: Any, exponent: int) -> Any:
+def scale_by_exponent(values: Any, exponent: int) -> Any:
     """Return numbers, or a sparse matrix, times a power of two; no digit changes.
 
     Examples
     --------
-    >>> scaled(np.array([3.0]), -1).tolist()
+    >>> scale_by_exponent(np.array([3.0]), -1).tolist()
     [1.5]
     """
     if not exponent:
@@ -135,7 +135,7 @@ def column_scale(features: Features, run: Run) -> Floats | None:
     return None if np.allclose(scale, [[0.0], [1.0]], atol=1e-6) else scale
 
 
-def standardized(features: Any, scale: Floats | None) -> Any:
+def standardize(features: Any, scale: Floats | None) -> Any:
     """Return features less the means and divided by the deviations of :func:`column_scale`, sparse if they were."""
     if scale is None:
         return features
@@ -174,7 +174,7 @@ def encode_numbers(features: Features, knots: int = 9) -> Features:
     return np.hstack(blocks)
 
 
-def _divided(matrix: sp.csr_array, sizes: Floats) -> sp.csr_array:
+def _divide_rows(matrix: sp.csr_array, sizes: Floats) -> sp.csr_array:
     data = matrix.data * np.repeat(inverse(sizes), np.diff(matrix.indptr))
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
@@ -205,7 +205,7 @@ def smoothing_filter(teleports: Sequence[float], steps: int, negligible: float =
     return np.asarray(coefficients[: max(int((left_out > negligible).sum()), 1)], dtype=np.float32)
 
 
-def smoothed(
+def smooth_over_graph(
     ahat: Matrix, Z: Array, filters: Mapping[Any, Singles], rows: Any = slice(None)
 ) -> dict[Any, Singles]:
     """Return for every filter some rows of the sum of its Chebyshev polynomials in Ahat, times Z.
@@ -228,7 +228,7 @@ def smoothed(
     >>> from unseen.engine.run import Run
     >>> from scipy.sparse import csr_array
     >>> ahat = Run().matrix(csr_array(np.full((2, 2), 0.5)))
-    >>> smooth = smoothed(ahat, np.eye(2, dtype=np.float32), {"near": smoothing_filter([0.5], 2)})
+    >>> smooth = smooth_over_graph(ahat, np.eye(2, dtype=np.float32), {"near": smoothing_filter([0.5], 2)})
     >>> smooth["near"].tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """

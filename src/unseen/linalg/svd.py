@@ -19,7 +19,7 @@ from unseen.engine.sparse import Matrix
 from unseen.errors import UnseenError
 from unseen.graph import Features
 from unseen.ids import Array, Floats, Keys, Singles
-from unseen.linalg.normalize import l2_rows, scale_exponent, scaled
+from unseen.linalg.normalize import l2_rows, scale_by_exponent, scale_exponent
 from unseen.randomness import keyed_uniform
 
 CACHED_ROWS = 512
@@ -191,18 +191,18 @@ def truncated_svd(
     n, m = run.count(X.shape[0]), X.shape[1]
     tall = isinstance(X, Matrix) and m <= GRAM_COLUMNS and n >= GRAM_ROWS * m
     if width >= min(n, m) or max(n, m) <= SMALL or tall:
-        return _exactly(X, k, n, run)
+        return _decompose_exactly(X, k, n, run)
     exponent = scale_exponent(X if isinstance(X, np.ndarray) else X.local.data, run)
     single = _in_single(X, exponent, run)
     # the processes over which the columns are spread
     columns = run if isinstance(X, Matrix) and X.halo else run.solo
     if start is None:
         start = rng.standard_normal((m, width), dtype=np.float32)
-    back, W, values = _leading(single, start[:, :width], k, n_iter, 0.0, run, columns)[1:]
+    back, W, values = _iterate_subspace(single, start[:, :width], k, n_iter, 0.0, run, columns)[1:]
     axes = times(back, W * _inverse(values), columns)
     # X V rather than basis W S: the same where the iteration has converged, and what new rows will be given
-    scores, axes = _signed(single @ np.ascontiguousarray(axes), axes, axes, columns)
-    return scaled(scores, -exponent), np.ascontiguousarray(axes.T)
+    scores, axes = _fix_signs(single @ np.ascontiguousarray(axes), axes, axes, columns)
+    return scale_by_exponent(scores, -exponent), np.ascontiguousarray(axes.T)
 
 
 def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, Floats, Array]:
@@ -235,11 +235,11 @@ def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, 
             run.gather(np.asarray(operator @ np.eye(n)[own], dtype=np.float64))
         )
         U, V = left[own, :k].astype(start.dtype), right[:k].T[own].astype(start.dtype)
-        U, V = _signed(U, V, U, run)
+        U, V = _fix_signs(U, V, U, run)
         return U, values[:k], V
-    basis, back, W, values = _leading(operator, start, k, OPERATOR_ROUNDS, OPERATOR_TOL, run, run)
+    basis, back, W, values = _iterate_subspace(operator, start, k, OPERATOR_ROUNDS, OPERATOR_TOL, run, run)
     U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
-    U, V = _signed(U, V, U, run)
+    U, V = _fix_signs(U, V, U, run)
     return U, values, V
 
 
@@ -278,7 +278,7 @@ def leading_eigenvectors(matrix: Matrix, k: int, keys: Keys) -> Singles:
         except ArpackNoConvergence as error:  # what has converged serves as well
             values, axes = error.eigenvalues, error.eigenvectors
     axes = axes[:, np.argsort(values)[::-1][:k]]
-    return l2_rows(_signed(axes, axes, axes, Run())[0]).astype(np.float32)
+    return l2_rows(_fix_signs(axes, axes, axes, Run())[0]).astype(np.float32)
 
 
 def orthonormal(Y: Array, run: Run, *, squares: Floats | None = None, out: Array | None = None) -> Array:
@@ -299,7 +299,7 @@ def orthonormal(Y: Array, run: Run, *, squares: Floats | None = None, out: Array
     return times(Y, axes * _inverse(np.sqrt(np.maximum(values, 0.0))), run, out=out)
 
 
-def _leading(
+def _iterate_subspace(
     X: Any, start: Array, k: int, n_iter: int, tol: float, run: Run, columns: Run
 ) -> tuple[Array, Array, Floats, Floats]:
     """Return a basis Q that X X' hardly turns any more, X'Q = V S W', W of the k largest values, and these.
@@ -327,9 +327,9 @@ def _leading(
 def _in_single(X: Array | Matrix, exponent: int, run: Run) -> Operator | Matrix:
     """Return the operator in float32, its entries scaled by a power of two so that float32 holds their squares."""
     if isinstance(X, np.ndarray):
-        single = scaled(X, exponent).astype(np.float32)
+        single = scale_by_exponent(X, exponent).astype(np.float32)
         return Operator(lambda V: times(single, V, run), lambda V: gram(single, run, V).astype(V.dtype))
-    data = scaled(X.local.data, exponent).astype(np.float32)
+    data = scale_by_exponent(X.local.data, exponent).astype(np.float32)
     return run.matrix(X.with_values(data, symmetric=X.symmetric))
 
 
@@ -350,7 +350,7 @@ def _inverse(values: Floats, least: float = 1e-5) -> Floats:
     return np.divide(1.0, values, out=np.zeros_like(values), where=enough)
 
 
-def _exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Singles, Singles]:
+def _decompose_exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Singles, Singles]:
     """Decompose what is small, or has one short side; a process keeps its own rows, and of square ones its columns."""
     rows: Any = (X if isinstance(X, np.ndarray) else X.own_rows()).astype(np.float64)
     several, small = run.comm.size > 1, isinstance(X, np.ndarray) or max(n, X.shape[1]) <= SMALL
@@ -365,7 +365,7 @@ def _exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Singles, Sing
         sides = np.ascontiguousarray(sides[:, order])
         if not tall:
             sides = rows.T @ sides * _inverse(np.sqrt(np.maximum(squares[order], 0.0)))
-    axes = _signed(sides, sides, sides, run.solo)[1]
+    axes = _fix_signs(sides, sides, sides, run.solo)[1]
     # X V: a row of zeros stays one, as U S would only nearly
     scores = np.empty((rows.shape[0], k), dtype=np.float32)
 
@@ -378,7 +378,7 @@ def _exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Singles, Sing
     return scores, np.ascontiguousarray(axes.T, dtype=np.float32)
 
 
-def _signed(left: Array, right: Array, judge: Array, run: Run) -> tuple[Array, Array]:
+def _fix_signs(left: Array, right: Array, judge: Array, run: Run) -> tuple[Array, Array]:
     """Turn the signs of columns so that the largest entry of each column of `judge` is positive."""
     if not judge.shape[1]:
         return left, right

@@ -19,7 +19,7 @@ from unseen.errors import InputError, UnseenError, UnsupportedError, counted, lo
 from unseen.graph import Features, Graph, Need
 from unseen.ids import Array, numbers_of
 from unseen.labels import Labels
-from unseen.linalg.normalize import column_scale, scale_exponent, scaled, standardized
+from unseen.linalg.normalize import column_scale, scale_by_exponent, scale_exponent, standardize
 from unseen.linalg.svd import OUT_OF_RANGE
 from unseen.methods.homophily import measure_homophily
 from unseen.methods.vocabulary import Seed
@@ -164,7 +164,7 @@ class Method(Declared):
             msg = f"the graph has {columns or 0} features, at fit time there were {fitted}"
             raise InputError(msg)
         with Run().for_graph(whole, None) as run:
-            vectors = self._transform(self._scaled(graph, run), run)
+            vectors = self._transform(self._scale(graph, run), run)
         return Embedding(vectors, graph.node_ids, self._name, self.embedding_.params)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -210,13 +210,13 @@ class Method(Declared):
         whole, graph = self._views(graph)
         self._check_params()
         with run.for_graph(whole, self.random_state) as this:
-            allowed = self._checked_labels(graph, labels, this)
+            allowed = self._check_labels(graph, labels, this)
             for learnt in [key for key in vars(self) if key.endswith("_") and not key.startswith("_")]:
                 delattr(self, learnt)
             self.n_features_in_ = _feature_columns(graph)
             if self._traits.averages_neighbours and this.processes == 1:
                 _warn_if_neighbours_differ(self._name, graph, allowed, this)
-            vectors = self._fit(self._scaled(graph, this, learn=True), allowed, this)
+            vectors = self._fit(self._scale(graph, this, learn=True), allowed, this)
         self._check_vectors(vectors, graph)
         if isinstance(vectors, np.ndarray):
             vectors.setflags(write=False)  # so that the embedding need not copy it
@@ -236,7 +236,7 @@ class Method(Declared):
         msg = f"{self._name} cannot embed nodes that were not there at fit time; fit it again on the larger graph"
         raise UnsupportedError(msg)
 
-    def _scaled(self, graph: Graph, run: Run, *, learn: bool = False) -> Graph:
+    def _scale(self, graph: Graph, run: Run, *, learn: bool = False) -> Graph:
         """Return the graph with features and weights of a usual scale; what is learnt holds for new nodes."""
         features = graph.features
         if features is not None and self._traits.uses_features and not self._traits.keeps_scale:
@@ -244,7 +244,7 @@ class Method(Declared):
             if learn and (exponent := scale_exponent(numbers_of(features), run, *USUAL_FEATURES)):
                 self.feature_exponent_ = exponent
                 logger.info("features are scaled by 2^%d for the computation", exponent)
-            features = scaled(features, getattr(self, "feature_exponent_", 0))
+            features = scale_by_exponent(features, getattr(self, "feature_exponent_", 0))
             if learn and (scale := column_scale(features, run)) is not None:
                 self.feature_scale_ = scale
                 changed, columns = int(np.count_nonzero(scale[1] != 1)), len(scale[1])
@@ -253,7 +253,7 @@ class Method(Declared):
                     changed,
                     columns,
                 )
-            features = standardized(features, getattr(self, "feature_scale_", None))
+            features = standardize(features, getattr(self, "feature_scale_", None))
         graph = _in_range(graph, run)
         return graph if features is graph.features else graph.with_features(features, graph.feature_names)
 
@@ -271,13 +271,13 @@ class Method(Declared):
 
     def _views(self, graph: Graph) -> tuple[Graph, Graph]:
         """Return the graph that this method works on, where one sentence says what is left out, and its plain view."""
-        graph = _checked_graph(graph)
+        graph = _check_graph(graph)
         if not isinstance(graph, Graph):
             return graph, graph  # a part is plain
         whole = graph.view(self._traits.needs)
         return whole, whole.plain
 
-    def _checked_labels(self, graph: Graph, labels: SomeLabels, run: Run) -> Labels:
+    def _check_labels(self, graph: Graph, labels: SomeLabels, run: Run) -> Labels:
         if labels is None:
             labels = Labels(sp.csr_array((len(graph.node_ids), 0), dtype=bool), (), graph.node_ids)
         elif not isinstance(labels, Labels):
@@ -349,7 +349,7 @@ def rows_and_columns(graph: Graph) -> str:
     return f"there are {graph.n_nodes} nodes and {graph.features.shape[1]} features"
 
 
-def _checked_graph(graph: Any) -> Graph:
+def _check_graph(graph: Any) -> Graph:
     if not isinstance(graph, (Graph, GraphPart)):
         from unseen.data.objects_plain import as_graph
 
@@ -393,7 +393,7 @@ def _in_range(graph: Graph, run: Run) -> Graph:
     exponent = scale_exponent(weights, run, *USUAL_WEIGHTS)
     if exponent:
         logger.info("edge weights are scaled by 2^%d for the computation", exponent)
-        adjacency = scaled(graph.adjacency, exponent)
+        adjacency = scale_by_exponent(graph.adjacency, exponent)
         if isinstance(graph, GraphPart):
             return replace(graph, adjacency=adjacency)
         graph = Graph(adjacency, graph.features, graph.node_ids, graph.feature_names, graph.texts)

@@ -84,9 +84,9 @@ def paths_from(graph: Graph, target: str | None, run: Run) -> list[Path]:
     for relation in graph.relations:
         source, end = relation.source_type, relation.target_type
         own, name = relation.matrix[rows[source]][:, rows[end]], relation.name.replace("/", "|")
-        steps[source].append(Path(name, end, (_normalized(own, run),)))
+        steps[source].append(Path(name, end, (_normalize(own, run),)))
         if source != end or relation.directed:
-            steps[end].append(Path(f"~{name}", source, (_normalized(own.T.tocsr(), run),)))
+            steps[end].append(Path(f"~{name}", source, (_normalize(own.T.tocsr(), run),)))
     paths = newest = [Path("", target)]
     for _ in range(MOST_STEPS if len(graph.types) > 1 else 2):
         newest = [
@@ -100,7 +100,7 @@ def paths_from(graph: Graph, target: str | None, run: Run) -> list[Path]:
     return paths
 
 
-def _normalized(matrix: sp.csr_array, run: Run) -> Matrix:
+def _normalize(matrix: sp.csr_array, run: Run) -> Matrix:
     sums = np.asarray(abs(matrix).sum(axis=1), dtype=np.float64)
     data = matrix.data * np.repeat(inverse(sums), np.diff(matrix.indptr))
     return run.matrix(sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape))
@@ -159,11 +159,11 @@ class PathPool:
             if base is not None:
                 parts[f"{end}/{path.name or 'own'}"] = View(path, *base)
             name = f"{end}-ids/{path.name}"
-            if path.steps and (base is None or len(self.graph.types) == 1) and self._wanted(name):
+            if path.steps and (base is None or len(self.graph.types) == 1) and self._is_wanted(name):
                 parts[name] = View(path, self._identity(path, name))
-        walks = self._walks() if self.together and self._wanted(WALK) else None
+        walks = self._walks() if self.together and self._is_wanted(WALK) else None
         if walks is not None:
-            near = _normalized(self.graph.plain.adjacency[self.rows], self.run)
+            near = _normalize(self.graph.plain.adjacency[self.rows], self.run)
             parts[WALK] = View(Path("", None, (near,)), walks)
 
     @property
@@ -190,13 +190,13 @@ class PathPool:
         """Columns of a view."""
         return WIDTH if len(self.rows) <= LARGE else WIDTH // 4
 
-    def _wanted(self, name: str) -> bool:
+    def _is_wanted(self, name: str) -> bool:
         return self.kept is None or name in self.kept
 
     def _features(self, end: str | None) -> tuple[Vectors, Reduction] | None:
         """Return the features of a type after SVD, and how they became so."""
         features, text = self.graph.stored_features.get(end, (None, None))[0], _text(end)
-        if features is None or not self._wanted(f"{text}/axes"):
+        if features is None or not self._is_wanted(f"{text}/axes"):
             return None
         if self.kept is None:
             weights, rng = column_weights(features), np.random.default_rng(self.seed)
@@ -302,7 +302,7 @@ class PathPool:
                 return joined
             near = links[new]
             near.data *= reached[near.indices]
-            joined[new] = _normalized(near, self.run) @ joined
+            joined[new] = _normalize(near, self.run) @ joined
             reached[new] = True
 
 

@@ -31,7 +31,15 @@ from unseen.labels import Labels
 from unseen.linalg.svd import eigh, gram, times
 from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.homophily import Homophily, measure_homophily
-from unseen.methods.selection import ALIKE, Rows, as_good_as_the_best, joined, leave_one_out, more, of_kernel
+from unseen.methods.selection import (
+    ALIKE,
+    Rows,
+    add_views,
+    as_good_as_the_best,
+    is_clearly_more,
+    leave_one_out,
+    of_kernel,
+)
 from unseen.methods.views import (
     SMALL_GRAPH,
     WALKS,
@@ -133,17 +141,17 @@ class RECTPlus(Method):
         self.target_, self.path_arrays_ = pool.target, pool.keep(self.views_)
         self.class_descriptions_ = _words(graph, labels, ways, run)
         key = (RECTPlus, seed, pool.target, tuple(self.views_), self.n_components)
-        vectors, self.scales_, self.mix_ = run.once(key, lambda: self._joined(pool, run))
+        vectors, self.scales_, self.mix_ = run.once(key, lambda: self._join_views(pool, run))
         return vectors
 
-    def _joined(self, pool: Pool | PathPool, run: Run) -> tuple[Table, Table, Table]:
+    def _join_views(self, pool: Pool | PathPool, run: Run) -> tuple[Table, Table, Table]:
         """Return vectors of the chosen views, which labels change no more, and what makes them for new nodes."""
         joined, places = pool.side_by_side(self.views_)
         scales = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
         scales *= pool.weights(self.views_)
         most = joined.shape[1]
         width = self._components(self.n_components, most, "the data supports no more")
-        vectors, mix = _reduced(_scaled(joined, places, scales), width, run)
+        vectors, mix = _reduce(_scale_views(joined, places, scales), width, run)
         return pool.everywhere(vectors), scales, mix
 
     def _pool(
@@ -190,7 +198,7 @@ class RECTPlus(Method):
         hits = {name: leave_one_out(vectors, truth)[0] for name, vectors in at.items()}
         best = max(hits, key=lambda name: float(hits[name].mean()))
         frequent = truth[:, truth.sum(axis=0).argmax()] / truth.sum(axis=1)
-        if more(hits[best], frequent, ALIKE):
+        if is_clearly_more(hits[best], frequent, ALIKE):
             names = _side_by_side(at, hits, truth, pool, first)
         else:
             names = [name for name in dict.fromkeys(["weighted/raw", *default]) if name in hits]
@@ -216,7 +224,7 @@ class RECTPlus(Method):
             )
             raise InputError(msg)
         joined, places = pool.side_by_side(self.views_)
-        return pool.everywhere(times(_scaled(joined, places, self.scales_), self.mix_, run))
+        return pool.everywhere(times(_scale_views(joined, places, self.scales_), self.mix_, run))
 
     def _pool_of_new(self, graph: Graph, run: Run) -> Pool | PathPool:
         """Return the views that were taken, for the nodes of another graph."""
@@ -300,13 +308,15 @@ def _side_by_side(
     usual = [name for name in hits if kind_of(name)[1] == "smooth" or kind_of(name)[0] in WALKS]
     usual = list(come_first) or usual
     begin = list(hits)
-    if usual and not more(hits[best(hits)], hits[best(usual)], BETTER if come_first else ALIKE):
+    if usual and not is_clearly_more(hits[best(hits)], hits[best(usual)], BETTER if come_first else ALIKE):
         walks = kind_of(best(usual))[0] in WALKS
         begin = [name for name in usual if (kind_of(name)[0] in WALKS) == walks]
     first = as_good_as_the_best({name: hits[name] for name in begin})
-    names = joined(first, best_of_other_kinds, of, MOST_JOINING)
+    names = add_views(first, best_of_other_kinds, of, MOST_JOINING)
     signs = [name for name in pool.signs if name not in names]
-    return names if signs and more(of(names)[0], of([*names, *signs])[0], ALIKE) else [*names, *signs]
+    return (
+        names if signs and is_clearly_more(of(names)[0], of([*names, *signs])[0], ALIKE) else [*names, *signs]
+    )
 
 
 def _kernel(vectors: Table) -> npt.NDArray[np.float64]:
@@ -326,7 +336,7 @@ def _scale(vectors: Table, run: Run) -> float:
     return spread**-0.5 if spread > 1e-12 else 1.0
 
 
-def _scaled(joined: Table, places: list[slice], scales: Table) -> Table:
+def _scale_views(joined: Table, places: list[slice], scales: Table) -> Table:
     """Return the views with the columns of each times its scale, in place."""
     for place, scale in zip(places, scales, strict=True):
         joined[:, place] *= scale
@@ -356,7 +366,7 @@ def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
     return rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]]
 
 
-def _reduced(vectors: Table, k: int, run: Run) -> tuple[Table, Table]:
+def _reduce(vectors: Table, k: int, run: Run) -> tuple[Table, Table]:
     """Return vectors along their `k` strongest directions, and the map that led there."""
     if k == vectors.shape[1]:
         return vectors, np.eye(k, dtype=np.float32)

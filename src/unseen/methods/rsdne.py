@@ -11,7 +11,6 @@ chooses S at random once, and ignores k. This follows the paper, as the Matlab v
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -39,8 +38,6 @@ class RSDNE(MFDW):
     ----------
     context_, loss_history_, n_iter_, converged_
         As for :class:`~unseen.methods.mfdw.MFDW`.
-    neighbour_seconds_ : float
-        Time the S steps took, the only part of RSDNE that is not linear in the graph.
 
     Notes
     -----
@@ -108,7 +105,7 @@ class RSDNE(MFDW):
             logger.info(message, self._name, k, ", ".join(few))
         pruned = LabelledWalk(adjacency, groups) if self.inter else None
         chooser = self._chooser(adjacency, groups, keys)
-        return {"alpha": self.alpha, "inter": pruned, "choose": chooser and self._timed(chooser)}
+        return {"alpha": self.alpha, "inter": pruned, "choose": chooser}
 
     def _chooser(self, adjacency: Matrix, groups: Groups, keys: Keys) -> Chooser | None:
         """Return the S step: from U to the intra-class neighbours."""
@@ -125,17 +122,6 @@ class RSDNE(MFDW):
             )
             raise UnsupportedError(msg)
         return lambda U: nearest_in_class(U, groups, self.n_neighbors, run)
-
-    def _timed(self, choose: Chooser) -> Chooser:
-        self.neighbour_seconds_ = 0.0
-
-        def timed(U: Any) -> Neighbours:
-            start = time.monotonic()
-            pairs = choose(U)
-            self.neighbour_seconds_ += time.monotonic() - start
-            return pairs
-
-        return timed
 
 
 class RSDNELight(RSDNE):

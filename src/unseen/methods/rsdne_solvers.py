@@ -205,16 +205,16 @@ def conjugate_gradients(
     p.fill(0)
     ratio = length = np.zeros(x.shape[1], dtype=x.dtype)
 
-    def preconditioned(start: int, stop: int) -> Array:
+    def precondition(start: int, stop: int) -> Array:
         return r[start:stop] / (degree[start:stop, None] + shift)
 
     def left(start: int, stop: int) -> Floats:
-        return _dots(r[start:stop], preconditioned(start, stop))
+        return _dots(r[start:stop], precondition(start, stop))
 
     def turn(start: int, stop: int) -> None:
         block = p[start:stop]
         block *= ratio
-        block += preconditioned(start, stop)
+        block += precondition(start, stop)
 
     def bend(start: int, stop: int) -> Floats:
         block = product[start:stop]
@@ -226,17 +226,17 @@ def conjugate_gradients(
         r[start:stop] -= length * product[start:stop]
         return left(start, stop)
 
-    def summed(function: Callable[[int, int], Floats]) -> Floats:
+    def add_blocks(function: Callable[[int, int], Floats]) -> Floats:
         total: Floats = run.total([np.zeros(x.shape[1]), *run.map_blocks(function, len(x))])
         return total
 
-    before, rz = np.zeros(x.shape[1]), summed(left)
+    before, rz = np.zeros(x.shape[1]), add_blocks(left)
     for _ in range(steps):
         ratio = _ratio(rz, before).astype(x.dtype)
         run.map_blocks(turn, len(x))
         product = apply(p, product)
-        length = _ratio(rz, summed(bend)).astype(x.dtype)
-        before, rz = rz, summed(move)
+        length = _ratio(rz, add_blocks(bend)).astype(x.dtype)
+        before, rz = rz, add_blocks(move)
 
 
 def ridge(product: Array, squares: Floats, lam: float, run: Run) -> Array:
@@ -326,15 +326,15 @@ def new_rows(
     rotated, right = times(U, axes, run), walk.matmat(times(context, axes, run))
     degree = alpha * walk.symmetric(np.ones((len(U), 1)))[:, 0]
 
-    def pulled(P: Array, _: Array | None = None) -> Array:
+    def pull(P: Array, _: Array | None = None) -> Array:
         joined = degree.astype(P.dtype)[:, None] * P - P.dtype.type(alpha) * walk.symmetric(P)
         return np.where(fixed, 0, joined)
 
     x = np.where(fixed, 0, right / (shift + degree.astype(U.dtype)[:, None]))
     if alpha:
         right += U.dtype.type(alpha) * walk.symmetric(rotated)
-        r = np.where(fixed, 0, right - x * shift) - pulled(x)
-        conjugate_gradients(pulled, shift, degree, x, r, NEW_ROW_STEPS, Room(x), run)
+        r = np.where(fixed, 0, right - x * shift) - pull(x)
+        conjugate_gradients(pull, shift, degree, x, r, NEW_ROW_STEPS, Room(x), run)
     return np.where(fixed, U, times(x, axes.T, run))
 
 

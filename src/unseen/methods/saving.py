@@ -41,7 +41,7 @@ def save_method(method: Method, path: str | PathLike[str]) -> None:
     fitted = method.embedding_
     arrays: Arrays = {**text_arrays("ids", fitted.node_ids), "vectors": np.asarray(fitted.vectors)}
     about["reported"] = dict(fitted.params)
-    about["method"] = _packed(method, "", arrays)
+    about["method"] = _pack(method, "", arrays)
     arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]  # numpy's stub takes a key for its flag
@@ -69,7 +69,7 @@ def load_method(path: str | PathLike[str]) -> Method:
     about = _about(arrays, path)
     try:
         ids = ids_from_arrays(arrays, file)
-        method = _unpacked(about["method"], "", arrays)
+        method = _unpack(about["method"], "", arrays)
         fitted = Embedding(arrays["vectors"], ids, method._traits.name, about["reported"])  # type: ignore[arg-type]
         method.embedding_ = fitted
     except (KeyError, TypeError, AttributeError, IndexError, RuntimeError, ValueError) as error:
@@ -100,7 +100,7 @@ def _about(arrays: Arrays, path: Path) -> dict[str, Any]:
     return dict(about)
 
 
-def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
+def _pack(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
     """Put the learnt arrays of a method into `arrays` and return everything else, for JSON."""
     learnt = {key: value for key, value in vars(method).items() if key.endswith("_") and key != "embedding_"}
     plain: dict[str, Any] = {}
@@ -116,7 +116,7 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
         ):
             arrays |= {f"{prefix}{key}:{name}": array for name, array in value.items()}
         elif isinstance(value, Method):
-            halves[key] = _packed(value, f"{prefix}{key}/", arrays)
+            halves[key] = _pack(value, f"{prefix}{key}/", arrays)
         else:
             plain[key] = value
     plain_types = (str, int, float, bool, tuple, list, type(None), np.integer, np.floating)
@@ -130,7 +130,7 @@ def _packed(method: Method, prefix: str, arrays: Arrays) -> dict[str, Any]:
     return {"name": method._traits.name, "params": params, "plain": plain, "halves": halves}
 
 
-def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
+def _unpack(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
     cls = find_method(about["name"])
     if about["name"] == "rect-n-dw":  # half of a method, which is not in the registry
         cls = importlib.import_module("unseen.methods.neural.rect_dw").RECTNDW
@@ -148,7 +148,7 @@ def _unpacked(about: dict[str, Any], prefix: str, arrays: Arrays) -> Method:
             value = {k: [(str(word), float(much)) for word, much in words] for k, words in value.items()}
         setattr(method, key, value)
     for key, packed in about["halves"].items():
-        inner = _unpacked(packed, f"{prefix}{key}/", arrays)
+        inner = _unpack(packed, f"{prefix}{key}/", arrays)
         setattr(method, key, inner)
     encoders: dict[str, list[Array]] = {}
     for name, array in arrays.items():

@@ -87,22 +87,22 @@ def hits(scores: Dense, truth: Mask) -> Rows:
 def as_good_as_the_best(scores: Mapping[str, Rows]) -> list[str]:
     """Return the names whose mean is within `ALIKE` standard errors of the best, by differences row by row."""
     best = max(scores.values(), key=lambda values: float(values.mean()))
-    return [name for name, values in scores.items() if not more(best, values, ALIKE)]
+    return [name for name, values in scores.items() if not is_clearly_more(best, values, ALIKE)]
 
 
-def more(one: Rows, other: Rows, errors: float) -> bool:
+def is_clearly_more(one: Rows, other: Rows, errors: float) -> bool:
     """Return whether the mean of the differences, row by row, is above that many of its standard errors.
 
     Examples
     --------
-    >>> more(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0]), errors=2)
+    >>> is_clearly_more(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0]), errors=2)
     False
     """
     gained = one - other
     return bool(gained.mean() > errors * gained.std() / np.sqrt(len(gained)) + 1e-12)
 
 
-def joined(
+def add_views(
     first: Sequence[str],
     candidates: Callable[[Sequence[str]], Sequence[str]],
     score: Callable[[Sequence[str]], tuple[Rows, Rows]],
@@ -129,7 +129,7 @@ def joined(
     >>> def score(names):
     ...     found = np.full(4, sum(value[name] for name in names))
     ...     return found, 1 - found
-    >>> joined(["a"], lambda names: [name for name in "bc" if name not in names], score, most=3)
+    >>> add_views(["a"], lambda names: [name for name in "bc" if name not in names], score, most=3)
     ['a', 'b']
     """
     names, (found, errors) = list(first), score(first)
@@ -138,7 +138,7 @@ def joined(
         if not scores:
             break
         best = min(scores, key=lambda name: float(scores[name][1].mean()))
-        if not (more(errors, scores[best][1], CLEARLY) and scores[best][0].mean() > found.mean()):
+        if not (is_clearly_more(errors, scores[best][1], CLEARLY) and scores[best][0].mean() > found.mean()):
             break
         names, (found, errors) = [*names, best], scores[best]
     return names

@@ -42,11 +42,11 @@ def describe_classes(features: Array, labels: Labels, readout: Readout, run: Run
         rows = members.indices[members.indptr[number] : members.indptr[number + 1]]
         own = run.gather(features[np.sort(rows)])
         if len(own):
-            descriptions[number] = _checked(summarise(own), features.shape[1], name)
+            descriptions[number] = _check_description(summarise(own), features.shape[1], name)
     return descriptions
 
 
-def _checked(description: Any, width: int, name: str) -> Array:
+def _check_description(description: Any, width: int, name: str) -> Array:
     vector = np.asarray(description, dtype=np.float64)
     if vector.shape != (width,) or not np.isfinite(vector).all():
         msg = (

@@ -14,7 +14,7 @@ from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.ids import Singles
 from unseen.labels import Labels
-from unseen.linalg.normalize import l2_rows, smoothed, smoothing_filter
+from unseen.linalg.normalize import l2_rows, smooth_over_graph, smoothing_filter
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Traits, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
@@ -58,5 +58,5 @@ class SmoothFeats(Method):
     def _smooth(self, graph: Graph, scores: Singles, run: Run) -> Singles:
         ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
         rounds = smoothing_filter([self.teleport], self.steps, negligible=0.0)
-        vectors = smoothed(ahat, l2_rows(scores).astype(np.float32), {"vectors": rounds})["vectors"]
+        vectors = smooth_over_graph(ahat, l2_rows(scores).astype(np.float32), {"vectors": rounds})["vectors"]
         return l2_rows(vectors).astype(np.float32)

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from unseen.engine.run import Run
 from unseen.engine.sparse import Matrix, inverse
 from unseen.graph import Features, Graph
-from unseen.linalg.normalize import are_measured, l2_rows, smoothed, smoothing_filter
+from unseen.linalg.normalize import are_measured, l2_rows, smooth_over_graph, smoothing_filter
 from unseen.linalg.svd import leading_eigenvectors, project, truncated_svd
 from unseen.linalg.walk import log_walk_vectors
 from unseen.randomness import node_keys
@@ -352,7 +352,7 @@ class Pool:
         averaged = any(names[0] in ("neighbours", "second", "difference") for names in operators.values())
         for first in range(0, Z.shape[1], BLOCK):
             part = Z[:, first : first + BLOCK].copy()
-            smooth = smoothed(self.ahat, part, filters, rows) if filters else {}
+            smooth = smooth_over_graph(self.ahat, part, filters, rows) if filters else {}
             neighbours = self.mean @ part if averaged else part
             for key, (operator, *_) in operators.items():
                 if key in smooth:

@@ -69,7 +69,7 @@ class APPNP(LabelNetwork):
     def _learn(self, inputs: Inputs, targets: Targets, run: Run, **_: Any) -> None:
         """Train on most of the targets, and stop by the others."""
         first, second = self.network_
-        training, validation = held_out(targets, self.validation_share, inputs.keys)
+        training, validation = hold_out(targets, self.validation_share, inputs.keys)
         every = max(1, self.patience // CHECKS)
         stopping = EarlyStopping(self.network_, self.patience // every)
         epochs = itertools.count()
@@ -106,7 +106,7 @@ class APPNP(LabelNetwork):
         return self._spread(hidden, inputs) if self.propagate else hidden
 
 
-def held_out(targets: Targets, share: float, keys: Keys) -> tuple[Targets, Targets]:
+def hold_out(targets: Targets, share: float, keys: Keys) -> tuple[Targets, Targets]:
     """Return training and validation nodes; the first of every class, in the order of the keys, is for training.
 
     A node of several labels counts for its first; a class that only stands beside others keeps one node as well.

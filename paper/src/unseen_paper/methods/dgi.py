@@ -70,7 +70,7 @@ class DGI(NetworkMethod):
 
         def evaluate() -> torch.Tensor:
             xw = inputs.x @ self.network_[0]
-            order = torch.from_numpy(shuffled(inputs.keys, next(epochs))).to(xw.device)
+            order = torch.from_numpy(shuffle_rows(inputs.keys, next(epochs))).to(xw.device)
             z, other = self._layer(xw, inputs), self._layer(xw.index_select(0, order), inputs)
             direction = form @ z.mean(dim=0).sigmoid()
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
@@ -89,7 +89,7 @@ class DGI(NetworkMethod):
         return self._layer(inputs.x @ self.network_[0], inputs)
 
 
-def shuffled(keys: Keys, epoch: int) -> Ints:
+def shuffle_rows(keys: Keys, epoch: int) -> Ints:
     """Return whose row every node gets in an epoch: a permutation of nodes that does not depend on their order."""
     order = np.empty(len(keys), dtype=np.int64)
     order[np.argsort(keys)] = np.argsort(keyed_bits(keys, 1, stream=epoch)[:, 0])

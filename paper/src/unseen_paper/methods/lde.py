@@ -52,7 +52,7 @@ class LDE(LINE):
     epochs: Epochs = 60
     learning_rate: FallingRate = 0.01
 
-    def _ordered(
+    def _fit_ordered(
         self, sampler: EdgeSampler, labels: Labels, order: Ints, columns: int, rng: np.random.Generator
     ) -> Array:
         codes = labels.codes[order]

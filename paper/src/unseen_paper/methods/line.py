@@ -58,9 +58,9 @@ class LINE(Method):
         order = np.argsort(graph.node_ids, kind="stable")
         sampler = EdgeSampler(graph.adjacency[order][:, order])
         self.loss_history_ = [0.0] * self.epochs
-        return np.asarray(self._ordered(sampler, labels, order, columns, run.rng)[np.argsort(order)])
+        return np.asarray(self._fit_ordered(sampler, labels, order, columns, run.rng)[np.argsort(order)])
 
-    def _ordered(
+    def _fit_ordered(
         self,
         sampler: EdgeSampler,
         labels: Labels,  # noqa: ARG002  # LDE needs them
