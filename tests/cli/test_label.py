@@ -47,7 +47,7 @@ def updated(app: Running, number: int) -> dict[str, object]:
 def test_rounds_of_answers_find_what_discover_and_suggest_find(app, planted, tmp_path):
     """The loop through the app's requests: every round gives the questions that the library gives for the file."""
     truth = unseen.planted_partition(200, 4, degree_within=8, words_of_class=5, random_state=0).labels
-    running = app("--budget", 5)
+    running = app("--budget", 5, "--random", 0)
     found = running.ask("state")[1]
     for number in range(2):
         data = unseen.read(*planted[1:2], features=planted[3], labels=tmp_path / "labels.csv")

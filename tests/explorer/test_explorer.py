@@ -22,8 +22,8 @@ from unseen.explorer import Subject, build_page, explore, palette, render_page, 
 from unseen.explorer import build as building
 from unseen.explorer import edges as joining
 from unseen.explorer.content import as_json
-from unseen.explorer.layout import map_of
-from unseen.explorer.words import feature_words
+from unseen.explorer.layout import lay_out
+from unseen.explorer.words import describe_features
 
 
 def numbers(text: str) -> np.ndarray:
@@ -165,14 +165,14 @@ def test_too_many_edges_keep_the_strongest(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_words_of_sparse_and_dense_features() -> None:
     counts = sp.csr_array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
-    words = feature_words(counts, ["rare", "common", "never"])
+    words = describe_features(counts, ["rare", "common", "never"])
     assert words["names"] == ("rare", "common")
     assert numbers(words["counts"]).tolist() == [2, 1, 0]
     assert numbers(words["values"]).tolist() == [0, 1, 1]
     assert numbers(words["numbers"]).tolist() == [2.0, 1.0, 1.0]
     dense = np.random.default_rng(0).normal(5, 1, (50, 20))
     dense[7, 3] = 50.0
-    words = feature_words(dense, None)
+    words = describe_features(dense, None)
     start = int(numbers(words["counts"])[:7].sum())
     assert words["names"][numbers(words["values"])[start]] == "feature 3"
     assert numbers(words["numbers"])[start] == 50.0
@@ -182,7 +182,7 @@ def test_words_of_sparse_and_dense_features() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
 def test_tiny_graphs_have_a_map(n: int) -> None:
-    places = map_of(np.random.default_rng(0).normal(size=(n, 4)).astype(np.float32), 0)
+    places = lay_out(np.random.default_rng(0).normal(size=(n, 4)).astype(np.float32), 0)
     assert places.shape == (n, 2)
     assert np.isfinite(places).all()
 
@@ -192,14 +192,14 @@ def test_the_map_keeps_groups_together_and_the_seed_keeps_the_map() -> None:
     rng = np.random.default_rng(0)
     group = np.arange(90) % 3
     vectors = (10 * np.eye(3, 12)[group] + rng.normal(size=(90, 12))).astype(np.float32)
-    first, again = map_of(vectors, 0), map_of(vectors, 0)
+    first, again = lay_out(vectors, 0), lay_out(vectors, 0)
     assert np.array_equal(first, again)
     centres = np.array([first[group == k].mean(axis=0) for k in range(3)])
     nearest = np.linalg.norm(first[:, None] - centres, axis=2).argmin(axis=1)
     assert (nearest == group).all()
-    sparse = map_of(sp.csr_array(np.eye(3, 12)[group].astype(np.float32)), 0)
+    sparse = lay_out(sp.csr_array(np.eye(3, 12)[group].astype(np.float32)), 0)
     assert np.isfinite(sparse).all()
-    assert np.isfinite(map_of(np.ones((30, 4), dtype=np.float32), 0)).all()
+    assert np.isfinite(lay_out(np.ones((30, 4), dtype=np.float32), 0)).all()
 
 
 @pytest.mark.slow

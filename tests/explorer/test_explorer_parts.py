@@ -13,11 +13,11 @@ import scipy.sparse as sp
 
 import unseen
 from unseen.explorer import Subject, build_page, explore, layout
-from unseen.explorer.colourings import colourings_of, read_attributes
+from unseen.explorer.colourings import make_colourings, read_attributes
 from unseen.explorer.content import category
-from unseen.explorer.edges import beside, edges_of, nearest_nodes
-from unseen.explorer.layout import map_of, nearest
-from unseen.explorer.words import feature_words
+from unseen.explorer.edges import collect_edges, list_nearest, place_other_types
+from unseen.explorer.layout import lay_out, nearest
+from unseen.explorer.words import describe_features
 
 
 def numbers(text: str) -> np.ndarray:
@@ -29,13 +29,13 @@ def test_the_nearest_are_those_of_all_distances() -> None:
     vectors, candidates = rng.normal(size=(1100, 5)), rng.normal(size=(700, 5))
     plain = np.linalg.norm(vectors[:, None] - candidates, axis=2).argsort(axis=1)[:, :4]
     assert np.array_equal(nearest(vectors, candidates, 4), plain)
-    near = nearest_nodes(candidates, [])
+    near = list_nearest(candidates, [])
     far = np.linalg.norm(candidates[:, None] - candidates, axis=2)
     np.fill_diagonal(far, np.inf)
     assert np.array_equal(numbers(near["values"]).reshape(-1, near["k"]), far.argsort(axis=1)[:, :10])
-    alike = numbers(nearest_nodes(np.ones((30, 1)), [])["values"]).reshape(30, 10)
+    alike = numbers(list_nearest(np.ones((30, 1)), [])["values"]).reshape(30, 10)
     assert not (alike == np.arange(30)[:, None]).any()
-    assert nearest_nodes(np.ones((1, 2)), []) is None
+    assert list_nearest(np.ones((1, 2)), []) is None
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_many_nodes_are_placed_beside_landmarks(monkeypatch: pytest.MonkeyPatch)
     rng = np.random.default_rng(0)
     group = np.arange(600) % 3
     vectors = (10 * np.eye(3, 12)[group] + rng.normal(size=(600, 12))).astype(np.float32)
-    first, again = map_of(vectors, 0), map_of(vectors, 0)
+    first, again = lay_out(vectors, 0), lay_out(vectors, 0)
     assert np.array_equal(first, again)
     assert np.isfinite(first).all()
     assert len(np.unique(first.round(6), axis=0)) > 590  # they do not lie on one another
@@ -72,14 +72,14 @@ def test_a_huge_page_leaves_out_features_and_reasons(
 
 def test_features_of_many_nodes_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unseen.explorer.words.ENTRIES", 100)
-    words = feature_words(sp.csr_array(np.ones((50, 9))), None)
+    words = describe_features(sp.csr_array(np.ones((50, 9))), None)
     assert (numbers(words["counts"]) == 2).all()
     assert (numbers(words["total"]) == 9).all()  # so that the page can say how many more there are
 
 
 def test_edges_keep_relation_direction_and_sign(authors: unseen.Graph) -> None:
     graph = authors
-    edges = edges_of(graph, [])
+    edges = collect_edges(graph, [])
     assert [(each["name"], each["directed"]) for each in edges] == [
         ("writes", False),
         ("cites", True),
@@ -98,7 +98,7 @@ def test_edges_keep_relation_direction_and_sign(authors: unseen.Graph) -> None:
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unseen.explorer.edges.MAX_EDGES", 1)
-        kept = edges_of(few, notes)[0]
+        kept = collect_edges(few, notes)[0]
     assert numbers(kept["values"]).tolist() == [2]  # the stronger one, whatever its sign
     assert "keeps 1: the 1 strongest" in notes[0]
 
@@ -107,15 +107,15 @@ def test_nodes_of_other_types_lie_in_the_middle_of_their_neighbours(authors: uns
     graph = authors
     ids = graph.node_ids[:3]
     places = np.array([[0.0, 0.0], [200.0, 0.0], [0.0, 200.0]])
-    names, all_places, types = beside(graph, ids, places, 100, np.random.default_rng(0))
+    names, all_places, types = place_other_types(graph, ids, places, 100, np.random.default_rng(0))
     assert names.tolist() == ["ann", "bob", "cid", "p1", "p2", "p3", "p4", "venue"]  # nothing joins `alone`
     assert np.abs(all_places[[3, 4, 5]] - [[0, 0], [100, 0], [0, 200]]).max() < 5
     assert types["names"] == ["author", "paper", "venue"]
     assert (types["first"], numbers(types["codes"]).tolist()) == (1, [0, 0, 0, 1, 1, 1, 1, 2])
-    few, _, _ = beside(graph, ids, places, 5, np.random.default_rng(0))
+    few, _, _ = place_other_types(graph, ids, places, 5, np.random.default_rng(0))
     assert few.tolist() == ["ann", "bob", "cid"]
     plain = unseen.Graph.from_edges(["a"], ["b"])
-    assert beside(plain, plain.node_ids, places[:2], 100, np.random.default_rng(0))[2] is None
+    assert place_other_types(plain, plain.node_ids, places[:2], 100, np.random.default_rng(0))[2] is None
 
 
 def test_a_typed_graph_is_explored_by_the_type_that_has_labels() -> None:
@@ -148,7 +148,7 @@ def test_columns_of_a_table_colour_the_map(tmp_path: Path) -> None:
         }
     )
     pq.write_table(table, tmp_path / "t.parquet")
-    year, kind, many = colourings_of(read_attributes(tmp_path / "t.parquet"), ids)
+    year, kind, many = make_colourings(read_attributes(tmp_path / "t.parquet"), ids)
     assert [c["key"] for c in (year, kind, many)] == ["column year", "column kind", "column many"]
     codes = numbers(year["codes"])
     assert codes[[0, 1, 3]].tolist() == [0, 0, 1]  # no value, not in the table, the lowest
@@ -161,14 +161,14 @@ def test_columns_of_a_table_colour_the_map(tmp_path: Path) -> None:
     assert len(many["categories"]) == 26
     assert many["categories"][-1]["name"] == "other values"
     (tmp_path / "t.csv").write_text("node,size\nn0,big\nn1,small\nn2,\n")
-    (size,) = colourings_of(read_attributes(tmp_path / "t.csv"), ids)
+    (size,) = make_colourings(read_attributes(tmp_path / "t.csv"), ids)
     assert numbers(size["codes"])[:4].tolist() == [1, 2, 0, 0]
     assert len(size["categories"]) == 3
     (tmp_path / "t.csv").write_text("node,tall\n" + "".join(f"n{k},{k / 7}\n" for k in range(60)) + "n60,\n")
-    (tall,) = colourings_of(read_attributes(tmp_path / "t.csv"), ids)
+    (tall,) = make_colourings(read_attributes(tmp_path / "t.csv"), ids)
     assert numbers(tall["codes"])[[0, 59]].tolist() == [1, 6]
     days = pa.table({"node": ["n0", "n1"], "day": pa.array([1, 2], pa.date32()), "good": [True, None]})
-    day, good = colourings_of(days, ids)
+    day, good = make_colourings(days, ids)
     assert [each["name"] for each in day["categories"]] == ["no value", "1970-01-02", "1970-01-03"]
     assert [each["name"] for each in good["categories"]] == ["no value", "true"]
 
@@ -176,17 +176,17 @@ def test_columns_of_a_table_colour_the_map(tmp_path: Path) -> None:
 def test_attributes_that_say_nothing_are_refused(tmp_path: Path) -> None:
     ids = np.array(["a"], dtype=object)
     with pytest.raises(unseen.InputError, match="need a column `node` and another one, got: id, size"):
-        colourings_of(pa.table({"id": ["a"], "size": [1]}), ids)
+        make_colourings(pa.table({"id": ["a"], "size": [1]}), ids)
     with pytest.raises(
         unseen.InputError, match="no node of the attributes is in the graph; the first are 'b'"
     ):
-        colourings_of(pa.table({"node": ["b"], "size": [1]}), ids)
+        make_colourings(pa.table({"node": ["b"], "size": [1]}), ids)
     with pytest.raises(
         unseen.InputError, match="no node of the attributes is in the graph; they have no rows"
     ):
-        colourings_of(pa.table({"node": pa.array([], pa.string()), "size": pa.array([], pa.int64())}), ids)
+        make_colourings(pa.table({"node": pa.array([], pa.string()), "size": pa.array([], pa.int64())}), ids)
     with pytest.raises(unseen.InputError, match="cannot be coloured by the column 'parts' of type list"):
-        colourings_of(pa.table({"node": ["a"], "parts": [[1, 2]]}), ids)
+        make_colourings(pa.table({"node": ["a"], "parts": [[1, 2]]}), ids)
     (tmp_path / "t.csv").write_text("node,size,size\na,1,2\n")
     with pytest.raises(unseen.InputError, match="two columns"):
         read_attributes(tmp_path / "t.csv")

@@ -14,7 +14,7 @@ from labelling import NODES
 from unseen.data.labels_text import Answer
 from unseen.data.options import Options
 from unseen.data.read import read_label_list
-from unseen.explorer.label.store import Store, check_file, locked
+from unseen.explorer.label.store import Store, check_file, lock_file
 
 START = "node,label\nn1,red\nn2,red|blue\nn3,\n"
 
@@ -316,12 +316,12 @@ def test_a_damaged_journal_is_not_guessed_at(path):
 
 def test_a_second_app_on_the_same_file_is_refused(path):
     with (
-        locked(path),
+        lock_file(path),
         pytest.raises(unseen.OutputError, match=r"another `unseen label` is using .*labels\.csv"),
-        locked(path),
+        lock_file(path),
     ):
         pass
-    with locked(path):
+    with lock_file(path):
         pass
     assert not path_exists(path.parent, ".lock")
 
@@ -335,7 +335,7 @@ def test_a_read_only_file_is_refused(path, monkeypatch):
 def test_a_link_does_not_evade_the_lock_nor_the_backup(path):
     link = path.with_name("link.csv")
     link.symlink_to(path)
-    with locked(path), pytest.raises(unseen.OutputError), locked(link):
+    with lock_file(path), pytest.raises(unseen.OutputError), lock_file(link):
         pass
     store = Store(link, NODES)
     store.answer(["n4"], "a")

@@ -13,7 +13,7 @@ import pytest
 
 import unseen
 from unseen.explorer import Subject, build_page, write_explorer
-from unseen.explorer.content import MAX_TEXT_BYTES, as_json, page_texts
+from unseen.explorer.content import MAX_TEXT_BYTES, as_json, shorten_texts
 
 IMAGE = "<img src=x onerror='window.hacked = 1'> and a <b>leash</b>"
 HEBREW = "רצועה לכלב גדול, אדום, עם ידית רכה. "
@@ -56,7 +56,7 @@ def test_a_page_without_texts_holds_none(texts: list[str] | None) -> None:
 def test_texts_that_do_not_fit_are_shortened_with_a_note(letter: str) -> None:
     notes: list[str] = []
     texts = np.array([f"b{letter * 99_999}b"] * 1000 + ["short"] * 1000, dtype=object)
-    shown = page_texts(texts, notes)
+    shown = shorten_texts(texts, notes)
     length = len(shown[0]) - 1
     assert shown[0] == f"b{letter * (length - 1)}…"
     assert shown[1000:] == ["short"] * 1000

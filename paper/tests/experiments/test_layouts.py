@@ -24,7 +24,7 @@ def flat(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Random vectors and two columns of them in place of t-SNE; returns a list that grows with every map."""
     made: list[int] = []
 
-    def map_of(vectors: object, random_state: int) -> np.ndarray:
+    def lay_out(vectors: object, random_state: int) -> np.ndarray:
         made.append(random_state)
         return np.random.default_rng(0).normal(size=(vectors.shape[0], 2))
 
@@ -37,7 +37,7 @@ def flat(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             2.0,
         )
 
-    monkeypatch.setattr(layouts, "map_of", map_of)
+    monkeypatch.setattr(layouts, "lay_out", lay_out)
     monkeypatch.setattr(layouts, "embed_and_score", embed_and_score)
     return made
 

@@ -13,7 +13,7 @@ import typer
 
 import unseen
 from unseen.cli import options
-from unseen.cli.output import say, set_flags, set_level, with_flags
+from unseen.cli.output import say, set_flags, set_level, translate_flags
 from unseen.data.files import remove_temporaries
 from unseen.errors import UnseenError, UsageError, logger
 
@@ -278,5 +278,5 @@ def run(
 def _print_error(sentence: str, who: str, code: int = FAILED, *, debug: bool) -> int:
     if debug:
         traceback.print_exc(file=sys.stderr)
-    say(who + with_flags(" ".join(sentence.split())))
+    say(who + translate_flags(" ".join(sentence.split())))
     return code

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from unseen.cli import options
-from unseen.cli.output import aligned, print_json, progress
+from unseen.cli.output import align_table, print_json, progress
 from unseen.data.files import new_folder
 from unseen.errors import UnsupportedError, install_hint, logger
 
@@ -203,8 +203,8 @@ def _describe_findings(found: Discovery, truth: Truth, data: Dataset) -> str:
         words = ", ".join(each.caption[:4])
         candidates.append([each.group, f"{each.size:,}", words, ", ".join(f"{name} {n}" for name, n in true)])
     tables = [
-        aligned(["", "found", "truth"], estimates),
-        aligned(["candidate class", "packages", "typical words", "true sections"], candidates, left=4),
+        align_table(["", "found", "truth"], estimates),
+        align_table(["candidate class", "packages", "typical words", "true sections"], candidates, left=4),
     ]
     return "\n".join([*(textwrap.indent(table, "  ") for table in tables), truth.summary(), "", ""])
 
@@ -226,7 +226,7 @@ def _describe_comparison(runs: dict[str, MethodRun], data: Dataset, split: Split
         "",
         *textwrap.wrap(task, WIDTH),
         "",
-        textwrap.indent(aligned(header, rows), "  "),
+        textwrap.indent(align_table(header, rows), "  "),
     ]
     missing = [METHODS[name].partition(",")[0] for name in METHODS if name not in runs]
     if missing:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from unseen.cli import options
 from unseen.cli.inputs import LoadedGraph, NewClasses, Settings, is_dataset
-from unseen.cli.output import aligned, print_json, with_flags
+from unseen.cli.output import align_table, print_json, translate_flags
 from unseen.cli.project import project_options
 from unseen.data.files import STANDARD, refuse_overwriting, require_writable
 from unseen.data.project import GRAPH, NAME, relative_path, split_type, write_project
@@ -62,7 +62,10 @@ def init(
     warnings.lines += [line for each in layouts.values() if not each.has_header for line in each.notices]
     values = _collect_values(source, output.parent, settings, new, _name_columns(layouts))
     write_project(output, values)
-    report = {**_describe(data, layouts), "not_sure": list(dict.fromkeys(map(with_flags, warnings.lines)))}
+    report = {
+        **_describe(data, layouts),
+        "not_sure": list(dict.fromkeys(map(translate_flags, warnings.lines))),
+    }
     if settings.json:
         print_json({"output": str(output), **report, "project": values})
         return
@@ -171,5 +174,5 @@ def _format(report: dict[str, Any]) -> str:
         ["unlabelled", counted(report["unlabelled"], "node")],
         *(["not sure", line] for line in report["not_sure"]),
     ]
-    table = aligned(["file", "read as", "columns"], files, left=3) + "\n" if files else ""
-    return table + aligned(counts[0], counts[1:], left=2)
+    table = align_table(["file", "read as", "columns"], files, left=3) + "\n" if files else ""
+    return table + align_table(counts[0], counts[1:], left=2)

@@ -46,12 +46,12 @@ def label(
     for library in ("starlette", "uvicorn"):
         need_library(library, "the labelling app", "label")
     from unseen.explorer.label.server import LOOPBACK, App, listen, serve
-    from unseen.explorer.label.store import check_file, locked
+    from unseen.explorer.label.store import check_file, lock_file
     from unseen.explorer.label.update import Updater
 
     path = _choose_file(source, save, search)
     check_file(path)
-    with contextlib.closing(listen(host, port)) as sock, locked(path):
+    with contextlib.closing(listen(host, port)) as sock, lock_file(path):
         if host not in LOOPBACK:
             logger.warning(
                 "%s can be reached from other machines: anyone with the address can change the labels", host

@@ -32,7 +32,7 @@ class _Stderr(logging.Handler):
         self.lines: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = with_flags(self.format(record))
+        line = translate_flags(self.format(record))
         if line not in self.lines:
             say(line)
         self.lines.add(line)
@@ -50,13 +50,13 @@ def set_flags(flags: Mapping[str, str]) -> None:
     _flags.update(flags)
 
 
-def with_flags(message: str) -> str:
+def translate_flags(message: str) -> str:
     """Return a message of the library in the words of the command line.
 
     Examples
     --------
     >>> set_flags({"n_components": "--dim"})
-    >>> with_flags("`n_components` of RECT must be an integer of at least 1, got 0")
+    >>> translate_flags("`n_components` of RECT must be an integer of at least 1, got 0")
     '--dim must be an integer of at least 1, got 0'
     >>> set_flags({})
     """
@@ -90,7 +90,7 @@ def print_json(value: Any) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
     """Write aligned columns to stdout; the first `left` columns are text, the others numbers."""
-    sys.stdout.write(aligned(header, rows, left=left))
+    sys.stdout.write(align_table(header, rows, left=left))
 
 
 def print_rows(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, left: int) -> None:
@@ -102,12 +102,12 @@ def print_rows(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], *, lef
     print_table(columns, [[shown(row[name]) for name in columns] for row in rows], left=left)
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+def align_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
     """Return a table of text cells in aligned columns, the first `left` of them words, the others numbers.
 
     Examples
     --------
-    >>> print(aligned(["method", "F1"], [["rect", ".750"], ["gcn", ".600"]]), end="")
+    >>> print(align_table(["method", "F1"], [["rect", ".750"], ["gcn", ".600"]]), end="")
     method    F1
     rect    .750
     gcn     .600

@@ -14,29 +14,29 @@ from unseen.discovery.truth import compare
 from unseen.embedding import Embedding
 from unseen.errors import InputError, counted, install_hint, logger
 from unseen.explorer import palette
-from unseen.explorer.colourings import by_label, by_name, by_probability, colourings_of
+from unseen.explorer.colourings import colour_by_label, colour_by_name, colour_by_probability, make_colourings
 from unseen.explorer.content import (
     Content,
     category,
     colouring,
-    lists,
-    packed_map,
-    packed_probabilities,
-    page_texts,
+    pack_lists,
+    pack_map,
+    pack_probabilities,
+    shorten_texts,
 )
-from unseen.explorer.edges import beside, edges_of, nearest_nodes
+from unseen.explorer.edges import collect_edges, list_nearest, place_other_types
 from unseen.explorer.findings import (
     TYPICAL,
     Verdicts,
     as_content,
-    audit_of,
+    describe_classes,
+    describe_coverage,
     error_rates,
-    found_classes,
-    placed,
-    rows_of,
+    find_rows,
+    locate_entries,
 )
-from unseen.explorer.layout import FEW, Progress, has_open_tsne, leading_columns, map_of
-from unseen.explorer.words import feature_words
+from unseen.explorer.layout import FEW, Progress, has_open_tsne, lay_out, leading_columns
+from unseen.explorer.words import describe_features
 from unseen.graph import Graph
 from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
@@ -137,17 +137,17 @@ def build_page(
     """
     rng = as_generator(random_state)
     notes: list[str] = []
-    rows = _drawn(subject, max_nodes, rng, notes)
+    rows = _choose_rows(subject, max_nodes, rng, notes)
     ids = subject.embedding.node_ids[rows]
     if len(ids) >= FEW and not has_open_tsne():
         notes.append(SLOW_LAYOUT)
         logger.info("%s", SLOW_LAYOUT)
     columns = leading_columns(subject.embedding.vectors[rows], rng)
-    positions = map_of(columns, rng, on_progress=on_progress)
-    near = nearest_nodes(columns, notes)
+    positions = lay_out(columns, rng, on_progress=on_progress)
+    near = list_nearest(columns, notes)
     graph, types = subject.graph, None
     if graph is not None:
-        ids, positions, types = beside(graph, ids, positions, max_nodes, rng)
+        ids, positions, types = place_other_types(graph, ids, positions, max_nodes, rng)
         graph = graph.subgraph(match_ids(ids, graph.node_ids))
     features = None if graph is None or len(ids) > HUGE else graph.features
     if len(ids) > HUGE:
@@ -157,19 +157,19 @@ def build_page(
         "subtitle": _subtitle(subject, len(ids)),
         "notes": notes,
         "ids": [str(node) for node in ids.tolist()],
-        "texts": None if graph is None else page_texts(graph.texts, notes),
+        "texts": None if graph is None else shorten_texts(graph.texts, notes),
         "titles": None
         if subject.titles is None
         else [subject.titles.get(str(node), "") for node in ids.tolist()],
-        **packed_map(positions),
+        **pack_map(positions),
         **findings(subject, ids),
-        "attributes": [] if subject.attributes is None else colourings_of(subject.attributes, ids),
+        "attributes": [] if subject.attributes is None else make_colourings(subject.attributes, ids),
         "types": types,
         "near": near,
-        "edges": None if graph is None else edges_of(graph, notes),
+        "edges": None if graph is None else collect_edges(graph, notes),
         "features": None
         if graph is None or features is None
-        else feature_words(features, graph.feature_names),
+        else describe_features(features, graph.feature_names),
         "palette": {
             "classes": palette.CLASSES,
             "safe": palette.SAFE,
@@ -198,14 +198,16 @@ def findings(subject: Subject, ids: IdArray) -> Content:
         "certificate": None if subject.labels is None else subject.labels.certificate().to_dict(),
         "truth": _label_lists(truth),
         "comparison": _compare_with_truth(subject),
-        "probability": None if verdicts is None else packed_probabilities(verdicts.probability),
+        "probability": None if verdicts is None else pack_probabilities(verdicts.probability),
         "evidence": None if verdicts is None or len(ids) > HUGE else verdicts.evidence,
-        "found": None if discovery is None else found_classes(discovery, ids),
-        "audit": audit_of(discovery, subject.labels),
+        "found": None if discovery is None else describe_classes(discovery, ids),
+        "audit": describe_coverage(discovery, subject.labels),
         "selfTest": None if discovery is None else as_content(discovery.self_test),
         "rates": None if discovery is None else error_rates(discovery, ids),
-        "suggestions": None if suggestions is None else placed([asdict(each) for each in suggestions], ids),
-        "doubts": None if subject.doubts is None else placed(subject.doubts.to_pylist(), ids),
+        "suggestions": None
+        if suggestions is None
+        else locate_entries([asdict(each) for each in suggestions], ids),
+        "doubts": None if subject.doubts is None else locate_entries(subject.doubts.to_pylist(), ids),
     }
 
 
@@ -219,7 +221,7 @@ def _compare_with_truth(subject: Subject) -> str | None:
         return None
 
 
-def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:
+def _choose_rows(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: list[str]) -> Ints:
     """Return the rows of the embedding that are drawn."""
     embedding, graph = subject.embedding, subject.graph
     if max_nodes < 1:
@@ -239,7 +241,7 @@ def _drawn(subject: Subject, max_nodes: int, rng: np.random.Generator, notes: li
     named = [s.node for s in subject.suggestions or ()]
     if subject.discovery is not None:
         named += [node for each in subject.discovery.classes for node in each.members[:TYPICAL]]
-    must = np.unique(rows_of(named, embedding.node_ids))
+    must = np.unique(find_rows(named, embedding.node_ids))
     must = must[must >= 0]
     rest = np.setdiff1d(rows, must)
     sample = np.sort(np.r_[must, rng.choice(rest, max(max_nodes - len(must), 0), replace=False)])
@@ -265,7 +267,7 @@ def common_rows(embedding: Embedding, graph: Graph) -> Ints:
 def _label_lists(labels: Labels | None) -> Content | None:
     if labels is None:
         return None
-    return lists(np.diff(labels.indicator.indptr), labels.indicator.indices, labels.classes)
+    return pack_lists(np.diff(labels.indicator.indptr), labels.indicator.indices, labels.classes)
 
 
 def _colourings(
@@ -289,16 +291,22 @@ def _colourings(
             for group, likely in zip(verdicts.group, verdicts.likely, strict=True)
         ]
         if groups:
-            colourings.append(by_name("overview", "Predicted or candidate class", keys, shared, "unknown"))
+            colourings.append(
+                colour_by_name("overview", "Predicted or candidate class", keys, shared, "unknown")
+            )
     if labels is not None:
-        colourings.append(by_label("label", "Label", labels, number))
+        colourings.append(colour_by_label("label", "Label", labels, number))
     if verdicts is not None:
-        colourings.append(by_name("predicted", "Predicted class", verdicts.likely, classes_seen, "unknown"))
-        colourings.append(by_probability(verdicts.probability))
+        colourings.append(
+            colour_by_name("predicted", "Predicted class", verdicts.likely, classes_seen, "unknown")
+        )
+        colourings.append(colour_by_probability(verdicts.probability))
         if groups:
-            colourings.append(by_name("group", "Candidate class", verdicts.group, groups, "in no group"))
+            colourings.append(
+                colour_by_name("group", "Candidate class", verdicts.group, groups, "in no group")
+            )
     if truth is not None:
-        colourings.append(by_label("truth", "True label", truth, number))
+        colourings.append(colour_by_label("truth", "True label", truth, number))
     if not colourings:  # nothing is known of the nodes: they look alike
         colourings.append(colouring("node", "Nothing", [category("node")], np.zeros(n, dtype=np.int64)))
     return colourings

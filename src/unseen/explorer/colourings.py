@@ -15,7 +15,7 @@ from unseen.data.sources import Source
 from unseen.data.tables import Table
 from unseen.errors import InputError
 from unseen.explorer.content import Content, category, colouring
-from unseen.explorer.findings import rows_of
+from unseen.explorer.findings import find_rows
 from unseen.ids import Floats, IdArray, Ints
 from unseen.labels import Labels
 
@@ -28,7 +28,7 @@ STEPS = 6
 """Parts, of about as many nodes each, that a column of more than :data:`NAMES` numbers is cut into."""
 
 
-def by_label(key: str, name: str, labels: Labels, number: Mapping[str, int]) -> Content:
+def colour_by_label(key: str, name: str, labels: Labels, number: Mapping[str, int]) -> Content:
     """Colour by label; the first one of a node that has several."""
     first = np.zeros(labels.n_nodes, dtype=np.int64)
     starts = labels.indicator.indptr[labels.labelled]
@@ -38,7 +38,7 @@ def by_label(key: str, name: str, labels: Labels, number: Mapping[str, int]) -> 
     return colouring(key, name + several, [category("no label", quiet=True), *categories], first)
 
 
-def by_name(
+def colour_by_name(
     key: str, name: str, values: Sequence[str | None], looks: Mapping[str, Content], nothing: str
 ) -> Content:
     """Colour by one name per node, among the names of `looks`; None is `nothing`."""
@@ -47,7 +47,7 @@ def by_name(
     return colouring(key, name, [category(nothing, quiet=True), *looks.values()], codes)
 
 
-def by_probability(probability: Floats) -> Content:
+def colour_by_probability(probability: Floats) -> Content:
     """Colour by the probability of a missing class, in steps; NaN are labelled nodes."""
     steps = [category(name, step=k) for k, name in enumerate(STEP_NAMES)]
     codes: Ints = np.searchsorted(EDGES, np.nan_to_num(probability), side="right") + 1
@@ -87,12 +87,12 @@ def read_attributes(path: AnyPath) -> pa.Table:
     return pa.table(dict(zip(names, table.columns, strict=True)))
 
 
-def colourings_of(table: pa.Table, ids: IdArray) -> list[Content]:
+def make_colourings(table: pa.Table, ids: IdArray) -> list[Content]:
     """Return a colouring for each column but `node`; of a node that stands twice in the table the first row counts."""
     if "node" not in table.column_names or table.num_columns < 2:
         msg = f"the attributes need a column `node` and another one, got: {', '.join(table.column_names)}"
         raise InputError(msg)
-    rows = rows_of([str(node) for node in ids], np.array(list(map(str, table["node"].to_pylist())), object))
+    rows = find_rows([str(node) for node in ids], np.array(list(map(str, table["node"].to_pylist())), object))
     if (rows < 0).all():
         first = "they have no rows"
         if len(table):
@@ -100,10 +100,10 @@ def colourings_of(table: pa.Table, ids: IdArray) -> list[Content]:
         msg = f"no node of the attributes is in the graph; {first}"
         raise InputError(msg)
     taken = pa.array(rows, mask=rows < 0)
-    return [_by_column(name, table[name].take(taken)) for name in table.column_names if name != "node"]
+    return [_colour_by_column(name, table[name].take(taken)) for name in table.column_names if name != "node"]
 
 
-def _by_column(name: str, values: pa.ChunkedArray) -> Content:
+def _colour_by_column(name: str, values: pa.ChunkedArray) -> Content:
     """Colour by names, or by steps where there are many numbers."""
     key, nothing = f"column {name}", category("no value", quiet=True)
     try:
@@ -130,4 +130,4 @@ def _by_column(name: str, values: pa.ChunkedArray) -> Content:
     looks = {each: category(each, k) for k, each in enumerate(own)}
     looks |= {"other values": category("other values", len(own))} if len(frequent) > NAMES else {}
     named = [each if each is None or each in looks else "other values" for each in texts.to_pylist()]
-    return by_name(key, name, named, looks, "no value")
+    return colour_by_name(key, name, named, looks, "no value")

@@ -72,22 +72,22 @@ def category(
 
 def colouring(key: str, name: str, categories: Iterable[Content], codes: Ints) -> Content:
     """Return one way to colour the map: a category for every node, by its number."""
-    return {"key": key, "name": name, "categories": list(categories), "codes": packed(codes)}
+    return {"key": key, "name": name, "categories": list(categories), "codes": pack(codes)}
 
 
-def lists(counts: Ints, values: Ints, names: Sequence[str] = ()) -> Content:
+def pack_lists(counts: Ints, values: Ints, names: Sequence[str] = ()) -> Content:
     """Return lists of different lengths, one per node: how long each is, all entries, and what these are called."""
-    return {"counts": packed(counts), "values": packed(values), "names": names}
+    return {"counts": pack(counts), "values": pack(values), "names": names}
 
 
-def packed(values: npt.ArrayLike, kind: str | None = None) -> str:
+def pack(values: npt.ArrayLike, kind: str | None = None) -> str:
     """Return an array as the kind of its numbers and their base64.
 
     Where no kind is given, numbers are rounded and take the smallest one that holds them.
 
     Examples
     --------
-    >>> packed([0, 1, 255]), packed([0, 1, 256])[:2]
+    >>> pack([0, 1, 255]), pack([0, 1, 256])[:2]
     ('u1AAH/', 'u2')
     """
     array = np.asarray(values)
@@ -97,29 +97,29 @@ def packed(values: npt.ArrayLike, kind: str | None = None) -> str:
     return kind + base64.b64encode(np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()).decode("ascii")
 
 
-def packed_probabilities(probability: Floats) -> str:
+def pack_probabilities(probability: Floats) -> str:
     """Return probabilities as whole numbers, NaN as :data:`NONE`."""
-    return packed(np.where(np.isnan(probability), NONE, np.clip(probability, 0, 1) * 10000))
+    return pack(np.where(np.isnan(probability), NONE, np.clip(probability, 0, 1) * 10000))
 
 
-def packed_map(positions: Floats) -> Content:
+def pack_map(positions: Floats) -> Content:
     """Put the map into a square of 65,536 steps a side, in the middle, without stretching it."""
     if len(positions):
         low, high = positions.min(axis=0), positions.max(axis=0)
         side = max(float((high - low).max()), np.finfo(float).tiny)
         positions = ((positions - (low + high) / 2) / side + 0.5) * 65535
     x, y = positions.T
-    return {"x": packed(x), "y": packed(y)}
+    return {"x": pack(x), "y": pack(y)}
 
 
-def page_texts(texts: Array | None, notes: list[str]) -> list[str] | None:
+def shorten_texts(texts: Array | None, notes: list[str]) -> list[str] | None:
     """Return the text of each node, or None where no node has one.
 
     Texts of more than `MAX_TEXT_BYTES` are shortened to the largest length at which all of them fit, with a note.
 
     Examples
     --------
-    >>> page_texts(np.array(["red wine ", ""], dtype=object), [])
+    >>> shorten_texts(np.array(["red wine ", ""], dtype=object), [])
     ['red wine', '']
     """
     shown = [] if texts is None else [text.strip() for text in texts]

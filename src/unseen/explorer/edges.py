@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.errors import logger
-from unseen.explorer.content import Content, lists, packed
+from unseen.explorer.content import Content, pack, pack_lists
 from unseen.explorer.layout import MANY, nearest
-from unseen.explorer.words import strongest
+from unseen.explorer.words import choose_strongest
 from unseen.graph import Graph
 from unseen.ids import Floats, IdArray, match_ids
 
@@ -20,27 +20,33 @@ ROUNDS = 4
 """Steps along edges over which nodes of other types are looked for: a venue is two from an author."""
 
 
-def edges_of(graph: Graph, notes: list[str]) -> list[Content]:
+def collect_edges(graph: Graph, notes: list[str]) -> list[Content]:
     """Return each edge once, by relation: at its source, or at its lower end where it does not point."""
     relations = [] if graph.is_plain else graph.relations
     if not relations:
-        return [{"name": "", "directed": False, **_stored(graph.adjacency, MAX_EDGES, notes, mirrored=True)}]
+        return [
+            {
+                "name": "",
+                "directed": False,
+                **_store_relation(graph.adjacency, MAX_EDGES, notes, mirrored=True),
+            }
+        ]
     contents = []
     for each in relations:
         mirrored = not each.directed and each.source_type == each.target_type
-        stored = _stored(each.matrix, MAX_EDGES // len(relations), notes, mirrored=mirrored)
+        stored = _store_relation(each.matrix, MAX_EDGES // len(relations), notes, mirrored=mirrored)
         contents.append({"name": each.name, "directed": each.directed, **stored})
     return contents
 
 
-def _stored(matrix: sp.csr_array, limit: int, notes: list[str], *, mirrored: bool) -> Content:
+def _store_relation(matrix: sp.csr_array, limit: int, notes: list[str], *, mirrored: bool) -> Content:
     """Return one relation as lists, and which of its edges are negative; of too many, the strongest of each node."""
     n = matrix.shape[0]
     once = sp.triu(matrix, 1, format="csr") if mirrored else matrix.copy()
     if once.nnz > limit:
         most = max(1, limit // n)
         rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
-        best = strongest(rows, np.abs(matrix.data), most)
+        best = choose_strongest(rows, np.abs(matrix.data), most)
         kept = sp.csr_array((matrix.data[best], (rows[best], matrix.indices[best])), (n, n))
         total = once.nnz
         if mirrored:
@@ -51,11 +57,11 @@ def _stored(matrix: sp.csr_array, limit: int, notes: list[str], *, mirrored: boo
         notes.append(f"Of {total:,} edges the page keeps {once.nnz:,}: the {most} strongest of each node.")
         logger.warning("%s", notes[-1])
     once.sort_indices()
-    negative = packed(once.data < 0) if (once.data < 0).any() else None
-    return {**lists(np.diff(once.indptr), once.indices), "negative": negative}
+    negative = pack(once.data < 0) if (once.data < 0).any() else None
+    return {**pack_lists(np.diff(once.indptr), once.indices), "negative": negative}
 
 
-def beside(
+def place_other_types(
     graph: Graph, ids: IdArray, positions: Floats, max_nodes: int, rng: np.random.Generator
 ) -> tuple[IdArray, Floats, Content | None]:
     """Return ids and places with nodes of other types added, each in the middle of its neighbours, and the types.
@@ -82,11 +88,11 @@ def beside(
     names = list(dict.fromkeys(types.tolist()))
     codes = np.array([names.index(each) for each in types], dtype=np.int64)
     first = len(set(types[: len(rows)].tolist()))
-    content = {"names": names, "codes": packed(codes), "first": first}
+    content = {"names": names, "codes": pack(codes), "first": first}
     return graph.node_ids[together], places[together], content
 
 
-def nearest_nodes(columns: Floats, notes: list[str]) -> Content | None:
+def list_nearest(columns: Floats, notes: list[str]) -> Content | None:
     """Return the rows that are nearest to each in vector space, itself left out."""
     n = len(columns)
     if n > MANY:
@@ -98,4 +104,4 @@ def nearest_nodes(columns: Floats, notes: list[str]) -> Content | None:
     near = nearest(columns, columns, k + 1)
     own = near == np.arange(n)[:, None]
     own[:, -1] |= ~own.any(axis=1)  # where many lie at one spot, a node may not be among its own nearest
-    return {"k": k, "values": packed(near[~own].reshape(n, k))}
+    return {"k": k, "values": pack(near[~own].reshape(n, k))}

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from unseen.discovery.result import SENTENCES, Discovery
 from unseen.discovery.sampling import LabelCoverage
-from unseen.explorer.content import Content, packed, packed_probabilities
+from unseen.explorer.content import Content, pack, pack_probabilities
 from unseen.ids import IdArray, Ints, match_ids
 from unseen.labels import Labels
 
@@ -19,7 +19,7 @@ TYPICAL = 10
 """Members listed for a found class."""
 
 
-def rows_of(nodes: Sequence[Any], ids: IdArray) -> Ints:
+def find_rows(nodes: Sequence[Any], ids: IdArray) -> Ints:
     """Return the row of each node among `ids`, -1 where it is not there."""
     texts = np.empty(len(nodes), dtype=object)
     texts[:] = [str(node) for node in nodes]
@@ -48,18 +48,18 @@ class Verdicts:
         ranks = np.array([column(discovery.evidence, part) for part in parts], dtype=np.float64).T
         self.evidence: Content = {  # why nodes got their probabilities; ranks run from 0 to 254, 255 is none
             "parts": [dict(zip(("strong", "weak"), SENTENCES[part], strict=True)) for part in parts],
-            "ranks": packed(np.where(np.isnan(ranks), 255, ranks * 254)),
+            "ranks": pack(np.where(np.isnan(ranks), 255, ranks * 254)),
         }
 
 
-def found_classes(discovery: Discovery, ids: IdArray) -> Content:
+def describe_classes(discovery: Discovery, ids: IdArray) -> Content:
     """Return how many classes were found and their descriptions; members and questions as rows of the page."""
     classes = []
     for each in discovery.classes:
-        rows = rows_of(each.members[:TYPICAL], ids)
+        rows = find_rows(each.members[:TYPICAL], ids)
         classes.append({**as_content(replace(each, members=())), "members": rows[rows >= 0].tolist()})
     curve = tuple(point for point in discovery.count.curve if np.isfinite(point[1]))
-    questions = rows_of(discovery.questions, ids)
+    questions = find_rows(discovery.questions, ids)
     return {
         "count": as_content(replace(discovery.count, curve=curve)) if discovery.has_estimate else None,
         "classes": classes,
@@ -84,11 +84,11 @@ def error_rates(discovery: Discovery, ids: IdArray) -> Content:
         "above": [int((probability > place).sum()) for place in places],
         "at_most_false": [discovery.at_most_false(place) for place in places],
         "lists": [{"fdr": each.fdr, "sentence": each.sentence} for each in lists],
-        "q": packed_probabilities(np.where(rows >= 0, q[rows], np.nan)),
+        "q": pack_probabilities(np.where(rows >= 0, q[rows], np.nan)),
     }
 
 
-def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | None:
+def describe_coverage(discovery: Discovery | None, labels: Labels | None) -> Content | None:
     """Return what the labels cover; without discovery, their counts alone."""
     if discovery is not None:
         expected = discovery.coverage.expected_unseen if discovery.has_estimate else np.nan
@@ -102,9 +102,9 @@ def audit_of(discovery: Discovery | None, labels: Labels | None) -> Content | No
     )
 
 
-def placed(entries: Sequence[Content], ids: IdArray) -> list[Content]:
+def locate_entries(entries: Sequence[Content], ids: IdArray) -> list[Content]:
     """Return suggestions, or doubtful labels, each with the row of its node on the page, None where it is not drawn."""
-    rows = rows_of([each["node"] for each in entries], ids).tolist()
+    rows = find_rows([each["node"] for each in entries], ids).tolist()
     return [
         {**_plain(each), "node": str(each["node"]), "row": row if row >= 0 else None}
         for each, row in zip(entries, rows, strict=True)

@@ -77,7 +77,7 @@ def render_page(page: Content, *, connect: bool = False) -> str:
     """
     style, script = _style_and_script()
     filled = {
-        "POLICY": policy_of(connect=connect),
+        "POLICY": make_policy(connect=connect),
         "VERSION": html.escape(unseen.__version__),
         "TITLE": html.escape(page["title"].encode("utf-8", "replace").decode("utf-8")),
         "STYLE": style,
@@ -89,7 +89,7 @@ def render_page(page: Content, *, connect: bool = False) -> str:
     return "".join(filled[piece] if k % 2 else piece for k, piece in enumerate(pieces))
 
 
-def policy_of(*, connect: bool = False) -> str:
+def make_policy(*, connect: bool = False) -> str:
     """Return what a page may do: run its own script and use its own style; with `connect` ask its own server."""
     style, script = _style_and_script()
     parts = ["default-src 'none'", f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'"]

@@ -35,7 +35,7 @@ BESIDE = 7
 """Landmarks that say where a node is placed."""
 
 
-def map_of(
+def lay_out(
     vectors: Singles | sp.csr_array, random_state: RandomState = 0, *, on_progress: Progress = None
 ) -> Floats:
     """Return a place in the plane for every row; the same seed gives the same map.
@@ -52,7 +52,7 @@ def map_of(
     Examples
     --------
     >>> import numpy as np
-    >>> map_of(np.eye(5, dtype=np.float32)).shape
+    >>> lay_out(np.eye(5, dtype=np.float32)).shape
     (5, 2)
     """
     rng = as_generator(random_state)
@@ -64,11 +64,11 @@ def map_of(
     if reduced.shape[1] <= 2:
         return np.column_stack([reduced, np.zeros((n, 2 - reduced.shape[1]))])
     if n > MANY:
-        return _by_landmarks(reduced, rng, on_progress)
-    return _by_tsne(reduced, child_seed(rng), on_progress)
+        return _lay_out_landmarks(reduced, rng, on_progress)
+    return _run_tsne(reduced, child_seed(rng), on_progress)
 
 
-def _by_landmarks(vectors: Floats, rng: np.random.Generator, on_progress: Progress) -> Floats:
+def _lay_out_landmarks(vectors: Floats, rng: np.random.Generator, on_progress: Progress) -> Floats:
     """Lay out a sample; every other node is placed at the median of the landmarks nearest to it.
 
     The mean would put a node between two groups into the empty space between them. A little chance, as wide as these
@@ -76,7 +76,7 @@ def _by_landmarks(vectors: Floats, rng: np.random.Generator, on_progress: Progre
     """
     chosen = np.sort(rng.choice(len(vectors), LANDMARKS, replace=False))
     places = np.empty((len(vectors), 2))
-    places[chosen] = _by_tsne(vectors[chosen], child_seed(rng), on_progress)
+    places[chosen] = _run_tsne(vectors[chosen], child_seed(rng), on_progress)
     others = np.setdiff1d(np.arange(len(vectors)), chosen)
     beside = places[chosen[nearest(vectors[others], vectors[chosen], BESIDE)]]
     middle = np.median(beside, axis=1)
@@ -109,7 +109,7 @@ def has_open_tsne() -> bool:
         return False
 
 
-def _by_tsne(vectors: Floats, seed: int, on_progress: Progress) -> Floats:
+def _run_tsne(vectors: Floats, seed: int, on_progress: Progress) -> Floats:
     """Lay out by one thread: with more, sums come in another order, and the map differs from run to run."""
     perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
     given: dict[str, Any] = {"perplexity": perplexity, "random_state": seed, "n_jobs": 1}
@@ -122,7 +122,7 @@ def _by_tsne(vectors: Floats, seed: int, on_progress: Progress) -> Floats:
             n_iter=LATE,
             theta=THETA,
             neighbors="exact" if len(vectors) <= EXACT else "auto",
-            callbacks=_teller(on_progress),
+            callbacks=_count_iterations(on_progress),
             callbacks_every_iters=25,
         )
         return np.asarray(tsne.fit(vectors), dtype=np.float64)
@@ -133,7 +133,7 @@ def _by_tsne(vectors: Floats, seed: int, on_progress: Progress) -> Floats:
         return np.asarray(tsne.fit_transform(vectors), dtype=np.float64)
 
 
-def _teller(on_progress: Progress) -> Callable[..., None] | None:
+def _count_iterations(on_progress: Progress) -> Callable[..., None] | None:
     """Count iterations over both phases, of which openTSNE counts each from the start."""
     if on_progress is None:
         return None

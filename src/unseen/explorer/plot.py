@@ -11,7 +11,7 @@ from unseen.data.objects_plain import as_labels
 from unseen.embedding import Embedding
 from unseen.errors import need_library
 from unseen.explorer import palette
-from unseen.explorer.layout import map_of
+from unseen.explorer.layout import lay_out
 from unseen.graph import Graph
 
 MARKERS = "o^sDPXv"
@@ -25,7 +25,7 @@ def plot_map(embedding: Embedding, colour: Any = None, *, ax: Any = None, random
         import matplotlib.pyplot as plt  # so that a notebook shows the picture, as it does those of pandas
 
         ax = plt.subplots(figsize=(6, 5), layout="constrained")[1]
-    places = map_of(embedding.vectors, random_state)
+    places = lay_out(embedding.vectors, random_state)
     size = float(np.clip(2e4 / max(len(places), 1), 2, 30))
     ax.set(xticks=[], yticks=[], aspect="equal")
     values = colour if isinstance(colour, np.ndarray) and colour.dtype.kind == "f" else None

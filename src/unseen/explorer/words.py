@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from unseen.explorer.content import Content, lists, packed
+from unseen.explorer.content import Content, pack, pack_lists
 from unseen.graph import Features
 from unseen.ids import Array, Floats, Ints
 
@@ -21,7 +21,7 @@ BLOCK = 4096
 """Rows of dense features that are looked at together."""
 
 
-def feature_words(features: Features, names: Sequence[str] | None) -> Content:
+def describe_features(features: Features, names: Sequence[str] | None) -> Content:
     """Return the most telling features of every node, the strongest first: rare ones, strong ones, or unusual numbers.
 
     With the lists comes how many features a node has in all, their numbers where not all are 1, and the means of
@@ -38,11 +38,11 @@ def feature_words(features: Features, names: Sequence[str] | None) -> Content:
     mostly_zero = sp.issparse(features) or 2 * np.count_nonzero(features) <= features.size
     binary = not sp.issparse(features) and bool(((features == 0) | (features == 1)).all())
     if mostly_zero or binary:
-        return _had(sp.csr_array(features), called, named=names is not None)
-    return _unusual(np.asarray(features), called)
+        return _list_present(sp.csr_array(features), called, named=names is not None)
+    return _list_unusual(np.asarray(features), called)
 
 
-def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Content:
+def _list_present(features: sp.csr_array, called: list[str], *, named: bool) -> Content:
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     columns = features.indices.astype(np.int64)
     values = features.data.astype(np.float64)
@@ -51,13 +51,13 @@ def _had(features: sp.csr_array, called: list[str], *, named: bool) -> Content:
     binary = bool((values == 1).all())
     spread = np.bincount(columns, minlength=len(called))
     strength = np.abs(values) * np.log1p(features.shape[0] / np.maximum(spread[columns], 1))
-    best = strongest(rows, strength, _most(MOST, features.shape[0]))
+    best = choose_strongest(rows, strength, _most(MOST, features.shape[0]))
     total = np.bincount(rows, minlength=features.shape[0])
     numbers = None if binary else values[best]
     return _words("In words" if named else "Features", rows[best], columns[best], called, total, numbers)
 
 
-def _unusual(features: Array, called: list[str]) -> Content:
+def _list_unusual(features: Array, called: list[str]) -> Content:
     n, m = features.shape
     mean = features.mean(axis=0, dtype=np.float64)
     spread = features.std(axis=0, dtype=np.float64)
@@ -76,7 +76,7 @@ def _most(most: int, n: int) -> int:
     return min(most, max(1, ENTRIES // max(n, 1)))
 
 
-def strongest(rows: Ints, strength: Floats, most: int) -> Ints:
+def choose_strongest(rows: Ints, strength: Floats, most: int) -> Ints:
     """Return which entries are among the `most` strongest of their row, row by row, the strongest first."""
     order = np.lexsort((-strength, rows))
     counts = np.bincount(rows)
@@ -96,9 +96,9 @@ def _words(
     """Keep only the names and means that some node lists."""
     used, values = np.unique(columns, return_inverse=True)
     return {
-        **lists(np.bincount(rows, minlength=len(total)), values, tuple(called[k] for k in used)),
+        **pack_lists(np.bincount(rows, minlength=len(total)), values, tuple(called[k] for k in used)),
         "title": title,
-        "total": packed(total),
-        "numbers": None if numbers is None else packed(numbers, "f4"),
+        "total": pack(total),
+        "numbers": None if numbers is None else pack(numbers, "f4"),
         "means": None if means is None else [float(f"{mean:.3g}") for mean in means[used]],
     }

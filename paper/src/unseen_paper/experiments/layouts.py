@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from unseen.data.files import atomic_paths
 from unseen.errors import logger
-from unseen.explorer.layout import map_of
+from unseen.explorer.layout import lay_out
 from unseen.labels import Labels
 from unseen_paper.csv_files import csv_text, read_csv
 from unseen_paper.experiments.catalog import ROWS, able
@@ -186,7 +186,7 @@ def _panel(run: Run, vectors: Path) -> Panel:
     labels = load_once(run.dataset).labels
     split = run.split(labels)
     embedding, score, seconds = embed_and_score(run, vectors)
-    places = map_of(embedding.vectors, random_state=0)
+    places = lay_out(embedding.vectors, random_state=0)
     kept = [[labels.classes[c] for c in labels.indicator[[row]].indices] for row in range(labels.n_nodes)]
     names = ["|".join(row) for row in kept]
     hidden = [not set(run.unseen).isdisjoint(row) for row in kept]

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 
-from unseen.cli.output import aligned
+from unseen.cli.output import align_table
 from unseen.errors import unknown_name
 
 Rows = Sequence[Sequence[str]]
@@ -35,7 +35,7 @@ def render(header: Sequence[str], rows: Rows, *, style: str = "text", left: int 
 
 
 def _text(header: Sequence[str], rows: Rows, left: int) -> str:
-    return aligned(header, rows, left=left)
+    return align_table(header, rows, left=left)
 
 
 def _markdown(header: Sequence[str], rows: Rows, left: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from unseen.errors import InputError, OutputError, UnseenError
 from unseen.explorer.content import Content
-from unseen.explorer.html import policy_of, render_page
+from unseen.explorer.html import make_policy, render_page
 from unseen.explorer.label.store import Store
 from unseen.explorer.label.update import Updater
 from unseen.labels import STATUSES
@@ -62,7 +62,7 @@ class App:
         content = {**page, "server": {"file": store.path.name, "answers": store.undoable}}
         self._first = page.get("suggestions")
         self._proof: tuple[object, Content] = (None, {})
-        self._page, self._policy = render_page(content, connect=True), policy_of(connect=True)
+        self._page, self._policy = render_page(content, connect=True), make_policy(connect=True)
 
     def asgi(self) -> Any:
         """Return the application for an ASGI server; whatever is not meant for it gets 403 and no body."""
@@ -117,7 +117,7 @@ class App:
     async def _state(self, request: Any) -> Any:
         """Answer with the state; with what changed after `revision`, and findings newer than `findings`."""
         texts = [request.query_params.get(name, "") for name in ("revision", "findings")]
-        return await _answered(lambda: self.state(*map(_number, texts)))
+        return await _respond(lambda: self.state(*map(_parse_number, texts)))
 
     async def _post(self, request: Any) -> Any:
         from starlette.background import BackgroundTask
@@ -136,7 +136,7 @@ class App:
         except ClientDisconnect:
             return JSONResponse({"error": "the request was cut off"}, 400)
         name = request.url.path.rsplit("/", 1)[1]
-        answer = await _answered(lambda: self.act(name, body))
+        answer = await _respond(lambda: self.act(name, body))
         if name in ("answers", "undo") and answer.status_code == 200:
             answer.background = BackgroundTask(self._fold)
         return answer
@@ -152,7 +152,7 @@ class App:
             raise InputError(msg)
         before = len(self.store.changes)
         if name == "answers":
-            nodes = _nodes(asked.get("node"))
+            nodes = _parse_nodes(asked.get("node"))
             self.store.answer(nodes, asked.get("label"), asked.get("action"), self._questions())
         elif name == "undo":
             self.store.undo()
@@ -207,7 +207,7 @@ class App:
             self.store.fold()
 
 
-async def _answered(work: Callable[[], Content]) -> Any:
+async def _respond(work: Callable[[], Content]) -> Any:
     """Run `work` beside the loop and answer with what it returns, or with the sentence of its error."""
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse
@@ -219,7 +219,7 @@ async def _answered(work: Callable[[], Content]) -> Any:
     return JSONResponse(content, status, headers=HEADERS)
 
 
-def _number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     """Return the number in a query; None: there is none."""
     if len(text) > 18:
         msg = f"a number in a query has up to 18 digits, got {len(text):,} letters"
@@ -227,7 +227,7 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() else None
 
 
-def _nodes(given: object) -> list[str]:
+def _parse_nodes(given: object) -> list[str]:
     """Return the nodes that a request names: one id, or a list of them."""
     nodes = given if isinstance(given, list) else [given]
     if not all(isinstance(node, (str, int)) and not isinstance(node, bool) for node in nodes):

@@ -45,7 +45,7 @@ class ChangedOutsideError(Exception):
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """Keep a second app from the same label file, also by another link; the lock ends with the process."""
     path = path.resolve()
     place = path.with_name(f"{path.name}.lock")
@@ -163,7 +163,7 @@ class Store:
             )
             raise InputError(msg)
         if names is not None:
-            names = _checked_names(names)
+            names = _check_names(names)
         unknown = next((node for node in nodes if node not in self.nodes), None)
         if unknown is not None or not nodes:
             msg = "an answer needs a node" if unknown is None else f"the graph has no node {unknown[:80]!r}"
@@ -410,7 +410,7 @@ def _as_changes(entry: Iterable[Any]) -> list[Change]:
     ]
 
 
-def _checked_names(names: object) -> list[str]:
+def _check_names(names: object) -> list[str]:
     """Return class names, sorted, if every one of them can be written to a file and read back."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         msg = "`label` must be the name of a class, or a list of names"
