@@ -38,7 +38,7 @@ for method in (
     unseen.RECTPlus(random_state=0),
 ):
     score = unseen.evaluate(method.fit_transform(graph, labels), drawn.labels, split)
-    print(f"{method.name:10} seen {score.seen_f1:.2f}   unseen {score.unseen_f1:.2f}")
+    print(f"{type(method).__name__:10} seen {score.seen_f1:.2f}   unseen {score.unseen_f1:.2f}")
 
 # %%
 # Back into PyTorch Geometric
