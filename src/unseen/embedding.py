@@ -63,13 +63,6 @@ class Embedding(Value):
         by = f", by {self.method}" if self.method else ""
         return f"Embedding({self.vectors.shape[0]} nodes, {self.vectors.shape[1]} columns{by})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "params": dict(self.params)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
-
     def rows(self, node_ids: IdArray) -> npt.NDArray[np.float32] | sp.csr_array:
         """Return the vectors of the given nodes, in their order; a node without one is an error."""
         ids = as_ids(node_ids)

@@ -119,16 +119,17 @@ class Graph(Value):
             raise InputError(msg)
         types: Types = (None,)
         codes = None
+        checked = () if relations is None else tuple(relations)
         if relations is None:
             csr = as_adjacency(adjacency)
             if not is_same(csr, csr.T.tocsr()):
                 msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (see symmetrize)"
                 raise InputError(msg)
-            checked: tuple[Relation, ...] = (Relation("edge", None, None, csr, _checked=True),)
-        else:
+            checked = (Relation("edge", None, None, csr, _checked=True),)
+        elif node_types is not None or [getattr(each, "source_type", "") for each in checked] != [None]:
             from unseen.relations import check_relations
 
-            checked, types, codes = check_relations(relations, node_types)
+            checked, types, codes = check_relations(checked, node_types)
         n = checked[0].matrix.shape[0]
         source = "the adjacency has" if relations is None else "the relations have"
         self._hold(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,9 +37,19 @@ class Value:
 
         return as_html(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        parts = self.__dict__.items()
+        return {name: _Pickled(part) if isinstance(part, MappingProxyType) else part for name, part in parts}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(*(part for part in state.values() if isinstance(part, (np.ndarray, sp.csr_array))))
+        for name, part in state.items():
+            self.__dict__[name] = MappingProxyType(part) if isinstance(part, _Pickled) else part
+            if isinstance(part, (np.ndarray, sp.csr_array)):
+                lock(part)
+
+
+class _Pickled(dict[Any, Any]):
+    """A read-only mapping on its way through pickle, which takes no proxies."""
 
 
 def as_ids(values: Iterable[Any], *, what: str = "node ids") -> IdArray:

@@ -134,9 +134,6 @@ class Labels(Value):
         self.__dict__.update(indicator=indicator, classes=classes, node_ids=ids, answers=answers)
         self.__dict__["guesses"] = frozenset(self.guesses)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Labels, (self.indicator, self.classes, self.node_ids, dict(self.answers), self.guesses)
-
     def __repr__(self) -> str:
         kind = "multi-label" if self.is_multilabel else "single-label"
         return f"Labels({self.n_nodes} nodes, {len(self.labelled)} labelled, {len(self.classes)} classes, {kind})"

@@ -66,13 +66,6 @@ class Score(Value):
         object.__setattr__(self, "per_class", MappingProxyType(dict(self.per_class)))
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.to_dict()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, strings and dicts, for JSON."""
         return {**self.__dict__, "per_class": dict(self.per_class), "params": dict(self.params)}
