@@ -162,10 +162,13 @@ def take_steps(
     >>> take_steps("halve", 3, halve).losses
     [16.0, 4.0, 1.0]
     """
-    functions = _functions(callbacks)
-    losses: list[float] = []
-    done = _resume(stage, training, keeper, losses)
-    begun = 0 if start is None else 1
+    functions = _check_callbacks(callbacks)
+    done, losses, begun = 0, [], 0 if start is None else 1
+    stored = None if keeper is None or training.state is None else keeper.resume(stage)
+    if stored is not None:
+        done, arrays = stored
+        losses = arrays["losses"].tolist()
+        training.restore(done, arrays)
     if start is not None:
         first = start()
         losses = losses or [first]
@@ -224,8 +227,8 @@ def has_converged(losses: list[float], tol: float, window: int) -> bool:
     return before - min(losses[-window:]) <= tol * abs(before)
 
 
-def _functions(callbacks: Any) -> list[Callback]:
-    """Return the callbacks as a list; one function alone is taken too, and what is no function is an error."""
+def _check_callbacks(callbacks: Any) -> list[Callback]:
+    """Return the callbacks as a list; a single function is accepted, anything else is an error."""
     given = () if callbacks is None else callbacks
     functions = list(given) if isinstance(given, Iterable) and not callable(given) else [given]
     for function in functions:
@@ -233,16 +236,6 @@ def _functions(callbacks: Any) -> list[Callback]:
             msg = f"`callbacks` must be functions of one argument, got {function!r}"
             raise InputError(msg)
     return functions
-
-
-def _resume(stage: str, training: Training, keeper: Checkpoints | None, losses: list[float]) -> int:
-    stored = None if keeper is None or training.state is None else keeper.resume(stage)
-    if stored is None:
-        return 0
-    done, arrays = stored
-    losses[:] = arrays["losses"].tolist()
-    training.restore(done, arrays)
-    return done
 
 
 class Checkpoints:
@@ -268,13 +261,13 @@ class Checkpoints:
         """Return the newest committed step of a stage and its arrays, None where there is none."""
         if not self.every:
             return None
-        found = [_about(place) for place in self.folder.glob(f"{stage}-*")]
-        own = [a for a in found if a and a.get("job") == self.job and a.get("stage") == stage]
-        newest = max((int(a["step"]) for a in own), default=-1)
+        commits = [_read_commit(place) for place in self.folder.glob(f"{stage}-*")]
+        steps = [int(c["step"]) for c in commits if c and (c.get("job"), c.get("stage")) == (self.job, stage)]
+        newest = max(steps, default=-1)
         step = int(self.comm.gather(np.array([newest]))[0])  # process 0's, for all
         if step < 0:
             return None
-        path = self._step(stage, step) / self._file
+        path = self._path(stage, step)
         try:
             with np.load(path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
@@ -290,10 +283,11 @@ class Checkpoints:
         """Store the state if it is time to."""
         if not self.every or (step % self.every and not last):
             return
-        place = self._step(stage, step)
+        path = self._path(stage, step)
+        place = path.parent
         with raise_together(self.comm, "could not write its checkpoint"):
             make_folder(place)
-            with atomic_path(place / self._file) as temporary, temporary.open("wb") as file:
+            with atomic_path(path) as temporary, temporary.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
         if self.comm.rank:
             return
@@ -308,19 +302,16 @@ class Checkpoints:
         """Remove what other jobs have left here, and unfinished steps; to be called before anything is resumed."""
         if self.comm.rank == 0 and self.folder.is_dir():
             for place in self.folder.iterdir():
-                about = _about(place)
-                if about is None or about.get("job") != self.job:
-                    if about is not None:
-                        logger.info("the checkpoint %s is of another job and is removed", place)
-                    shutil.rmtree(place, ignore_errors=True)
+                commit = _read_commit(place)
+                if commit is not None and commit.get("job") == self.job:
+                    continue
+                if commit is not None:
+                    logger.info("the checkpoint %s belongs to another job and is removed", place)
+                shutil.rmtree(place, ignore_errors=True)
         self.comm.barrier()
 
-    def _step(self, stage: str, step: int) -> Path:
-        return self.folder / f"{stage}-{step:06d}"
-
-    @property
-    def _file(self) -> str:
-        return f"rank-{self.comm.rank}.npz"
+    def _path(self, stage: str, step: int) -> Path:
+        return self.folder / f"{stage}-{step:06d}" / f"rank-{self.comm.rank}.npz"
 
 
 @contextlib.contextmanager
@@ -339,9 +330,9 @@ def raise_together(comm: Comm, what: str) -> Iterator[None]:
         raise OutputError(msg)
 
 
-def _about(place: Path) -> dict[str, Any] | None:
+def _read_commit(place: Path) -> dict[str, Any] | None:
+    """Return what the marker file of a step holds; None where the step is not complete."""
     with contextlib.suppress(OSError, ValueError):
-        about = json.loads((place / COMMIT).read_text(encoding="utf-8"))
-        if isinstance(about, dict):
-            return about
+        commit = json.loads((place / COMMIT).read_text(encoding="utf-8"))
+        return commit if isinstance(commit, dict) else None
     return None

@@ -75,8 +75,15 @@ class DGI(NetworkMethod):
             direction = form @ z.mean(dim=0).sigmoid()
             return softplus(-(z @ direction)).mean() + softplus(other @ direction).mean()
 
-        weights = [*self.network_, form]
-        self._learn_weights(evaluate, weights, inputs, run, report=stopping.see, stop=lambda: stopping.over)
+        self._train(
+            evaluate,
+            [*self.network_, form],
+            lambda: self._embed(inputs),
+            run,
+            report=stopping.see,
+            stop=lambda: stopping.over,
+            resumes=False,
+        )
         stopping.restore()
         return self._embed(inputs)
 

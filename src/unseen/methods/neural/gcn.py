@@ -18,7 +18,6 @@ the price and not the result. All draws belong to node ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -142,18 +141,6 @@ class NetworkMethod(NeuralMethod):
         self._new_features(graph)
         return self._embed(self._read(graph, 0))
 
-    def _learn_weights(
-        self,
-        loss: Callable[[], torch.Tensor],
-        weights: Sequence[torch.Tensor],
-        inputs: Inputs,
-        run: Run,
-        **options: Any,
-    ) -> None:
-        """Train the weights; `options` are those of ``_train``."""
-        # states without what dropout draws next, and how long it has waited, would not do to go on from
-        self._train(loss, weights, lambda: self._embed(inputs), run, resumes=False, **options)
-
 
 class LabelNetwork(NetworkMethod):
     """Two linear maps, over features and graph, that learn to tell the seen classes apart.
@@ -195,8 +182,9 @@ class LabelNetwork(NetworkMethod):
             assert not isinstance(hidden, SparseProduct)
             return aims.loss(self._scores(hidden @ second, needed, of_edges))
 
-        decay = self.weight_decay
-        self._learn_weights(evaluate, [first, second], inputs, run, decay=decay, **options)
+        # states without what dropout draws next would not do to go on from
+        options = {"decay": self.weight_decay, "resumes": False, **options}
+        self._train(evaluate, [first, second], lambda: self._embed(inputs), run, **options)
 
     def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
         """Return what the loss depends on of the inputs, and the targets with their rows in that."""

@@ -140,31 +140,12 @@ class NeuralMethod(_Learnt, Method):
         best: Best | None = None,
         resumes: bool = True,
     ) -> History:
-        """Train `weights`, and return the losses.
+        """Train `weights` on what `loss` returns at their present values; `vectors` gives the embedding there.
 
-        Parameters
-        ----------
-        loss : function
-            Returns the loss at the present weights.
-        weights : sequence of Tensor
-            What is learned.
-        vectors : function
-            Returns the embedding at the present weights.
-        run : Run
-            Does the work.
-        tol : float
-            Stop when the loss falls by less, see :func:`unseen.engine.steps.take_steps`.
-        decay : float
-            Weight of the squared norm of the first weights, which the loss leaves out.
-        report : function
-            Returns what is reported of a loss; called once in an epoch.
-        stop : function
-            Asked after every epoch whether to stop.
-        best : Best, optional
-            Makes Ctrl-C end the training with the best weights.
-        resumes : bool
-            Whether weights and moments are all that changes from epoch to epoch, so that a training can go on from
-            them.
+        `decay` is the weight of the squared norm of the first weights, which the loss leaves out. `report` is called
+        once in an epoch and returns what is reported of the loss, `stop` says whether to stop. `best` makes Ctrl-C end
+        the training with the best weights. `resumes` says whether weights and moments are all that changes from epoch
+        to epoch, so that a training can go on from them.
         """
         optimizer = Optimizer(weights, self.learning_rate, run)
         slopes: list[torch.Tensor] = []
