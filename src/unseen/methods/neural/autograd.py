@@ -1,7 +1,7 @@
 """What torch differentiates by functions of ours; the one module here that imports torch itself, to derive from it.
 
 Rows are worked on in blocks, so that the number of threads changes no bit, and gradients of weights that all processes
-share are added up over them.
+share are added up over them. Inputs are detached first: threads other than this one would keep books for a gradient.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class TallProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, H: Tensor, W: Tensor, run: Run) -> Tensor:
         """Return the product."""
-        ctx.save_for_backward(H, W)
-        ctx.run = run
+        H, W = H.detach(), W.detach()
+        ctx.tensors, ctx.run = (H, W), run
         result = torch.empty(len(H), W.shape[1], device=H.device)
         run.map_blocks(lambda a, b: torch.mm(H[a:b], W, out=result[a:b]), cut_rows(H, run))
         return result
@@ -46,7 +46,7 @@ class TallProduct(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor, None]:
         """Return the gradients by H and by W."""
-        (H, W), run, D = ctx.saved_tensors, ctx.run, grads[0]
+        (H, W), run, D = ctx.tensors, ctx.run, grads[0]
         by_W = sum_blocks(run.map_blocks(lambda a, b: H[a:b].T @ D[a:b], cut_rows(H, run)), run)
         if not ctx.needs_input_grad[0]:
             return None, by_W, None
@@ -61,10 +61,10 @@ class Activation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, P: Tensor, b: Tensor, slope: Tensor, run: Run) -> Tensor:
         """Return the activated values."""
-        values, U, negative = P.detach(), torch.empty_like(P), slope.item()
+        values, bias, U, negative = P.detach(), b.detach(), torch.empty_like(P.detach()), slope.item()
 
         def activate(start: int, stop: int) -> None:
-            p = values[start:stop].add_(b)
+            p = values[start:stop].add_(bias)
             torch.nn.functional.leaky_relu_(U[start:stop].copy_(p), negative)
 
         ctx.run, ctx.values, ctx.slope = run, values, negative
