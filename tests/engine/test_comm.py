@@ -27,9 +27,7 @@ def test_alone_sums_and_exchanges_change_nothing() -> None:
 
 
 def test_what_torch_says_of_a_lost_connection_becomes_a_sentence() -> None:
-    lost = pytest.raises(
-        CommError, match="a sum failed: Connection closed by peer; if a process died"
-    )
+    lost = pytest.raises(CommError, match="a sum failed: Connection closed by peer; if a process died")
     with lost, _explain_errors("a sum"):
         raise RuntimeError("Connection closed\n by peer")
     with pytest.raises(InputError, match="ours"), _explain_errors("a sum"):

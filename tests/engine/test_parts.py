@@ -88,11 +88,11 @@ def test_products_of_parts_are_those_of_the_whole(planted: unseen.Dataset, tmp_p
     def work(graph: GraphPart, _: Any) -> Any:
         with Run().for_graph(graph, 0) as run:
             part = run.matrix(graph.adjacency)
-            own = slice(part.layout.first, part.layout.first + part.layout.own)
+            own = slice(part.layout.first, part.layout.first + part.layout.n_rows)
             products = [A @ V[own] for A in normalized(part)]
             walk = WalkMatrix(part)
             back = part.collect_rows(part.extend_rows(V[own]))
-            counts = part.collect_rows(part.extend_rows(np.ones((part.layout.own, 1))))
+            counts = part.collect_rows(part.extend_rows(np.ones((part.layout.n_rows, 1))))
             other = Matrix(part.local, run, part.halo)  # whose transpose is not known to be itself
             return [
                 *products,

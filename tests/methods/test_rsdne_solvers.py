@@ -18,7 +18,7 @@ from unseen.linalg.labelled import LabelledWalk, label_groups
 from unseen.linalg.neighbours import nearest_in_class
 from unseen.linalg.walk import WalkMatrix
 from unseen.methods import rsdne_solvers as solvers
-from unseen.methods.rsdne_solvers import Factorisation, Objective, State, alternating, gradient_descent
+from unseen.methods.rsdne_solvers import Factorisation, Iterate, Objective, alternating, gradient_descent
 
 N, D = 36, 5
 
@@ -170,7 +170,7 @@ def test_rounds_end_by_tol_by_max_iter_and_by_a_callback() -> None:
 def test_an_interrupt_keeps_the_last_whole_round(caplog: pytest.LogCaptureFixture) -> None:
     _, objective, U, Ht = case(7)
 
-    def rounds(U: np.ndarray, Ht: np.ndarray) -> Iterator[State]:
+    def rounds(U: np.ndarray, Ht: np.ndarray) -> Iterator[Iterate]:
         inner = alternating(objective, U, Ht, cg_steps=4)
         yield next(inner)
         yield next(inner)

@@ -89,7 +89,7 @@ class Format:
         return cast(Batches, resolve(self.reader)(file, role, options, n_bytes))
 
 
-def _each(roles: Iterable[str], writer: str) -> dict[str, str]:
+def _writers(roles: Iterable[str], writer: str) -> dict[str, str]:
     return dict.fromkeys(roles, writer)
 
 
@@ -98,7 +98,7 @@ _TABLES: tuple[Role, ...] = ("edges", "nodes", "features", "labels")
 _ARRAYS: tuple[Role, ...] = ("edges", "features", "vectors")
 _LISTS: tuple[Role, ...] = ("edges", "nodes")
 _VECTORS: tuple[Role, ...] = ("vectors",)
-_TEXT, _WORD2VEC = _each(_TABLES, "writers:as_text"), "vectors:read_word2vec"
+_TEXT, _WORD2VEC = _writers(_TABLES, "writers:as_text"), "vectors:read_word2vec"
 _NETWORK = "networks:read", {"edges": "networks:write"}
 FORMATS: list[Format] = [
     Format("text", (".csv", ".tab"), _ALL, "text:read", {**_TEXT, "vectors": "writers:as_columns"}),
@@ -108,22 +108,29 @@ FORMATS: list[Format] = [
     Format("projector pair", (".tsv",), _VECTORS, "vectors:read_pair", {"vectors": "writers:as_projector"}),
     Format("groups", (GROUP_FILE,), ("labels", "nodes"), "text:read_groups", {"labels": "writers:as_groups"}),
     Format(
-        "Parquet", (".parquet", ".pq"), _ALL, "arrow_sizes:read_parquet", _each(_ALL, "writers:as_parquet")
+        "Parquet", (".parquet", ".pq"), _ALL, "arrow_sizes:read_parquet", _writers(_ALL, "writers:as_parquet")
     ),
-    Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", _each(_ARRAYS, "writers:as_npz")),
+    Format("numpy", (".npz",), _ARRAYS, "arrays:read_numpy", _writers(_ARRAYS, "writers:as_npz")),
     Format("numpy", (".npy",), ("features", "vectors"), "arrays:read_numpy"),
     Format("Matlab", (".mat",), ("edges", "features", "labels"), "arrays:read_mat", graph=True),
     Format(
-        "Matrix Market", (".mtx",), _ARRAYS[:2], "arrays:read_mtx", _each(_ARRAYS[:2], "writers:as_mtx"), True
+        "Matrix Market",
+        (".mtx",),
+        _ARRAYS[:2],
+        "arrays:read_mtx",
+        _writers(_ARRAYS[:2], "writers:as_mtx"),
+        True,
     ),
     Format(
         "Feather",
         (".feather", ".arrow", ".ipc"),
         _ALL,
         "arrow_sizes:read_arrow",
-        _each(_ALL, "writers:as_arrow"),
+        _writers(_ALL, "writers:as_arrow"),
     ),
-    Format("JSON lines", JSON_LINES, _TABLES, "arrow_sizes:read_arrow", _each(_TABLES, "writers:as_arrow")),
+    Format(
+        "JSON lines", JSON_LINES, _TABLES, "arrow_sizes:read_arrow", _writers(_TABLES, "writers:as_arrow")
+    ),
     Format("GraphML", (".graphml",), _TABLES, *_NETWORK, graph=True),
     Format("GEXF", (".gexf",), _TABLES, *_NETWORK, graph=True),
     Format("GML", (".gml",), _TABLES, *_NETWORK, graph=True),

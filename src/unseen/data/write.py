@@ -201,7 +201,7 @@ def _of_type(path: Path, node_type: str | None) -> Path:
     if node_type is None or not re.fullmatch(r"[\w.-]+", node_type):
         msg = f"{path}: the type {node_type!r} cannot be part of a file's name; call it by letters, digits, _ and -"
         raise UnsupportedError(msg)
-    return _beside(path, node_type)
+    return _sibling(path, node_type)
 
 
 def _require_distinct_relations(graph: Graph, target: AnyPath) -> None:
@@ -223,17 +223,17 @@ def _paths_beside(graph: Graph, path: Path) -> dict[Role, Path]:
     has_sparse = any(sp.issparse(matrix) for matrix, _ in graph.stored_features.values())
     paths: dict[Role, Path] = {
         "edges": path,
-        "features": _beside(path, "features", ".npz" if has_sparse else dense),
-        "labels": _beside(path, "labels", None if "labels" in writers else ".csv"),
+        "features": _sibling(path, "features", ".npz" if has_sparse else dense),
+        "labels": _sibling(path, "labels", None if "labels" in writers else ".csv"),
     }
     if "nodes" not in writers:
         return paths
     # a list of nodes is not split at blanks, which ids may have
     commas = graph.types != (None,) and delimiter_of(path) == " "
-    return paths | {"nodes": _beside(path, "nodes", ".csv" if commas else None)}
+    return paths | {"nodes": _sibling(path, "nodes", ".csv" if commas else None)}
 
 
-def _beside(path: Path, part: str, suffix: str | None = None) -> Path:
+def _sibling(path: Path, part: str, suffix: str | None = None) -> Path:
     packed = path.suffix if path.name.lower().endswith(PACKED) else ""
     stem, _, own = path.name[: len(path.name) - len(packed)].rpartition(".")
     return path.with_name(f"{stem}.{part}{suffix or f'.{own}{packed}'}")

@@ -234,7 +234,7 @@ class _Issues(NamedTuple):
 def _list_issues(axes: Axes, graph: Graph, indicator: Mask) -> _Issues:
     """Compare each label with what all other labels say."""
     rows = np.flatnonzero(indicator.any(axis=1))
-    scores, around = class_scores(axes, indicator)[rows], _around(graph, indicator)[rows]
+    scores, around = class_scores(axes, indicator)[rows], _neighbour_shares(graph, indicator)[rows]
     p, share = _predict(scores, around, indicator[rows])
     node, given = (np.asarray(part, dtype=np.int64) for part in np.nonzero(indicator[rows]))
     as_right, as_wrong = _likelihoods(p, share, indicator[rows])
@@ -290,7 +290,7 @@ def _change_labels(indicator: Mask, listed: Rows, rng: np.random.Generator) -> t
     return changed, np.array(wrong, dtype=np.int64)
 
 
-def _around(graph: Graph, indicator: Mask) -> Floats:
+def _neighbour_shares(graph: Graph, indicator: Mask) -> Floats:
     """Return the share of each class among a node's labelled neighbours, one more neighbour counting for none."""
     linked = sp.csr_array(graph.adjacency != 0).astype(np.float64)
     linked.setdiag(0)

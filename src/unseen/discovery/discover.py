@@ -492,7 +492,7 @@ def _evidence(
         "neighbourhood": None,
     }
     if scoring.neighbours is not None:
-        parts["neighbourhood"] = scoring.score(scoring.around(evidence.views))
+        parts["neighbourhood"] = scoring.score(scoring.average_neighbours(evidence.views))
     columns = {part: _ranks(parts[part], unlabelled) for part in EVIDENCE}
     columns["doubt"] = pa.array(evidence.doubt[unlabelled], pa.float64())
     nothing = np.full(int(unlabelled.sum()), None)

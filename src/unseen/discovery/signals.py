@@ -225,7 +225,7 @@ class Scoring:
     weights: Floats
     neighbours: sp.csr_array | None
 
-    def around(self, views: Floats) -> Floats:
+    def average_neighbours(self, views: Floats) -> Floats:
         """Return the mean of each node's neighbours, its own where it has none."""
         if self.neighbours is None:
             return views
@@ -236,7 +236,7 @@ class Scoring:
         """Return views of which the neighbours have their share."""
         if self.neighbours is None:
             return views
-        return (1 - NEIGHBOUR_SHARE) * views + NEIGHBOUR_SHARE * self.around(views)
+        return (1 - NEIGHBOUR_SHARE) * views + NEIGHBOUR_SHARE * self.average_neighbours(views)
 
     def score(self, mixed: Floats) -> Floats:
         """Return the score of rows of mixed views; larger means that a new class is more likely."""

@@ -134,7 +134,7 @@ class Layout:
     Examples
     --------
     >>> layout = Layout((0, 10), SOLO)
-    >>> layout.n, layout.own, layout.owner(np.array([0, 9])).tolist()
+    >>> layout.n, layout.n_rows, layout.owner(np.array([0, 9])).tolist()
     (10, 10, [0, 0])
     """
 
@@ -152,7 +152,7 @@ class Layout:
         return self.starts[self.comm.rank]
 
     @property
-    def own(self) -> int:
+    def n_rows(self) -> int:
         """Number of own rows."""
         return self.starts[self.comm.rank + 1] - self.first
 
@@ -181,7 +181,7 @@ class Halo:
         self.receive = layout.counts(ids) if len(ids) else [0] * layout.comm.size
         wanted, self.send = layout.comm.exchange_arrays(ids, self.receive)
         self.rows: Ints = wanted - layout.first
-        crowded = -(-len(ids) // max(1, layout.own))
+        crowded = -(-len(ids) // max(1, layout.n_rows))
         # in so many turns the foreign rows take no more memory than the own ones; all processes take as many
         self.turns = int(layout.comm.gather(np.array([max(1, crowded)])).max())
 
@@ -198,7 +198,7 @@ class Halo:
 
     def collect_rows(self, V: Array) -> Array:
         """Return the own rows of V plus what the processes hold for them among their foreign rows."""
-        own, foreign = V[: self.layout.own].copy(), np.ascontiguousarray(V[self.layout.own :])
+        own, foreign = V[: self.layout.n_rows].copy(), np.ascontiguousarray(V[self.layout.n_rows :])
         received = self.layout.comm.exchange(foreign, self.receive, self.send)
         start = 0
         # one process at a time: it names a row at most once, so that a plain addition will do

@@ -168,7 +168,7 @@ class Matrix:
         if self.halo is None:
             return self.local
         layout = self.halo.layout
-        names = np.concatenate([layout.first + np.arange(layout.own, dtype=np.int64), self.halo.ids])
+        names = np.concatenate([layout.first + np.arange(layout.n_rows, dtype=np.int64), self.halo.ids])
         return sp.csr_array((self.local.data, names[self.local.indices], self.local.indptr), shape=self.shape)
 
     def with_values(self, data: Array, *, symmetric: bool = False) -> Matrix:
@@ -296,11 +296,11 @@ def spread_matrix(layout: Layout, run: Run, indptr: Array, columns: Ints, data: 
     >>> matrix.local.toarray().tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    own = (columns >= layout.first) & (columns < layout.first + layout.own)
+    own = (columns >= layout.first) & (columns < layout.first + layout.n_rows)
     ids = np.unique(columns[~own])
-    local = np.where(own, columns - layout.first, layout.own + np.searchsorted(ids, columns))
+    local = np.where(own, columns - layout.first, layout.n_rows + np.searchsorted(ids, columns))
     halo = Halo(layout, ids) if layout.comm.size > 1 else None
-    return Matrix(_csr(data, local, indptr, layout.own + len(ids)), run, halo, symmetric=True)
+    return Matrix(_csr(data, local, indptr, layout.n_rows + len(ids)), run, halo, symmetric=True)
 
 
 def columns_at_a_time(columns: int, turns: int) -> int:

@@ -47,7 +47,7 @@ class Neighbours:
         back, _ = layout.comm.exchange_arrays(sent, layout.counts(self.columns))
         rows, columns = np.vstack([np.column_stack([self.rows, self.columns]), back]).T
         half = np.full(len(rows), 0.5, dtype=dtype)
-        S = sp.coo_array((half, (rows - layout.first, columns)), shape=(layout.own, layout.n)).tocsr()
+        S = sp.coo_array((half, (rows - layout.first, columns)), shape=(layout.n_rows, layout.n)).tocsr()
         S.sort_indices()
         return spread_matrix(layout, run, S.indptr, S.indices.astype(np.int64), S.data)
 
@@ -131,7 +131,7 @@ class Candidates:
         number = run.gather(own + layout.first)
         everyone = Groups(run.gather(groups.of_node[own]), groups.related)
         all_keys = run.gather(keys[own].view(np.int64)).view(np.uint64)
-        mine = (number >= layout.first) & (number < layout.first + layout.own)
+        mine = (number >= layout.first) & (number < layout.first + layout.n_rows)
         drawn = draw_candidates(everyone, all_keys, count, only=mine)
         # keep what own nodes need; numbers rise, so that equal distances are settled as on one process
         needed = np.flatnonzero(mine | (np.bincount(drawn.indices, minlength=len(number)) > 0))

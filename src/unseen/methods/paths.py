@@ -161,13 +161,13 @@ class PathPool:
             name = f"{end}-ids/{path.name}"
             if path.steps and (base is None or len(self.graph.types) == 1) and self._is_wanted(name):
                 parts[name] = View(path, self._identity(path, name))
-        walks = self._walks() if self.together and self._is_wanted(WALK) else None
+        walks = self._walks() if self.takes_all and self._is_wanted(WALK) else None
         if walks is not None:
             near = _normalize(self.graph.plain.adjacency[self.rows], self.run)
             parts[WALK] = View(Path("", None, (near,)), walks)
 
     @property
-    def together(self) -> bool:
+    def takes_all(self) -> bool:
         """Whether views serve best all together: those of several types tell different things."""
         return len(self.graph.types) > 1
 
@@ -265,7 +265,7 @@ class PathPool:
     def weights(self, names: Sequence[str]) -> Vectors | float:
         """Return the weight of each view, or of all: that of walks has its share beside paths."""
         walks = np.array([name == WALK for name in names])
-        if not self.together or not walks.any() or walks.all():
+        if not self.takes_all or not walks.any() or walks.all():
             return 1.0
         shares = np.where(walks, WALK_SHARE, (1 - WALK_SHARE) / (len(walks) - 1))
         return np.asarray(np.sqrt(shares * len(walks)), dtype=np.float32)

@@ -190,7 +190,7 @@ class RECTPlus(Method):
         first = _where_neighbours_differ(pool, homophily)
         default = [next(name for name in (*DEFAULT, *pool.names) if name in pool.names)]
         default = first if first and homophily.adjusted is None else default
-        default = pool.names if pool.together else default
+        default = pool.names if pool.takes_all else default
         if len(truth) < FEWEST_LABELLED or int(truth.any(axis=0).sum()) < 2:
             logger.info("%s: too few labels to choose views by, so %s", self._name, first_of(default))
             return default, {}
@@ -258,7 +258,7 @@ def _where_neighbours_differ(pool: Pool | PathPool, homophily: Homophily) -> lis
     Labels say it, or where these do not tell, features that are less alike than any two nodes'.
     """
     plain = pool if isinstance(pool, Pool) else pool.plain
-    if plain is None or not plain.ways or pool.together:
+    if plain is None or not plain.ways or pool.takes_all:
         return []
     if not homophily.holds:
         return [*AS_THEY_ARE, *(name for name in NOT_FAR if name in pool.names)]
@@ -303,7 +303,7 @@ def _side_by_side(
     def best(names: Iterable[str]) -> str:
         return max(names, key=lambda name: float(hits[name].mean()))
 
-    if pool.together:
+    if pool.takes_all:
         return list(hits)
     usual = [name for name in hits if kind_of(name)[1] == "smooth" or kind_of(name)[0] in WALKS]
     usual = list(come_first) or usual

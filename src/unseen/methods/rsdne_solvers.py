@@ -79,7 +79,7 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class State:
+class Iterate:
     """U, H' and J after a round; `moved` is False if the round was undone."""
 
     U: Array
@@ -103,14 +103,14 @@ class Factorisation:
 
     def __init__(
         self,
-        rounds: Callable[[Array, Array], Iterator[State]],
+        rounds: Callable[[Array, Array], Iterator[Iterate]],
         begin: Callable[[], tuple[Array, Array]],
         *,
         resumes: bool,
     ) -> None:
         self._rounds, self._begin, self._resumes = rounds, begin, resumes
-        self.state: State
-        self._states: Iterator[State]
+        self.state: Iterate
+        self._states: Iterator[Iterate]
 
     def start(self) -> float:
         """Return J at the start."""
@@ -145,7 +145,7 @@ class Room:
         self.one, self.other, self.residual = (np.empty_like(U) for _ in range(3))
 
 
-def alternating(objective: Objective, U: Array, Ht: Array, *, cg_steps: int) -> Iterator[State]:
+def alternating(objective: Objective, U: Array, Ht: Array, *, cg_steps: int) -> Iterator[Iterate]:
     """Yield the start, then rounds of: conjugate gradients for U, a ridge solve for H, neighbours for S.
 
     J never rises.
@@ -156,7 +156,7 @@ def alternating(objective: Objective, U: Array, Ht: Array, *, cg_steps: int) -> 
         gram_h = gram(Ht, run)
         smoothing = objective.smoothing(U)
         smoothed = smoothing.apply(U, smoothed)
-        yield State(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
+        yield Iterate(U, Ht, objective.cost(U, Ht, MtU, smoothed, gram_u, gram_h))
         U = u_step(objective, U, Ht, gram_h, smoothing, smoothed, cg_steps, room)
         MtU, gram_u = walk.rmatmat(U, out=room.one, scratch=room.other), gram(U, run)
         Ht = ridge(MtU, gram_u, objective.lam, run)
@@ -247,7 +247,7 @@ def ridge(product: Array, squares: Floats, lam: float, run: Run) -> Array:
 
 def gradient_descent(
     objective: Objective, U: Array, Ht: Array, *, step: Literal["bold", "armijo"]
-) -> Iterator[State]:
+) -> Iterator[Iterate]:
     """Yield the start, then rounds of the paper's Algorithm 1: a gradient step for U, one for H, an S step.
 
     ``"bold"`` begins with steps of 0.1, as the authors suggest, lengthens them by 5 % after a round that lowered J, and
@@ -258,7 +258,7 @@ def gradient_descent(
     smoothing = objective.smoothing(U)
     smoothed = smoothing.apply(U)
     gram_u, gram_h = gram(U, run), gram(Ht, run)
-    state = State(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed, gram_u, gram_h))
+    state = Iterate(U, Ht, objective.cost(U, Ht, walk.rmatmat(U), smoothed, gram_u, gram_h))
     rate = rate_h = BOLD_RATE if step == "bold" else first_rate(objective, gram_u, gram_h, smoothing)
     yield state
     while True:
@@ -279,10 +279,10 @@ def gradient_descent(
         cost = objective.cost(U, Ht, MtU, tried_smoothed, gram_u, tried_gram)
         if cost <= state.cost:
             gram_h = tried_gram
-            state, smoothing, smoothed = State(U, Ht, cost), tried, tried_smoothed
+            state, smoothing, smoothed = Iterate(U, Ht, cost), tried, tried_smoothed
             rate *= 1.05
         else:
-            state = State(state.U, state.Ht, state.cost, moved=False)
+            state = Iterate(state.U, state.Ht, state.cost, moved=False)
             rate, rate_h = rate / 2, rate_h / 2
         yield state
 

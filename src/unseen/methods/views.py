@@ -254,7 +254,7 @@ class Pool:
     run: Run
     ahat: Matrix = field(init=False)
     mean: Matrix = field(init=False)
-    together: ClassVar[bool] = False
+    takes_all: ClassVar[bool] = False
     parts: ClassVar[tuple[str, ...]] = ()
     signs: ClassVar[tuple[str, ...]] = ()
     target: ClassVar[None] = None

@@ -153,7 +153,7 @@ class RECT(SemanticMethod):
             self.loss_history_[half._traits.name] = half.loss_history_
         if self.semantic_ is not None:
             self.class_descriptions_ = self.semantic_.class_descriptions_
-        return self._joined(parts)
+        return self._concatenate(parts)
 
     def _half(self, cls: type[Half], width: int, seed: int) -> Half:
         params = {key: value for key, value in self.get_params().items() if key in cls._parameters}
@@ -177,10 +177,10 @@ class RECT(SemanticMethod):
     def _transform(self, graph: Graph, run: Run) -> Vectors:
         halves = [half for half in (self.semantic_, self.structure_) if half is not None]
         self._new_features(graph)
-        return self._joined([half._transform(graph, run) for half in halves])
+        return self._concatenate([half._transform(graph, run) for half in halves])
 
     @staticmethod
-    def _joined(parts: Sequence[Vectors]) -> Vectors:
+    def _concatenate(parts: Sequence[Vectors]) -> Vectors:
         return np.hstack([l2_rows(np.asarray(part)) for part in parts])
 
 
