@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import unseen
-from unseen.discovery import discover
+from unseen.discovery import ranking
 from unseen_paper.bench import constants as bench
 
 DATA = unseen.planted_partition(200, 4, degree_within=10, words_of_class=6, random_state=0)
@@ -13,17 +13,17 @@ DATA = unseen.planted_partition(200, 4, degree_within=10, words_of_class=6, rand
 
 def test_constants_are_found_and_scaled():
     names = bench.find_constants()
-    assert {"guarantees.N_FOLDS", "space.MAX_COLUMNS", "discover.NARROW"} <= set(names)
+    assert {"guarantees.N_FOLDS", "space.MAX_COLUMNS", "ranking.NARROW"} <= set(names)
     assert bench.scale(7, 0.5) == 4
     assert bench.scale((0.4, 3.0), 2.0) == (0.8, 6.0)
     assert bench.scale("words", 2.0) is None
 
 
 def test_a_constant_is_changed_wherever_it_is_used():
-    before = discover.NARROW
-    with bench.changed("discover.NARROW", 2.0):
-        assert 2 * before == discover.NARROW
-    assert before == discover.NARROW
+    before = ranking.NARROW
+    with bench.changed("ranking.NARROW", 2.0):
+        assert 2 * before == ranking.NARROW
+    assert before == ranking.NARROW
 
 
 @pytest.mark.slow

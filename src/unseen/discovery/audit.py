@@ -21,8 +21,9 @@ import scipy.sparse as sp
 from scipy.special import log_softmax
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.discover import id_array, require_labels, source_of, vectors_of
+from unseen.discovery.discover import id_array, require_labels
 from unseen.discovery.groups import Rows
+from unseen.discovery.ranking import source_of, vectors_of
 from unseen.discovery.result import Node, texts_of
 from unseen.discovery.signals import Mask, class_scores
 from unseen.discovery.space import Axes, Floats, principal_axes, unit_vectors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -11,34 +11,22 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.data.objects_plain import as_graph, as_labels
-from unseen.discovery.calibration import USUAL_SHARE, move_share, probabilities
+from unseen.discovery.calibration import move_share
 from unseen.discovery.count import MIN_NODES, count_classes
 from unseen.discovery.groups import Rows, class_metric, describe, sort_into_groups
-from unseen.discovery.guarantees import (
-    FDR,
-    ErrorRates,
-    check_fdr,
-    class_weights,
-    find_guarantee,
-    fold_scores,
-    make_error_rates,
-)
+from unseen.discovery.guarantees import FDR, ErrorRates, Guarantee, check_fdr, find_guarantee
 from unseen.discovery.names import add_support, match_names, name_classes, weigh_features
 from unseen.discovery.questions import begun_classes, fine_questions, with_answers
-from unseen.discovery.result import CERTAIN, EVIDENCE, Discovery, texts_of
-from unseen.discovery.sampling import SamplingBias, find_sampling_bias, make_coverage
-from unseen.discovery.signals import Evidence, Mask, Scoring, gather, label_weights, make_scorings
-from unseen.discovery.space import Axes, Floats, Space, make_space, make_surroundings
+from unseen.discovery.ranking import OnStep, Ranking, encode_few, find_error_rates, rank_nodes
+from unseen.discovery.result import CERTAIN, EVIDENCE, ClassCount, Discovery, texts_of
+from unseen.discovery.sampling import make_coverage
+from unseen.discovery.signals import Mask
+from unseen.discovery.space import Axes, Floats, make_surroundings
 from unseen.discovery.summary import top_nodes
 from unseen.discovery.target import searched
 from unseen.discovery.validation import (
-    Fold,
     judge,
-    learn_curve,
-    leave_out_classes,
-    mean_auroc,
     share_if_hard,
-    usual_share,
 )
 from unseen.embedding import Embedding
 from unseen.engine.run import libraries_on_one_thread
@@ -46,24 +34,13 @@ from unseen.errors import InputError, counted, logger, unknown_name
 from unseen.graph import Graph
 from unseen.ids import IdArray, id_order
 from unseen.labels import Labels
-from unseen.linalg.normalize import encode_numbers, l2_rows
-from unseen.methods.base import Method, copy_unfitted
+from unseen.linalg.normalize import l2_rows
+from unseen.methods.base import Method
 from unseen.methods.homophily import measure_homophily
-from unseen.methods.registry import find_method, make_method
-from unseen.methods.smoothfeats import SmoothFeats
 from unseen.randomness import RandomState, as_generator, child_seed
 
-OnStep = Callable[[int, int], None]
-CHANCE = 0.55
-"""Mean AUROC of the leave-one-class-out test below which scores are as good as random; without the cap on the share of
-missing nodes, a star with random labels gets a probability of 1.00 everywhere."""
 WIDE = 200_000
 """Columns of features above which reducing them takes more than half a minute (2,000 nodes, one core)."""
-NARROW = 50
-"""With fewer features, the links are used as features as well (homophily), or numbers are encoded by their quantiles
-(heterophily)."""
-BIASED_SHARE = 0.3
-"""Share of new nodes assumed at most where labels are concentrated in one region, since there it cannot be learned."""
 
 
 @libraries_on_one_thread()
@@ -198,100 +175,119 @@ class _Task(NamedTuple):
 
 
 def _discover(task: _Task, rng: np.random.Generator) -> Discovery:
-    """Discover where draws by row are draws by id."""
-    graph, labels, words = task.graph, task.labels, task.words
-    method, on_step = task.method, task.on_step
-    homophilous = measure_homophily(graph, labels).holds
-    surroundings = make_surroundings(graph if homophilous else _encode_few(graph), rng)
-    everything, answered = labels, begun_classes(labels)
-    if answered:
-        labels = everything.keep(everything.labelled, without=answered)
-    ranking, p = _find_probabilities(graph, labels, method, surroundings, rng, on_step)
-    homophily = measure_homophily(graph, labels)
+    """Discover where draws by row are draws by id, in the order of docs/explanation/discovery.md."""
+    graph, words = task.graph, task.words
+    begun = begun_classes(task.labels)
+    labels = task.labels.keep(task.labels.labelled, without=begun) if begun else task.labels
+    is_homophilous = measure_homophily(graph, task.labels).holds
+    surroundings = make_surroundings(graph if is_homophilous else encode_few(graph), rng)
+    ranking, p = rank_nodes(graph, labels, task.method, surroundings, rng, task.on_step)
     inhabited = labels.counts > 0
-    names = tuple(name for name, here in zip(labels.classes, inhabited, strict=True) if here)
+    names = tuple(name for name, has_label in zip(labels.classes, inhabited, strict=True) if has_label)
     indicator = labels.indicator[:, np.flatnonzero(inhabited)].toarray()
-    has_answer = (np.diff(everything.indicator.indptr) > 0) & ~indicator.any(axis=1)
+    has_answer = (np.diff(task.labels.indicator.indptr) > 0) & ~indicator.any(axis=1)
     unlabelled = ~indicator.any(axis=1) & ~has_answer
-    space, evidence, bias, scoring, folds = ranking[2:7]
-    check = partial(
-        find_guarantee,
-        len(labels.labelled),
-        len(names),
-        is_concentrated=bias.strength > 0,
-        is_homophilous=scoring.neighbours is not None,
-        has_several=labels.is_multilabel,
-        has_types=task.has_types,
-        has_begun=bool(answered),
-        has_learned=ranking.is_learned,
-        rates_differ=task.rates == "differ" or ranking.weights is not None,
-    )
-    guarantee, error_rates = check(has_names=bool(words)), None
-    if check(has_names=False).holds:  # names do not change the p-values, which tell how many nodes are new
-        error_rates = _error_rates(ranking, indicator, surroundings, task.rates, rng)
+
+    guarantee, error_rates = _find_errors(task, labels, ranking, indicator, surroundings, bool(begun), rng)
     if error_rates is not None:
         share = error_rates.estimate_share(float(p[unlabelled].mean()), len(labels.labelled))
         p[unlabelled] = move_share(p[unlabelled], share)
-        error_rates = error_rates if guarantee.holds else None
-    scores = scoring.score(scoring.mixed(evidence.views))[unlabelled]
-    expected_if_hard = max(float(p.sum()), share_if_hard(scores, folds) * len(scores))
+    scores = ranking.scores[unlabelled]
+    expected_if_hard = max(float(p.sum()), share_if_hard(scores, ranking.folds) * len(scores))
     p[has_answer] = 1.0
-    named = match_names(graph, space, indicator, p, words)
+    named = match_names(graph, ranking.space, indicator, p, words)
     p[unlabelled] = add_support(p[unlabelled], named.support[unlabelled])
-    new = np.flatnonzero(unlabelled & (p > CERTAIN))
+    is_new = unlabelled & (p > CERTAIN)
+    is_selected = np.zeros(graph.n_nodes, dtype=bool)
+    if error_rates is not None and guarantee.holds:
+        is_selected[unlabelled] = error_rates.q <= task.fdr
+    error_rates = error_rates if guarantee.holds else None
+
+    likely = ranking.evidence.scores.argmax(axis=1)
+    metric = class_metric(ranking.space, np.where(is_new, -1, likely))
+    new = np.flatnonzero(is_new)
+    rows = _countable(new, unlabelled, p)
+    count = count_classes(ranking.space, metric, rows, np.where(is_new, -1, likely), rng)
+    count = _limit_count(count, len(new), None if error_rates is None else error_rates.bounds.at_least)
+    count = with_answers(count, len(begun), int(has_answer.sum()))
+    questions = fine_questions(metric, np.flatnonzero(has_answer | is_new), p, has_answer, child_seed(rng))
+    p[has_answer] = 0.0
+
     name = np.full(graph.n_nodes, None, dtype=object)
     fits = new[named.best[new] >= 0]
     name[fits] = np.array(list(words), dtype=object)[named.best[fits]] if len(fits) else None
-    likely = evidence.scores.argmax(axis=1)
-    class_of_node = np.where(unlabelled & (p > CERTAIN), -1, likely)
-    metric = class_metric(space, class_of_node)
-    count = count_classes(space, metric, _countable(new, unlabelled, p), class_of_node, rng)
-    if len(new) < MIN_NODES or (error_rates is not None and not error_rates.bounds.at_least):
-        count = replace(count, low=0)  # it is not certain that any class is missing
-    count = with_answers(count, len(answered), int(has_answer.sum()))
-    selected = np.zeros(graph.n_nodes, dtype=bool)
-    if error_rates is not None:
-        selected[unlabelled] = error_rates.q <= task.fdr
-        if error_rates.bounds.at_least:
-            count = replace(count, **{part: max(getattr(count, part), 1) for part in ("best", "low", "high")})
-    if selected.any():
-        new = np.flatnonzero(selected)
-    asked_about = np.flatnonzero(has_answer | (unlabelled & (p > CERTAIN)))
-    questions = fine_questions(metric, asked_about, p, has_answer, child_seed(rng))
-    p[has_answer] = 0.0
     k = count.best if task.n_classes is None else task.n_classes
-    groups = sort_into_groups(metric, new, p[new], k, child_seed(rng))
-    means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
-    test = judge(folds, names, labels.counts[inhabited], means, is_concentrated=bias.strength > 0)
-    classes = name_classes(describe(graph, space, groups, p, indicator, names), groups, name)
-    if selected.any():
+    members = np.flatnonzero(is_selected) if is_selected.any() else new
+    groups = sort_into_groups(metric, members, p[members], k, child_seed(rng))
+    classes = name_classes(describe(graph, ranking.space, groups, p, indicator, names), groups, name)
+    if is_selected.any():
         classes = tuple(replace(each, fdr=task.fdr) for each in classes)
     group = np.full(graph.n_nodes, None, dtype=object)
     for each, rows in zip(classes, groups, strict=True):
         group[rows] = each.group
+
+    means = l2_rows(indicator.T.astype(np.float32) @ ranking.space.centred)
+    is_concentrated = ranking.bias.strength > 0
+    test = judge(ranking.folds, names, labels.counts[inhabited], means, is_concentrated=is_concentrated)
+    homophily, expected = measure_homophily(graph, labels), (float(p.sum()), expected_if_hard)
     nodes = {
         "unseen_probability": pa.array(p[unlabelled], pa.float64()),
         "likely_class": pa.array([names[k] for k in likely[unlabelled]], pa.string()),
         "group": pa.array(group[unlabelled], pa.string()),
         "name": pa.array(name[unlabelled], pa.string()),
-        "selected": pa.array(selected[unlabelled], pa.bool_()),
+        "selected": pa.array(is_selected[unlabelled], pa.bool_()),
     }
     return Discovery(
         nodes=_table(graph, unlabelled, nodes),
         classes=classes,
         count=count,
         self_test=test,
-        coverage=make_coverage(
-            graph, everything, homophily, bias, (float(p.sum()), expected_if_hard), test, ranking.notes
-        ),
+        coverage=make_coverage(graph, task.labels, homophily, ranking.bias, expected, test, ranking.notes),
         embedding=ranking.embedding,
-        evidence=_evidence(graph, unlabelled, evidence, scoring, error_rates),
+        evidence=_evidence(graph, unlabelled, ranking, error_rates),
         guarantee=guarantee,
         fdr=task.fdr,
         bounds=None if error_rates is None else error_rates.bounds,
         absent=named.absent,
         questions=tuple(graph.node_ids[questions].tolist()),
     )
+
+
+def _find_errors(
+    task: _Task,
+    labels: Labels,
+    ranking: Ranking,
+    indicator: Mask,
+    surroundings: Axes,
+    has_begun: bool,
+    rng: np.random.Generator,
+) -> tuple[Guarantee, ErrorRates | None]:
+    """Return whether there is a guarantee, and the p-values of the nodes where they have a basis.
+
+    Names of classes end the guarantee, but they do not change the p-values, which tell how many nodes are new.
+    """
+    check = partial(
+        find_guarantee,
+        len(labels.labelled),
+        indicator.shape[1],
+        is_concentrated=ranking.bias.strength > 0,
+        is_homophilous=ranking.scoring.neighbours is not None,
+        has_several=labels.is_multilabel,
+        has_types=task.has_types,
+        has_begun=has_begun,
+        has_learned=ranking.is_learned,
+        rates_differ=task.rates == "differ" or ranking.weights is not None,
+    )
+    has_basis = check(has_names=False).holds
+    rates = find_error_rates(ranking, indicator, surroundings, task.rates, rng) if has_basis else None
+    return check(has_names=bool(task.words)), rates
+
+
+def _limit_count(count: ClassCount, n_new: int, at_least: int | None) -> ClassCount:
+    """Return the count, from 1 on where the bound shows missing nodes; from 0 on where no class need be missing."""
+    if at_least:
+        return replace(count, **{part: max(getattr(count, part), 1) for part in ("best", "low", "high")})
+    return replace(count, low=0) if n_new < MIN_NODES or at_least == 0 else count
 
 
 def _countable(new: Rows, unlabelled: Mask, p: Floats) -> Rows:
@@ -302,174 +298,11 @@ def _countable(new: Rows, unlabelled: Mask, p: Floats) -> Rows:
     return np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
 
 
-def _find_probabilities(
-    graph: Graph,
-    labels: Labels,
-    method: Any,
-    surroundings: Axes,
-    rng: np.random.Generator,
-    on_step: OnStep | None,
-) -> tuple[_Ranking, Floats]:
-    """Return the evidence, and how probably each node is of no class of these labels; 0 for labelled ones."""
-    homophily = measure_homophily(graph, labels)
-    # too few labelled pairs to know whether neighbours are alike: the leave-one-class-out test decides
-    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
-    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
-    ranking = max(rankings, key=lambda each: mean_auroc(each.folds))
-    unlabelled = np.diff(labels.indicator.indptr) == 0
-    scores = ranking.scoring.score(ranking.scoring.mixed(ranking.evidence.views))[unlabelled]
-    p = np.zeros(graph.n_nodes)
-    at_most = 1 - ranking.bias.strength * (1 - BIASED_SHARE)
-    if ranking.folds and mean_auroc(ranking.folds) < CHANCE:
-        at_most = min(at_most, USUAL_SHARE)  # the scores say nothing about how many nodes are new
-    p[unlabelled] = probabilities(
-        learn_curve(ranking.folds).odds(scores),
-        prior=usual_share(scores, ranking.folds),
-        at_most=at_most,
-    )[0]
-    return ranking, p
-
-
-class _Ranking(NamedTuple):
-    """What one choice of vectors says about the nodes, and how well it did in the leave-one-class-out test."""
-
-    embedding: Embedding
-    notes: list[str]
-    space: Space
-    evidence: Evidence
-    bias: SamplingBias
-    scoring: Scoring
-    folds: list[Fold]
-    weights: Floats | None
-    is_learned: bool
-
-
-def _rank(
-    graph: Graph,
-    labels: Labels,
-    method: Any,
-    surroundings: Axes,
-    homophilous: bool,
-    rng: np.random.Generator,
-    on_step: OnStep | None,
-) -> _Ranking:
-    """Make vectors, gather the evidence they give and test it on the labelled classes."""
-    estimator = source_of(graph, method, child_seed(rng), homophilous=homophilous)
-    embedding, notes = vectors_of(graph, labels, estimator)
-    space = make_space(embedding, rng)
-    columns = np.flatnonzero(labels.counts)
-    indicator = labels.indicator[:, columns].toarray()
-    labelled = indicator.any(axis=1)
-    weights = label_weights(space, indicator)
-    evidence = gather(space, indicator, surroundings, weights)
-    bias = find_sampling_bias(evidence, labelled, graph.adjacency)
-    scorings = make_scorings(evidence, labelled, graph.adjacency, bias.strength, homophilous=homophilous)
-    learns = isinstance(estimator, Method) and estimator._traits.uses_labels
-    names = tuple(labels.classes[k] for k in columns)
-    scoring, folds = leave_out_classes(
-        space,
-        indicator,
-        scorings,
-        bias.strength,
-        rng,
-        surroundings=surroundings,
-        weights=weights,
-        respace=_respace(graph, estimator, names, rng) if learns else None,
-        on_step=on_step,
-    )
-    return _Ranking(embedding, notes, space, evidence, bias, scoring, folds, weights, learns or bool(notes))
-
-
-def _error_rates(
-    ranking: _Ranking, indicator: Mask, surroundings: Axes, rates: str, rng: np.random.Generator
-) -> ErrorRates:
-    """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
-    space, scoring = ranking.space, ranking.scoring
-
-    def score(left: Mask) -> Floats:
-        return scoring.score(scoring.mixed(gather(space, left, surroundings, ranking.weights).views))
-
-    scores = scoring.score(scoring.mixed(ranking.evidence.views))[~indicator.any(axis=1)]
-    weights = None
-    if rates == "differ" or ranking.weights is not None:
-        means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
-        weights = class_weights((l2_rows(space.centred) @ means.T).argmax(axis=1), indicator)
-    labelled_scores = fold_scores(indicator, scores, score, rng)
-    return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
-
-
 def require_labels(graph: Graph, labels: Labels) -> None:
     """Raise an `InputError` unless a node has a label."""
     if not len(labels.align_to(graph).labelled):
         msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
         raise InputError(msg)
-
-
-def _encode_few(graph: Graph) -> Graph:
-    """Return the graph with few numeric features encoded by their quantiles, since they have to tell classes alone."""
-    if graph.features is None or graph.features.shape[1] >= NARROW:
-        return graph
-    return graph.plain.with_features(encode_numbers(graph.features))
-
-
-def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
-    """Return where vectors come from, as :func:`discover` takes it."""
-    if method is None:
-        usual = _smooth_features(graph, 10 if homophilous else 0, seed)
-        if graph.features is None or graph.features.shape[1] >= NARROW:
-            return usual
-        if not homophilous:
-            encoded = _encode_few(graph)
-            return _smooth_features(encoded, 0, seed).fit_transform(encoded)
-        features = usual.fit_transform(graph)
-        without_features = graph.plain.with_features(None)
-        links = _smooth_features(without_features, 10, seed).fit_transform(without_features)
-        both = np.hstack([features.vectors, links.vectors])
-        return Embedding(both, graph.node_ids, features.method, features.params)
-    if isinstance(method, str):
-        return make_method(method, random_state=seed)
-    if isinstance(method, (Method, Embedding)):
-        return method
-    msg = f"`method` must be a method's name, a method or an Embedding, got {type(method).__name__}"
-    raise InputError(msg)
-
-
-def _smooth_features(graph: Graph, steps: int, seed: int) -> SmoothFeats:
-    """Return the method with as many columns as a small graph allows, so that it has nothing to say about that."""
-    shape = graph.adjacency.shape if graph.features is None else graph.features.shape
-    columns = min(SmoothFeats._traits.default_components, *shape)
-    return SmoothFeats(n_components=columns, steps=steps, random_state=seed)
-
-
-def vectors_of(
-    graph: Graph, labels: Labels | None, source: Method | Embedding
-) -> tuple[Embedding, list[str]]:
-    """Return the vectors to work with, and what there is to say about them."""
-    if isinstance(source, Method):
-        embedding = source.fit_transform(graph, labels)
-        logger.debug("discovery works with %r", embedding)
-        return embedding, []
-    embedding = Embedding(source.rows(graph.node_ids), graph.node_ids, source.method, source.params)
-    cls = find_method(source.method)
-    if cls is not None and cls._traits.uses_labels:
-        note = (
-            f"The embedding was made by {source.method}, which learns from labels: the leave-one-class-out test looks "
-            "better than it should if the embedding was learned from these labels."
-        )
-        return embedding, [note]
-    return embedding, []
-
-
-def _respace(
-    graph: Graph, estimator: Any, names: tuple[str, ...], rng: np.random.Generator
-) -> Callable[[Mask, list[int]], Space]:
-    """Return how to make the space for other labels, so that the leave-one-class-out test never sees what it hides."""
-
-    def make(visible: Mask, columns: list[int]) -> Space:
-        labels = Labels(visible, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
-        return make_space(copy_unfitted(estimator).fit_transform(graph, labels), rng)
-
-    return make
 
 
 def _table(graph: Graph, rows: Mask, columns: dict[str, pa.Array]) -> pa.Table:
@@ -481,10 +314,9 @@ def id_array(ids: IdArray) -> pa.Array:
     return pa.array(ids.tolist(), pa.int64() if ids.dtype == np.int64 else pa.string())
 
 
-def _evidence(
-    graph: Graph, unlabelled: Mask, evidence: Evidence, scoring: Scoring, error_rates: ErrorRates | None
-) -> pa.Table:
+def _evidence(graph: Graph, unlabelled: Mask, ranking: Ranking, error_rates: ErrorRates | None) -> pa.Table:
     """Return how the parts of the score rank the unlabelled nodes, and their p-values and q-values."""
+    evidence, scoring = ranking.evidence, ranking.scoring
     weighted = evidence.views * (scoring.weights / scoring.spread)
     parts: dict[str, Floats | None] = {
         "no_class_fits": weighted[:, 2:4].sum(axis=1),

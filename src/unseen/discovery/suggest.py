@@ -11,9 +11,10 @@ import numpy as np
 
 from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.audit import doubts_of
-from unseen.discovery.discover import discover, source_of, vectors_of
+from unseen.discovery.discover import discover
 from unseen.discovery.groups import sort_into_groups
 from unseen.discovery.questions import FINE_GROUPS, find_bare_parts, most_telling, spread_out
+from unseen.discovery.ranking import source_of, vectors_of
 from unseen.discovery.result import CERTAIN, Discovery, Node, texts_of
 from unseen.discovery.space import Matrix, make_space, unit_vectors
 from unseen.discovery.target import searched

@@ -20,7 +20,8 @@ import numpy as np
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery import discover as discovery
-from unseen.discovery.discover import vectors_of as discovery_vectors
+from unseen.discovery import ranking
+from unseen.discovery.ranking import vectors_of as discovery_vectors
 from unseen.discovery.space import make_space
 from unseen.discovery.truth import compare
 from unseen.splits import completely_imbalanced_split
@@ -38,6 +39,7 @@ MODULES = (
     "sampling",
     "count",
     "groups",
+    "ranking",
     "discover",
 )
 """Files of discovery whose constants decide what is found."""
@@ -149,7 +151,7 @@ class Cache:
                 self.values[key] = make_space(embedding, np.random.default_rng(0))
             return self.values[key]
 
-        with patch.multiple(discovery, vectors_of=vectors_of, make_space=space_of):
+        with patch.multiple(ranking, vectors_of=vectors_of, make_space=space_of):
             yield
 
 
@@ -160,7 +162,7 @@ def measure(data: Dataset, constant: str, factor: float, seed: int) -> dict[str,
     """Hide a third of the classes, change the constant, and return how right what was found is."""
     hidden = max(1, round(len(data.labels.classes) / 3))
     split = completely_imbalanced_split(data.labels, label_rate=RATE, unseen=hidden, random_state=seed)
-    key = (data.name, seed, constant if constant.startswith(("space.", "discover.")) else "")
+    key = (data.name, seed, constant if constant.startswith(("space.", "ranking.")) else "")
     with changed(constant, factor), CACHE.of_draw(key):
         found = discovery.discover(data.graph, split.seen_labels, random_state=seed)
     truth = compare(found, data.labels)

@@ -11,13 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 
 from unseen.data.datasets import Dataset, load_dataset
 from unseen.discovery import discover as discovery
+from unseen.discovery.ranking import find_error_rates
 from unseen.ids import Mask, as_ids, match_ids
 from unseen.labels import Labels
 from unseen.splits import balanced_split, completely_imbalanced_split
@@ -146,20 +148,16 @@ def is_hidden(truth: Labels, seen: Labels) -> Mask:
 def time_of_error_rates() -> Iterator[list[float]]:
     """Collect the processor seconds that discovery spends on error rates."""
     seconds: list[float] = []
-    plain = discovery._error_rates
 
-    def timed(*arguments: object) -> object:
+    def timed(*arguments: Any) -> Any:
         start = time.process_time()
         try:
-            return plain(*arguments)  # type: ignore[arg-type]
+            return find_error_rates(*arguments)
         finally:
             seconds.append(time.process_time() - start)
 
-    discovery._error_rates = timed  # type: ignore[assignment]
-    try:
+    with patch.object(discovery, "find_error_rates", timed):
         yield seconds
-    finally:
-        discovery._error_rates = plain
 
 
 def draw(data: Dataset, labels: str, rate: float, hidden: int, seed: int) -> Labels:

@@ -1,0 +1,203 @@
+"""The ranking of the nodes: an embedding, the signals that it gives, the test of them, and probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unseen.discovery.calibration import USUAL_SHARE, probabilities
+from unseen.discovery.guarantees import ErrorRates, class_weights, fold_scores, make_error_rates
+from unseen.discovery.sampling import SamplingBias, find_sampling_bias
+from unseen.discovery.signals import Evidence, Mask, Scoring, gather, label_weights, make_scorings
+from unseen.discovery.space import Axes, Floats, Space, make_space
+from unseen.discovery.validation import Fold, learn_curve, leave_out_classes, mean_auroc, usual_share
+from unseen.embedding import Embedding
+from unseen.errors import InputError, logger
+from unseen.graph import Graph
+from unseen.labels import Labels
+from unseen.linalg.normalize import encode_numbers, l2_rows
+from unseen.methods.base import Method, copy_unfitted
+from unseen.methods.homophily import measure_homophily
+from unseen.methods.registry import find_method, make_method
+from unseen.methods.smoothfeats import SmoothFeats
+from unseen.randomness import child_seed
+
+OnStep = Callable[[int, int], None]
+CHANCE = 0.55
+"""Mean AUROC of the leave-one-class-out test below which scores are as good as random; without the cap on the share of
+missing nodes, a star with random labels gets a probability of 1.00 everywhere."""
+NARROW = 50
+"""With fewer features, the links are used as features as well (homophily), or numbers are encoded by their quantiles
+(heterophily)."""
+BIASED_SHARE = 0.3
+"""Share of new nodes assumed at most where labels are concentrated in one region, since there it cannot be learned."""
+
+
+def rank_nodes(
+    graph: Graph,
+    labels: Labels,
+    method: Any,
+    surroundings: Axes,
+    rng: np.random.Generator,
+    on_step: OnStep | None,
+) -> tuple[Ranking, Floats]:
+    """Return the evidence, and how probably each node is of no class of these labels; 0 for labelled ones."""
+    homophily = measure_homophily(graph, labels)
+    # too few labelled pairs to know whether neighbours are alike: the leave-one-class-out test decides
+    ways = [True, False] if method is None and homophily.adjusted is None else [homophily.holds]
+    rankings = [_rank(graph, labels, method, surroundings, way, rng, on_step) for way in ways]
+    ranking = max(rankings, key=lambda each: mean_auroc(each.folds))
+    unlabelled = np.diff(labels.indicator.indptr) == 0
+    scores = ranking.scores[unlabelled]
+    p = np.zeros(graph.n_nodes)
+    at_most = 1 - ranking.bias.strength * (1 - BIASED_SHARE)
+    if ranking.folds and mean_auroc(ranking.folds) < CHANCE:
+        at_most = min(at_most, USUAL_SHARE)  # the scores say nothing about how many nodes are new
+    p[unlabelled] = probabilities(
+        learn_curve(ranking.folds).odds(scores),
+        prior=usual_share(scores, ranking.folds),
+        at_most=at_most,
+    )[0]
+    return ranking, p
+
+
+class Ranking(NamedTuple):
+    """What one choice of vectors says about the nodes, and how well it did in the leave-one-class-out test."""
+
+    embedding: Embedding
+    notes: list[str]
+    space: Space
+    evidence: Evidence
+    bias: SamplingBias
+    scoring: Scoring
+    folds: list[Fold]
+    weights: Floats | None
+    is_learned: bool
+
+    @property
+    def scores(self) -> Floats:
+        """The score of every node; larger means that a missing class is more likely."""
+        return self.scoring.score(self.scoring.mixed(self.evidence.views))
+
+
+def _rank(
+    graph: Graph,
+    labels: Labels,
+    method: Any,
+    surroundings: Axes,
+    homophilous: bool,
+    rng: np.random.Generator,
+    on_step: OnStep | None,
+) -> Ranking:
+    """Make vectors, gather the evidence they give and test it on the labelled classes."""
+    estimator = source_of(graph, method, child_seed(rng), homophilous=homophilous)
+    embedding, notes = vectors_of(graph, labels, estimator)
+    space = make_space(embedding, rng)
+    columns = np.flatnonzero(labels.counts)
+    indicator = labels.indicator[:, columns].toarray()
+    labelled = indicator.any(axis=1)
+    weights = label_weights(space, indicator)
+    evidence = gather(space, indicator, surroundings, weights)
+    bias = find_sampling_bias(evidence, labelled, graph.adjacency)
+    scorings = make_scorings(evidence, labelled, graph.adjacency, bias.strength, homophilous=homophilous)
+    learns = isinstance(estimator, Method) and estimator._traits.uses_labels
+    names = tuple(labels.classes[k] for k in columns)
+    scoring, folds = leave_out_classes(
+        space,
+        indicator,
+        scorings,
+        bias.strength,
+        rng,
+        surroundings=surroundings,
+        weights=weights,
+        respace=_respace(graph, estimator, names, rng) if learns else None,
+        on_step=on_step,
+    )
+    return Ranking(embedding, notes, space, evidence, bias, scoring, folds, weights, learns or bool(notes))
+
+
+def find_error_rates(
+    ranking: Ranking, indicator: Mask, surroundings: Axes, rates: str, rng: np.random.Generator
+) -> ErrorRates:
+    """Return the error rates of the unlabelled nodes by this ranking: labels are dealt into folds, and scored again."""
+    space, scoring = ranking.space, ranking.scoring
+
+    def score(left: Mask) -> Floats:
+        return scoring.score(scoring.mixed(gather(space, left, surroundings, ranking.weights).views))
+
+    scores = ranking.scores[~indicator.any(axis=1)]
+    weights = None
+    if rates == "differ" or ranking.weights is not None:
+        means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+        weights = class_weights((l2_rows(space.centred) @ means.T).argmax(axis=1), indicator)
+    labelled_scores = fold_scores(indicator, scores, score, rng)
+    return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
+
+
+def encode_few(graph: Graph) -> Graph:
+    """Return the graph with few numeric features encoded by their quantiles, since they have to tell classes alone."""
+    if graph.features is None or graph.features.shape[1] >= NARROW:
+        return graph
+    return graph.plain.with_features(encode_numbers(graph.features))
+
+
+def source_of(graph: Graph, method: Any, seed: int, *, homophilous: bool = True) -> Method | Embedding:
+    """Return where vectors come from, as :func:`discover` takes it."""
+    if method is None:
+        usual = _smooth_features(graph, 10 if homophilous else 0, seed)
+        if graph.features is None or graph.features.shape[1] >= NARROW:
+            return usual
+        if not homophilous:
+            encoded = encode_few(graph)
+            return _smooth_features(encoded, 0, seed).fit_transform(encoded)
+        features = usual.fit_transform(graph)
+        without_features = graph.plain.with_features(None)
+        links = _smooth_features(without_features, 10, seed).fit_transform(without_features)
+        both = np.hstack([features.vectors, links.vectors])
+        return Embedding(both, graph.node_ids, features.method, features.params)
+    if isinstance(method, str):
+        return make_method(method, random_state=seed)
+    if isinstance(method, (Method, Embedding)):
+        return method
+    msg = f"`method` must be a method's name, a method or an Embedding, got {type(method).__name__}"
+    raise InputError(msg)
+
+
+def _smooth_features(graph: Graph, steps: int, seed: int) -> SmoothFeats:
+    """Return the method with as many columns as a small graph allows, so that it has nothing to say about that."""
+    shape = graph.adjacency.shape if graph.features is None else graph.features.shape
+    columns = min(SmoothFeats._traits.default_components, *shape)
+    return SmoothFeats(n_components=columns, steps=steps, random_state=seed)
+
+
+def vectors_of(
+    graph: Graph, labels: Labels | None, source: Method | Embedding
+) -> tuple[Embedding, list[str]]:
+    """Return the vectors to work with, and what there is to say about them."""
+    if isinstance(source, Method):
+        embedding = source.fit_transform(graph, labels)
+        logger.debug("discovery works with %r", embedding)
+        return embedding, []
+    embedding = Embedding(source.rows(graph.node_ids), graph.node_ids, source.method, source.params)
+    cls = find_method(source.method)
+    if cls is not None and cls._traits.uses_labels:
+        note = (
+            f"The embedding was made by {source.method}, which learns from labels: the leave-one-class-out test looks "
+            "better than it should if the embedding was learned from these labels."
+        )
+        return embedding, [note]
+    return embedding, []
+
+
+def _respace(
+    graph: Graph, estimator: Any, names: tuple[str, ...], rng: np.random.Generator
+) -> Callable[[Mask, list[int]], Space]:
+    """Return how to make the space for other labels, so that the leave-one-class-out test never sees what it hides."""
+
+    def make(visible: Mask, columns: list[int]) -> Space:
+        labels = Labels(visible, tuple(names[k] for k in columns), graph.node_ids)  # type: ignore[arg-type]
+        return make_space(copy_unfitted(estimator).fit_transform(graph, labels), rng)
+
+    return make
