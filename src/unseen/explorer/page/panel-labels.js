@@ -6,7 +6,8 @@ function fillLabels() {
   }
   const { audit, selfTest } = page,
     panel = panelOf("labels"),
-    { labelled, total, classes } = labelCounts(),
+    { labelled, total } = labelCounts(),
+    classes = classCounts(),
     share = total ? labelled / total : 0;
   const parts = [
     staleNote(),

@@ -21,23 +21,26 @@ function missingFacts() {
   ];
 }
 
-/** How many nodes have a label, and how many of each class, with all answers. */
+/** How many nodes have a label, with all answers; of a sample only the server knows that. */
 function labelCounts() {
   const { state } = saved,
-    classes = new Map();
+    total = state?.nodes ?? page.audit?.n_nodes ?? n;
+  if (state?.labelled !== undefined) return { total, labelled: state.labelled };
+  if (page.audit && total > n) return { total, labelled: page.audit.n_labelled };
+  return { total, labelled: values.filter(([labels]) => labels.length).length };
+}
+
+/**
+ * How many labels each class has, with all answers.
+ * @returns {[string, number][]}
+ */
+function classCounts() {
+  if (saved.state?.classes) return Object.entries(saved.state.classes);
+  if (page.audit && page.audit.n_nodes > n) return page.audit.classes;
+  const counts = new Map();
   for (const [labels] of values)
-    for (const name of labels) classes.set(name, (classes.get(name) ?? 0) + 1);
-  const labelled = values.filter(([labels]) => labels.length).length;
-  const isSample = page.audit && page.audit.n_nodes > n; // then only the server knows them all
-  return {
-    total: state?.nodes ?? page.audit?.n_nodes ?? n,
-    labelled: state?.labelled ?? (isSample && page.audit ? page.audit.n_labelled : labelled),
-    classes: Object.entries(state?.classes ?? {}).length
-      ? Object.entries(state?.classes ?? {})
-      : isSample && page.audit
-        ? page.audit.classes
-        : [...classes].sort(([a], [b]) => collator.compare(a, b)),
-  };
+    for (const name of labels) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort(([a], [b]) => collator.compare(a, b));
 }
 
 function fillProgress() {
