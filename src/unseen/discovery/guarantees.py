@@ -30,8 +30,10 @@ SURE = 0.95
 N_PATHS = 1000
 """Simulated paths behind the bounds."""
 ALLOWANCE = 2.0
-"""Scores depend on each other: the bounds count so many times fewer labels, and the share of nodes of labelled classes
-is raised by so many standard errors."""
+"""Scores depend on each other: the share of nodes of labelled classes is raised by so many standard errors."""
+BOUND_ALLOWANCE = 3.0
+"""For the same reason the bounds count so many times fewer labels. With 2 and nothing hidden, the lower bound was 0 in
+93 of 102 draws, and in 13 of 17 on debian with 5 % of the labels."""
 MIN_LABELS = 20
 """With fewer labels there is no guarantee."""
 
@@ -362,7 +364,7 @@ def make_error_rates(
     reached = above[np.searchsorted(labelled_scores[order], scores, side="left")]
     p = (w.mean() + reached) / (w.mean() + w.sum())
     n_effective = float(w.sum() ** 2 / np.square(w).sum())
-    n = int(n_effective / ALLOWANCE)
+    n = int(n_effective / BOUND_ALLOWANCE)
     grid = _grid(n)
     places = grid / (n + 1)
     chances = _simulate_chances(n, grid, np.random.default_rng(seed))
