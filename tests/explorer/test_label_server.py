@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from labelling import NODES, Forked, served
-from unseen.explorer.label.server import MAX_BODY
+from labelling import NODES, PAGE, Forked, served
+from unseen.explorer.label.server import MAX_BODY, App
+from unseen.explorer.label.store import Store
 from unseen.explorer.label.update import Updater
 from waiting import DEADLINE, wait_for
 
@@ -245,3 +246,16 @@ def test_of_updates_that_are_asked_for_at_once_one_starts():
     for thread in threads:
         thread.join()
     assert sorted(begun) == [False] * 7 + [True]
+
+
+def test_answers_to_questions_of_the_page_keep_how_they_were_drawn(path):
+    questions = [{"node": "n4", "drawn": "random", "pool": 6}, {"node": "n5", "drawn": "score", "pool": None}]
+    app = App({**PAGE, "suggestions": questions}, Store(path, NODES), Updater(None), ("127.0.0.1", 1))
+    assert app.state()["certificate"]["n_answers"] == 0
+    state = app.act("answers", b'{"node": "n4", "label": "green"}')
+    app.act("answers", b'{"node": "n5", "label": "green"}')
+    app.act("answers", b'{"node": "n6", "label": "green"}')  # nobody asked about it
+    assert state["certificate"]["n_answers"] == 1
+    assert state["changes"] == [["n4", [("green",), "", "random", 6]]]
+    app.store.fold()
+    assert path.read_text().splitlines()[-3:] == ["n4,green,random,6", "n5,green,score,", "n6,green,,"]
