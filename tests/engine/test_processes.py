@@ -98,7 +98,7 @@ def test_others_that_never_come_are_given_up_in_time(parts: Path, tmp_path: Path
     arguments = [str(parts), "--method", "rect-n", "-o", str(tmp_path / "vectors"), "--timeout", "3"]
     code, said = run_alone(*arguments, **place)
     assert code == 1
-    assert "unseen: process 1: the other 1 processes at 127.0.0.1:" in said
+    assert "unseen: process 1: the connection to the other 1 processes at 127.0.0.1:" in said
     assert "failed within 3 s" in said
     assert said.count("\n") < 12
     assert not (tmp_path / "vectors").exists()

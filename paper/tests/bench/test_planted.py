@@ -16,16 +16,13 @@ def test_estimates_of_rect_plus_are_within_a_factor_of_two_on_both_sides_of_larg
         measure("unseen_paper.bench.planted", "fit", name="rect-plus", n=n) for n in (4000, LARGE + 1000)
     ]
     for cost in costs:
-        assert 0.5 < cost.megabytes / cost.result[1] < 2
-    # times are those of one machine, but how they grow is the same on others
-    measured, foreseen = (costs[1].processor / costs[0].processor, costs[1].result[0] / costs[0].result[0])
-    assert 0.5 < measured / foreseen < 2
+        assert 0.5 < cost.megabytes / cost.result[0] < 2
 
 
 def test_a_fit_is_judged_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     data = unseen.planted_partition(300, 4, random_state=0)
     split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
     monkeypatch.setattr(planted, "planted", lambda _n: (data, split))
-    seconds, megabytes, micro, hidden = planted.fit("smoothfeats", 300)()()
-    assert (seconds, megabytes) == (0.0, 0.0), "nobody has counted for this method"
+    megabytes, micro, hidden = planted.fit("smoothfeats", 300)()()
+    assert megabytes > 1
     assert min(micro, hidden) > 0.5

@@ -85,7 +85,7 @@ def test_vectors_and_costs_of_several_processes_are_compared(
     assert rows == [("rect-n", "2", "0.0e+00", "0.0e+00"), ("rect-n", "4", "2.5e-01", "5.0e-01")]
     costs = ranks.costs(tmp_path, [100], 3).rows
     assert [row[:2] for row in costs] == [("100", "1"), ("100", "2"), ("100", "4")]
-    assert costs[0][-1] == "0 bytes"
+    assert costs[0][-1] == "1 MB"
     assert costs[1][-1] == "209 kB"  # 19 exchanges of 43 rows of 64 numbers
     with pytest.raises(InputError, match="unknown method that trains on parts 'gcn'"):
         ranks.run(methods=["gcn"])
