@@ -113,6 +113,7 @@ class Graph(Value):
         *,
         relations: Iterable[Relation] | None = None,
         node_types: Iterable[Any] | None = None,
+        _checked: bool = False,  # for an adjacency that this package has made by the rules above
     ) -> None:
         if (adjacency if relations is not None else node_types) is not None:
             msg = "give an adjacency, or `relations` with the `node_types`, not parts of both; see Graph.from_relations"
@@ -121,8 +122,8 @@ class Graph(Value):
         codes = None
         checked = () if relations is None else tuple(relations)
         if relations is None:
-            csr = as_adjacency(adjacency)
-            if not is_same(csr, csr.T.tocsr()):
+            csr = adjacency if _checked else as_adjacency(adjacency)
+            if not _checked and not is_same(csr, csr.T.tocsr()):
                 msg = "the adjacency must be symmetric; Graph.from_scipy makes a directed one so (see symmetrize)"
                 raise InputError(msg)
             checked = (Relation("edge", None, None, csr, _checked=True),)

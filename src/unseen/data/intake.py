@@ -40,7 +40,6 @@ from unseen.errors import InputError, counted, logger, show_path
 from unseen.graph import Graph
 from unseen.ids import Ints, Mask, Value
 from unseen.labels import Labels, warn_of_missing_words
-from unseen.weights import Relation
 
 if TYPE_CHECKING:
     from unseen.data.features import FeatureReader
@@ -337,8 +336,7 @@ class Intake:
         else:
             rows = store.spilled.sort(store.folder, numbering, self.options.symmetrize, self.report)
             adjacency = rows.matrix()
-        relation = Relation("edge", None, None, adjacency, _checked=True)
-        return Graph.from_relations([relation], numbering.ids, None, values, names, texts)
+        return Graph(adjacency, values, numbering.ids, names, texts, _checked=True)
 
 
 class EdgeStore:

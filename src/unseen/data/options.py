@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 from unseen.errors import InputError
 
 if TYPE_CHECKING:
-    from unseen.weights import Negative, Symmetrize
+    from unseen.weights import Symmetrize
 
 
 Missing = Literal["median", "zero", "error"]
@@ -54,11 +54,6 @@ class Options:
     edges_table: str | None = None
     missing: Missing = "median"
     max_memory: int | str | None = None
-
-    @property
-    def negative(self) -> Negative:
-        """How to handle negative weights."""
-        return "drop" if self.drop_negative else "absolute" if self.absolute else "keep"
 
     @property
     def label_names(self) -> set[str]:

@@ -83,19 +83,7 @@ class Edges:
 
 
 @dataclass(frozen=True)
-class NodeRows:
-    """Ids of rows; None: row i is node number i."""
-
-    ids: pa.Array | None
-
-    @property
-    def node_ids(self) -> Any:
-        """The ids as values hold them, or None."""
-        return None if self.ids is None else as_ids(self.ids.to_numpy(zero_copy_only=False))
-
-
-@dataclass(frozen=True)
-class NodeList(NodeRows):
+class NodeList:
     """Ids of a node list, and the types of these where it has such a column."""
 
     ids: pa.Array
@@ -104,18 +92,24 @@ class NodeList(NodeRows):
 
 
 @dataclass(frozen=True)
-class FeatureRows(NodeRows):
+class FeatureRows:
     """Rows of features, or of vectors; without `ids` row i is node number i. `texts` are those of one text column."""
 
+    ids: pa.Array | None
     values: Features
     names: tuple[str, ...] | None
     source: str
     place: Place = "row {}".format
     texts: Sequence[str] | None = None
 
+    @property
+    def node_ids(self) -> Any:
+        """The ids as values hold them, or None."""
+        return None if self.ids is None else as_ids(self.ids.to_numpy(zero_copy_only=False))
+
 
 @dataclass(frozen=True)
-class LabelRows(NodeRows):
+class LabelRows:
     """Labels as listed: the id of each row, and for each label the row it stands in.
 
     `answers` has the status of rows: ``skipped``, ``unknown`` or ``confirmed``, or a `Status` where a question was
@@ -209,41 +203,27 @@ class Reader(Generic[Piece]):
         batches: list[Any] = [self._batch, *self._batches]
         self._batch = None
         batch: Any = batches[0] if isinstance(batches[0], MatrixBatch) else Table.join(batches)
-        if self.first is not None and self.role != "edges":
-            ids = batch.ids(0, "node")
-            numbers = np.full(len(ids), -1) if known is None else known.find(ids)
-            elsewhere = numbers[0] >= 0 or pc.index(ids[1:], ids[0]).as_py() >= 0
-            alone = not known
-            only = not elsewhere and not alone and len(ids) > 1 and bool((numbers[1:] >= 0).all())
-            if self.has_header(elsewhere=elsewhere, only_stranger=only, alone=alone):
-                batch = rename_columns(batch.with_header(self.names, ""), self.role, self.options)
+        if self.first is not None and self.role != "edges" and self._is_first_row_header(batch, known):
+            batch = rename_columns(batch.with_header(self.names, ""), self.role, self.options)
         return self._read(batch)
 
-    def has_header(self, *, elsewhere: bool, only_stranger: bool, alone: bool) -> bool:
-        """Return whether the first row, which may be a header, is one; a warning names a row that is kept.
-
-        Parameters
-        ----------
-        elsewhere : bool
-            Whether its id occurs in another row, or in another source.
-        only_stranger : bool
-            Whether other sources have the ids of all rows but this one.
-        alone : bool
-            Whether there is no other source.
-        """
-        cells = self.first or ()
+    def _is_first_row_header(self, table: Table, known: Numbering | None) -> bool:
+        """Return whether a first row that may be a header is one: the user says so, or all other ids are known."""
+        ids, cells = table.ids(0, "node"), self.first or ()
+        numbers = np.full(len(ids), -1) if known is None else known.find(ids)
+        elsewhere = numbers[0] >= 0 or pc.index(ids[1:], ids[0]).as_py() >= 0
         reason = "header=True" if self.options.header else ""
         if self.options.header and elsewhere:
             line = f"{self.first_place} ({', '.join(cells)}) is read as data"
             logger.warning("%s in spite of header=True (--header), because its id occurs elsewhere", line)
             return False
-        if only_stranger:
+        if not elsewhere and known and len(ids) > 1 and bool((numbers[1:] >= 0).all()):
             reason = f"{cells[0]!r} is the only id that no other file has"
         if reason and self.layout is not None:
             self.names, self.layout = cells, replace(self.layout, names=cells, first=None)
             logger.info("%s (%s) was taken as a header: %s", self.first_place, ", ".join(cells), reason)
             return True
-        if not elsewhere and not alone and self.role == "features":
+        if not elsewhere and known and self.role == "features":
             self.warn_of_first_row()
         return False
 

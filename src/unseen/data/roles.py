@@ -104,7 +104,8 @@ class EdgeReader(Reader[Edges]):
             return None
         if self.options.drop_negative:
             self.report.dropped_negative += int(np.count_nonzero(weights < 0))
-        return check_weights(weights, "{}".format, negative=self.options.negative)
+            return np.maximum(weights, 0.0)
+        return np.abs(weights) if self.options.absolute else weights
 
     def _positions(self, table: Table) -> dict[str, int]:
         """Return which column is what: by their names or, in text without any, in their order."""
