@@ -102,7 +102,8 @@ class SparseProduct(Matrix):
     ) -> None:
         A = matrix.local
         whole = np.result_type(A.indices, A.indptr)  # the kernel wants one type for both
-        columns, ends, values = A.indices.astype(whole), A.indptr.astype(whole), A.data.astype(np.float32)
+        columns, ends = (np.require(part, whole, ["C", "W"]) for part in (A.indices, A.indptr))
+        values = np.require(A.data, np.float32, ["C", "W"])
         own = sp.csr_array((values, columns, ends), shape=A.shape)
         super().__init__(own, matrix.run, matrix.halo, symmetric=matrix.symmetric)
         self.device, self.reuses, self.in_order = device, reuses, in_order
