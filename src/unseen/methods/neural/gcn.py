@@ -324,7 +324,8 @@ class GCN(LabelNetwork):
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
         arrays = 3 if job.source == "features" else 7  # weights with a row per node
-        return arrays * job.tall + 700.0 * job.nodes + 200.0 * job.entries + job.feature_bytes(15, 95)
+        nodes = 700.0 * job.nodes + 1500.0 * job.labelled
+        return arrays * job.tall + nodes + 200.0 * job.entries + job.feature_bytes(15, 95)
 
     def _needed(self, inputs: Inputs, targets: Targets) -> tuple[Inputs, Targets]:
         """Return the nodes that labelled ones can see in two layers: no other has a part in the loss."""

@@ -130,7 +130,7 @@ class RECT(SemanticMethod):
         half = replace(job, columns=-(-job.columns // 2))
         # one half, then the other, then both scaled and concatenated
         second = cls._structure_class._bytes_needed(half) + half.tall + 35.0 * job.entries
-        return max(RECTL._bytes_needed(half), second, 3 * job.tall)
+        return max(RECTL._bytes_needed(half), second, 3 * job.tall) + 700.0 * job.nodes
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         width = self.n_components or self._traits.default_components
@@ -210,7 +210,8 @@ class RECTJoint(SemanticMethod):
 
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
-        return max(RECTN._bytes_needed(job), RECTL._bytes_needed(job))
+        needed = max(RECTN._bytes_needed(job), RECTL._bytes_needed(job))
+        return needed + 1250.0 * job.nodes + 20.0 * job.entries
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
         # a seed of its own, so that the encoder starts like RECT-N's

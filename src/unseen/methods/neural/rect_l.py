@@ -239,7 +239,7 @@ class RECTL(SemanticMethod):
     @classmethod
     def _bytes_needed(cls, job: Job) -> float:
         reduced = 4.0 * job.nodes * (SVD_COMPONENTS + OVERSAMPLING)
-        arrays = {"identity": 2.2, "adjacency": 7.4}.get(job.source, 1.8)
+        arrays = {"identity": 2.2, "adjacency": 7.4}.get(job.source, 2.0)
         return arrays * reduced + 2.8 * job.tall + 40.0 * job.entries + job.feature_bytes(26, 80)
 
     def _fit(self, graph: Graph, labels: Labels, run: Run) -> Vectors:
