@@ -120,6 +120,7 @@ USUAL = {
     "has_types": False,
     "has_begun": False,
     "has_learned": False,
+    "has_accepted": False,
     "rates_differ": False,
 }
 
@@ -136,6 +137,7 @@ USUAL = {
         ({"has_types": True}, "types"),
         ({"has_begun": True}, "Answers"),
         ({"has_learned": True}, "learned from labels"),
+        ({"has_accepted": True}, "accepting a group"),
     ],
 )
 def test_each_condition_has_its_reason(change: dict[str, Any], reason: str) -> None:
@@ -143,6 +145,18 @@ def test_each_condition_has_its_reason(change: dict[str, Any], reason: str) -> N
     assert not guarantee.holds
     assert reason in guarantee.reason
     assert find_guarantee(20, 2, **USUAL).holds
+
+
+def test_labels_of_an_accepted_group_end_the_guarantee() -> None:
+    data = unseen.planted_partition(600, 5, random_state=0)
+    split = unseen.completely_imbalanced_split(
+        data.labels, label_rate=0.3, unseen=["c3", "c4"], random_state=0
+    )
+    found = unseen.discover(data.graph, split.seen_labels, random_state=0)
+    assert found.guarantee.holds
+    again = unseen.discover(data.graph, found.accept({"new-1": "c3"}), random_state=0)
+    assert "accepting a group" in again.guarantee.reason
+    assert again.new_nodes.at_least is None
 
 
 @pytest.mark.slow

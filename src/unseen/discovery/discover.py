@@ -14,10 +14,17 @@ from unseen.data.objects_plain import as_graph, as_labels
 from unseen.discovery.calibration import move_share
 from unseen.discovery.count import MIN_NODES, count_classes
 from unseen.discovery.groups import Rows, class_metric, describe, sort_into_groups
-from unseen.discovery.guarantees import FDR, ErrorRates, Guarantee, check_fdr, find_guarantee
+from unseen.discovery.guarantees import FDR, ErrorRates, Guarantee, check_fdr, find_guarantee, has_full_class
 from unseen.discovery.names import add_support, match_names, name_classes, weigh_features
 from unseen.discovery.questions import begun_classes, fine_questions, with_answers
-from unseen.discovery.ranking import OnStep, Ranking, encode_few, find_error_rates, rank_nodes
+from unseen.discovery.ranking import (
+    OnStep,
+    Ranking,
+    encode_few,
+    find_error_rates,
+    nearest_classes,
+    rank_nodes,
+)
 from unseen.discovery.result import CERTAIN, EVIDENCE, ClassCount, Discovery, texts_of
 from unseen.discovery.sampling import make_coverage
 from unseen.discovery.signals import Mask
@@ -276,6 +283,8 @@ def _find_errors(
         has_types=task.has_types,
         has_begun=has_begun,
         has_learned=ranking.is_learned,
+        has_accepted=bool(labels.guesses)
+        or has_full_class(nearest_classes(ranking.space, indicator), indicator),
         rates_differ=task.rates == "differ" or ranking.weights is not None,
     )
     has_basis = check(has_names=False).holds

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from unseen.discovery.calibration import USUAL_SHARE, probabilities
 from unseen.discovery.guarantees import ErrorRates, class_weights, fold_scores, make_error_rates
@@ -118,6 +119,12 @@ def _rank(
     return Ranking(embedding, notes, space, evidence, bias, scoring, folds, weights, learns or bool(notes))
 
 
+def nearest_classes(space: Space, indicator: Mask) -> npt.NDArray[np.int64]:
+    """Return the number of the class whose mean is nearest to each node."""
+    means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
+    return np.asarray((l2_rows(space.centred) @ means.T).argmax(axis=1))
+
+
 def find_error_rates(
     ranking: Ranking, indicator: Mask, surroundings: Axes, rates: str, rng: np.random.Generator
 ) -> ErrorRates:
@@ -130,8 +137,7 @@ def find_error_rates(
     scores = ranking.scores[~indicator.any(axis=1)]
     weights = None
     if rates == "differ" or ranking.weights is not None:
-        means = l2_rows(indicator.T.astype(np.float32) @ space.centred)
-        weights = class_weights((l2_rows(space.centred) @ means.T).argmax(axis=1), indicator)
+        weights = class_weights(nearest_classes(space, indicator), indicator)
     labelled_scores = fold_scores(indicator, scores, score, rng)
     return make_error_rates(scores, labelled_scores, weights, seed=child_seed(rng))
 
