@@ -88,12 +88,12 @@ def test_walks_over_the_folded_graph_have_half_of_the_weight(monkeypatch: pytest
     assert large.parts["author-ids/wrote.~wrote"].base.shape == (60, 32)
 
 
-def test_labels_of_two_types_take_the_plain_graph(caplog: pytest.LogCaptureFixture) -> None:
+def test_labels_of_two_types_take_the_single_type_graph(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "unseen")
     graph, values = library(np.random.default_rng(0))
     labels = unseen.Labels.from_values([*values, *values, *[None] * 6], graph.node_ids)
     method = unseen.RECTPlus(random_state=0).fit(graph, labels)
-    assert "labels are not of one type of nodes, so the plain graph is used" in caplog.text
+    assert "labels are not of one type of nodes, so the undirected, single-type graph is used" in caplog.text
     assert not any("wrote" in name for name in method.views_)
     assert "folded" not in caplog.text
     few = unseen.RECTPlus(random_state=0).fit(graph, labelled(graph, values[:3]))

@@ -86,6 +86,5 @@ def test_vectors_and_costs_of_several_processes_are_compared(
     costs = ranks.costs(tmp_path, [100], 3).rows
     assert [row[:2] for row in costs] == [("100", "1"), ("100", "2"), ("100", "4")]
     assert costs[0][-1] == "1 MB"
-    assert costs[1][-1] == "209 kB"  # 19 exchanges of 43 rows of 64 numbers
     with pytest.raises(InputError, match="unknown method that trains on parts 'gcn'"):
         ranks.run(methods=["gcn"])

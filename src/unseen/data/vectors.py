@@ -179,7 +179,7 @@ def read_word2vec(file: File, role: Role, options: Options, n_bytes: int | None)
         raise InputError(msg)
     if not file.suffix and b"," in lines[0][0]:  # of the standard input, which has no name to tell
         again = copy.copy(file)
-        again.read = lambda: content  # type: ignore[method-assign]
+        again.chunks = lambda *_: iter([content])  # type: ignore[method-assign]
         yield from text.read(again, role, options, None)
         return
     sizes = len(lines[0]) == 2 and all(cell.isdigit() for cell in lines[0])

@@ -112,7 +112,7 @@ def move_share(p: Floats, share: float) -> Floats:
     Examples
     --------
     >>> move_share(np.array([0.2, 0.8]), 0.4).round(3).tolist()
-    [0.123, 0.677]
+    [0.118, 0.682]
     """
     logs = logit(np.clip(p, 1e-12, 1 - 1e-12))
     factor = scipy.optimize.brentq(lambda x: expit(logs + x).mean() - share, -80, 80)

@@ -319,7 +319,7 @@ class Discovery:
         >>> split = unseen.completely_imbalanced_split(data.labels, label_rate=0.3, unseen=["c0"], random_state=0)
         >>> result = unseen.discover(data.graph, split.seen_labels, random_state=0)
         >>> selected = result.select(fdr=0.2)
-        >>> len(selected) >= len(result.select(fdr=0.1)), selected.sentence[-36:]
+        >>> len(selected) >= len(result.select(fdr=0.1)), selected.sentence[-37:]
         (True, 'same rate, from the labelled classes.')
         """
         fdr = self.fdr if fdr is None else check_fdr(fdr)

@@ -60,8 +60,8 @@ def find_method(name: str) -> type[Method] | None:
 
     Examples
     --------
-    >>> find_method("rsdne-light").__name__, find_method("RSDNELight").name, find_method("nonsense")
-    ('RSDNELight', 'rsdne-light', None)
+    >>> find_method("rsdne-light").__name__, find_method("RSDNELight").__name__, find_method("nonsense")
+    ('RSDNELight', 'RSDNELight', None)
     """
     # the module with the longest name, underscores apart, that the word begins with
     word = name.replace("-", "").lower()

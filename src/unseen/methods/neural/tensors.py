@@ -45,10 +45,10 @@ def to_tensor(array: Array, device: torch.device) -> torch.Tensor:
 
 
 def differentiable(name: str, *arguments: Any) -> torch.Tensor:
-    """Call a function of :mod:`unseen.methods.neural.autograd`, which cannot be imported without torch."""
-    from unseen.methods.neural import autograd
+    """Call a function of :mod:`unseen.methods.neural._autograd`, which cannot be imported without torch."""
+    from unseen.methods.neural import _autograd
 
-    result: torch.Tensor = getattr(autograd, name).apply(*arguments)
+    result: torch.Tensor = getattr(_autograd, name).apply(*arguments)
     return result
 
 
