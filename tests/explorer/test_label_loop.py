@@ -10,6 +10,7 @@ import pytest
 
 import unseen
 from labelling import Running
+from scenarios.strangers import make_shop
 from unseen.data.write import write_graph
 from waiting import wait_for
 
@@ -172,15 +173,12 @@ def test_two_windows_see_each_others_answers(browser: Any, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.processes
-def test_a_graph_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tmp_path: Path) -> None:
+def test_a_shop_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tmp_path: Path) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    data = unseen.planted_partition(60, 3, degree_within=6, words_of_class=4, random_state=0)
-    classes = [("garden", "tools", "toys")[code] for code in data.labels.codes]
-    known = [name if k % 4 == 0 and name != "toys" else None for k, name in enumerate(classes)]
-    labels = unseen.Labels.from_values(known, data.graph.node_ids)
-    write_graph(data.graph, tmp_path, labels=labels, tables=True)
-    app = Running([*COMMAND, *FILES, "--budget", "15"], tmp_path)
+    shop = make_shop(tmp_path, n=80)
+    words = [str(shop.edges), "--labels", str(shop.labels), *shop.extra, "--no-browser", "--budget", "20"]
+    app = Running([*COMMAND, *words], tmp_path)
 
     def go_to(*ids: str) -> None:
         """Press Tab until one of these elements has the focus."""
@@ -203,7 +201,7 @@ def test_a_graph_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tm
         for number in range(1, 20):
             while browser.js("return document.querySelector('.question') !== null"):
                 node = browser.text(".question h3 .id")
-                (names, before), name = shown(), classes[int(node)]
+                (names, before), name = shown(), shop.truth[node]
                 browser.press(*([str(names.index(name) + 1)] if name in names else ["n", name, Keys.ENTER]))
                 browser.until(
                     "return Number(document.getElementById('facts').textContent.split(' ')[0]) > arguments[0]",
@@ -214,16 +212,15 @@ def test_a_graph_is_labelled_to_the_end_with_the_keyboard_alone(browser: Any, tm
             assert browser.js("return [...document.querySelectorAll('.primary')].map((e) => e.id)") == [
                 "update-next"
             ]
-            if shown()[1] == 60:
+            if shown()[1] == 80:
                 break
             go_to("update-next")
             browser.press(Keys.ENTER)
             browser.until(
                 "return explorer.updates() === arguments[0] || document.querySelector('.question')", number
             )
-        assert shown()[1] == 60
+        assert shown()[1] == 80
     finally:
         app.end()
-    assert {int(node): name for node, (name,) in in_file(tmp_path / "labels.csv").items()} == dict(
-        enumerate(classes)
-    )
+    with shop.labels.open(encoding="utf-8", newline="") as file:
+        assert {row["product_id"]: row["category"] for row in csv.DictReader(file)} == shop.truth
