@@ -47,7 +47,7 @@ def _unlabelled_rows(found: Discovery) -> list[Row]:
             limit if has_probability else "with one labelled class, there is no probability",
         )
     elif not found.select():
-        logger.warning("no candidates are reported: %s", found.select().sentence)
+        logger.warning("no candidates are reported. %s", found.select().sentence)
     names = ("selected", "group", "name", "likely_class", "unseen_probability")
     columns = [found.nodes[name].to_pylist() for name in names]
     rows: list[Row] = []

@@ -213,9 +213,7 @@ def draw_questions(
     known |= {node for node, status in labels.answers.items() if status}
     pool = np.array([row for row, node in enumerate(ids) if node not in known], dtype=np.int64)
     order = keyed_bits(node_keys(labels.node_ids[pool], seed), 1, stream=DRAW_STREAM)[:, 0]
-    reason = (
-        f"drawn at random from {counted(len(pool), 'node')}, to tell how few nodes belong to missing classes"
-    )
+    reason = f"drawn at random from {counted(len(pool), 'node')}; random answers tell when you may stop"
     questions = []
     for row in pool[np.argsort(order, kind="stable")[:count]].tolist():
         node, (guess,) = ids[row], classes.get(ids[row], [None])[:1]
