@@ -20,7 +20,7 @@ define install
 		{ cat $(VENV)/install.log >&2; exit 1; }
 endef
 
-.PHONY: help demo test quick matrix docs test-oldest coverage mutants hostile lint types pytest clean
+.PHONY: help demo test quick matrix docs release test-oldest coverage mutants hostile lint types pytest clean
 
 help:         ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,14 @@ matrix: $(VENV)/.dev        ## run every command on every kind of graph, in all 
 
 docs: $(VENV)/.dev          ## build the documentation into site/index.html; warnings are errors
 	$(BIN)/python tools/build_docs.py site
+
+release: docs               ## build wheels, sdists and the site into dist/, check them, and run README's commands from the wheel
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir dist paper
+	cd site && "$(abspath $(BIN))/python" -m zipfile -c ../dist/site.zip .
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	CI=true UNSEEN_DIST=dist $(BIN)/pytest -q tests/test_distribution.py
 
 test-oldest: tools/oldest.py pyproject.toml   ## run the quick tests with the oldest supported versions, without torch
 	"$(PYTHON)" -m venv .venv-oldest

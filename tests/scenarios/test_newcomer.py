@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
-import sysconfig
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +14,6 @@ import pytest
 import unseen
 from scenarios.strangers import Stranger, make_bank, make_company, make_shop
 
-ROOT = Path(unseen.__file__).parents[2]
 MAKERS = {"shop": make_shop, "company": make_company, "bank": make_bank}
 pytestmark = pytest.mark.slow
 
@@ -91,52 +86,3 @@ def test_a_networkx_graph_with_attributes(tmp_path: Path) -> None:
     hidden = sum(kind in stranger.missing for kind in stranger.truth.values())
     assert found.coverage.expected_unseen == pytest.approx(hidden, rel=0.15)
     assert set(found.predictions().column("status").to_pylist()) == {"labelled", "predicted", "candidate"}
-
-
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs the repository, this is an installed copy")
-def test_a_fresh_clone_installs_by_the_line_of_the_readme_and_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """README's line for one's own files, in an environment with nothing else."""
-    line = 'pip install ".[viz,label]"'
-    assert line in (ROOT / "README.md").read_text(encoding="utf-8")
-    clone, home = tmp_path / "clone", tmp_path / "environment"
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    environment |= {
-        "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
-        "PATH": f"{home / 'bin'}:{os.environ['PATH']}",
-    }
-
-    def shell(command: str, folder: Path) -> str:
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-        return done.stdout
-
-    shell(f"git clone -q '{ROOT}' '{clone}'", tmp_path)
-    shell(f"'{sys.executable}' -m venv '{home}'", tmp_path)
-    if os.environ.get("CI") == "true":  # everything from the index, as a user gets it
-        shell(line, clone)
-    else:  # the dependencies of this environment, without its editable copy of the package
-        shell("pip install -q --no-deps .", clone)
-        site = Path(
-            shell("python -c \"import sysconfig; print(sysconfig.get_path('purelib'))\"", tmp_path).strip()
-        )
-        (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    stranger = make_shop(folder)
-
-    def call(*words: object) -> str:
-        return shell(" ".join(["unseen", *(f"'{word}'" for word in words)]), folder)
-
-    monkeypatch.chdir(folder)
-    label_to_the_end(stranger, call)
