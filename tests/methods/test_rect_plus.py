@@ -10,10 +10,11 @@ import scipy.sparse as sp
 import unseen
 from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError
+from unseen.linalg.reduction import weighted
 from unseen.methods import selection
 from unseen.methods import views as pool_module
 from unseen.methods.rect_plus import _side_by_side
-from unseen.methods.views import Pool, needs_structure, operators_of, reductions, structure_bases, weighted
+from unseen.methods.views import Pool, needs_structure, operators_of, reductions, structure_bases
 
 
 @pytest.fixture(scope="module")
@@ -255,6 +256,11 @@ def dense_views(graph: unseen.Graph, Z: np.ndarray) -> dict[str, np.ndarray]:
     return {**unit, "twice": ahat @ ahat @ Z}
 
 
+def whole_view(pool: Pool, name: str) -> np.ndarray:
+    joined = pool.side_by_side([name])
+    return joined.read(0, joined.shape[0])
+
+
 def test_views_are_their_dense_definitions_whole_and_at_some_rows(planted: unseen.Dataset) -> None:
     graph, run = planted.graph, Run()
     pool = Pool(graph, reductions(graph, 0, run), structure_bases(graph, 0, run), run)
@@ -265,11 +271,13 @@ def test_views_are_their_dense_definitions_whole_and_at_some_rows(planted: unsee
         expected_views = dense_views(graph, Z.astype(np.float64))
         for operator in operators_of(base):
             name, expected = f"{base}/{operator}", expected_views[operator]
-            whole, places = pool.side_by_side([name])
-            assert places == [slice(0, Z.shape[1])]
-            np.testing.assert_allclose(whole, expected, atol=0.02)  # smoothing leaves out what is negligible
+            joined = pool.side_by_side([name])
+            assert joined.places == [slice(0, Z.shape[1])]
+            np.testing.assert_allclose(
+                joined.read(0, graph.n_nodes), expected, atol=0.02
+            )  # smoothing leaves out what is negligible
             np.testing.assert_allclose(at[name], expected[rows], atol=0.02)
-    np.testing.assert_allclose(at["eigen/leading"], pool.side_by_side(["eigen/leading"])[0][rows], atol=1e-6)
+    np.testing.assert_allclose(at["eigen/leading"], whole_view(pool, "eigen/leading")[rows], atol=1e-6)
     assert at["eigen/leading"].shape[1] == pool_module.LEADING
 
 
@@ -278,13 +286,14 @@ def test_views_of_one_base_do_not_change_each_other_and_depths_become_their_mean
 ) -> None:
     pool = Pool(planted.graph, reductions(planted.graph, 0, Run()), {}, Run())
     names = ["plain/second", "plain/raw", "plain/difference"]
-    together, places = pool.side_by_side(names)
-    for name, place in zip(names, places, strict=True):
-        np.testing.assert_array_equal(together[:, place], pool.side_by_side([name])[0])
-    whole, places = pool.side_by_side(["plain/near", "weighted/raw", "plain/far"])
-    assert len(places) == 2
-    near, far = (pool.side_by_side([f"plain/{depth}"])[0] for depth in ("near", "far"))
-    cosines = np.einsum("ij,ij->i", whole[:, places[0]], near + far) / np.linalg.norm(near + far, axis=1)
+    together, n = pool.side_by_side(names), planted.graph.n_nodes
+    for name, place in zip(names, together.places, strict=True):
+        np.testing.assert_array_equal(together.read(0, n)[:, place], whole_view(pool, name))
+    mixed = pool.side_by_side(["plain/near", "weighted/raw", "plain/far"])
+    assert len(mixed.places) == 2
+    near, far = (whole_view(pool, f"plain/{depth}") for depth in ("near", "far"))
+    mean = mixed.read(0, n)[:, mixed.places[0]]
+    cosines = np.einsum("ij,ij->i", mean, near + far) / np.linalg.norm(near + far, axis=1)
     assert cosines.min() > 0.97
 
 

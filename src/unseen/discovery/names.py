@@ -29,7 +29,8 @@ from unseen.engine.run import Run
 from unseen.errors import InputError, logger
 from unseen.graph import Graph
 from unseen.labels import Labels
-from unseen.linalg.normalize import l2_rows, smooth_over_graph, smoothing_filter
+from unseen.linalg.normalize import l2_rows
+from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
 
 SEEDS = (80, 400)
 """Nodes that a named class is learned from: first by its words, then by what was learned from these."""
@@ -101,10 +102,8 @@ def match_names(graph: Graph, axes: Axes, indicator: Mask, p: Floats, weights: d
     if not weights:
         return Named(np.full(n, -1), np.zeros(n), ())
     said = _read_features(graph, np.column_stack(list(weights.values())))
-    ahat = Run().matrix(graph.adjacency, symmetric=True).gcn_normalized()
-    about = smooth_over_graph(
-        ahat, said.astype(np.float32), {0: smoothing_filter([0.1], 10, negligible=0.0)}
-    )[0]
+    rounds = {0: smoothing_filter([0.1], 10, negligible=0.0)}
+    about = GraphSmoother(Run().matrix(graph.adjacency)).smooth(said.astype(np.float32), rounds)[0]
     about = (about - about.mean(axis=0)) / np.maximum(about.std(axis=0), 1e-12)
     rank = np.zeros(n)
     rank[open_rows] = rankdata(p[open_rows]) / len(open_rows)

@@ -16,6 +16,7 @@ import copy
 import math
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -28,10 +29,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from unseen.engine.comm import SOLO, Comm
+from unseen.errors import OutputError
 from unseen.ids import Array, Singles
 from unseen.randomness import RandomState, as_generator
 
 if TYPE_CHECKING:
+    from unseen.engine.scratch import ColumnBlocks
     from unseen.engine.sparse import Matrix
     from unseen.engine.steps import Checkpoints, History, Training
 
@@ -41,6 +44,8 @@ Cut = tuple[int, int]
 
 BLOCK_ROWS = 4096
 """Rows of a block, at most."""
+BLOCKS_AT_ONCE = 4
+"""Results of blocks for each thread that wait to be added up."""
 LARGE = 1 << 26
 """Bytes from which on an array may lie on disk."""
 _pools: dict[tuple[int, int, bool], ThreadPoolExecutor] = {}
@@ -187,6 +192,17 @@ class Run:
             added += part
         return self.sum(added)
 
+    def sum_blocks(self, work: Callable[[int, int], Any], n: int | Sequence[Cut], nothing: Any) -> Any:
+        """Return the sum of ``work(start, stop)`` over blocks of rows, as :meth:`total`, with few of them in memory.
+
+        `nothing` is a zero of the shape of the result, for a process without rows.
+        """
+        cuts, added = self.cuts(n) if isinstance(n, int) else n, np.array(nothing, dtype=np.float64)
+        for first in range(0, len(cuts), BLOCKS_AT_ONCE * self.n_threads):
+            for part in self.map_blocks(work, cuts[first : first + BLOCKS_AT_ONCE * self.n_threads]):
+                added += part
+        return self.sum(added)
+
     def sum(self, array: T) -> T:
         """Add up an array (of numpy or torch) over all processes, in place, and return it."""
         return self.comm.sum_(array)
@@ -214,6 +230,23 @@ class Run:
 
             return disk_zeros(shape, self.scratch)
         return np.zeros(shape, dtype=np.float32)
+
+    def column_blocks(self, n_rows: int, n_columns: int) -> ColumnBlocks:
+        """Return a tall matrix to be written in blocks of columns and read in blocks of rows.
+
+        A large one is in a file of the scratch folder; without one, of the system's folder for temporary files if it
+        has room.
+        """
+        from unseen.engine.scratch import ColumnBlocks
+
+        if 4 * n_rows * n_columns < LARGE:
+            return ColumnBlocks(n_rows, n_columns)
+        try:
+            return ColumnBlocks(n_rows, n_columns, self.scratch or Path(tempfile.gettempdir()))
+        except OutputError:
+            if self.scratch is not None:
+                raise
+            return ColumnBlocks(n_rows, n_columns)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, from an earlier fit on this graph where one had the same key.

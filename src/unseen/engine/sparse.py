@@ -10,6 +10,7 @@ thread in the order of its entries, so the number of threads changes no bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -114,6 +115,14 @@ class Matrix:
             some = slice(start, start + width)
             self._multiply(self.halo.extend_rows(V[:, some]), out[:, some], add)
         return out
+
+    def map_products(self, V: Array, work: Callable[[int, int, Array], None]) -> None:
+        """Call ``work(start, stop, product)`` with blocks of rows of ``A @ V``; nothing of its height is allocated.
+
+        All processes call it at once, each with its own rows of V. `work` may write to the product.
+        """
+        V = self.extend_rows(V)
+        self.run.map_items(lambda block: work(block[0], block[1], block[2] @ V), self._in_blocks(V.dtype))
 
     def _direct(self, V: Array) -> Array:
         """Return the product on one thread, which needs no blocks and no copy of their results."""

@@ -1,9 +1,8 @@
-"""Rows and numbers of a usual scale; vectors smoothed over a graph."""
+"""Rows and numbers of a usual scale."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,10 +14,10 @@ from unseen.graph import Features
 from unseen.ids import Array, Floats, Mask, Singles
 
 Rows = TypeVar("Rows", sp.csr_array, Array)
-NEGLIGIBLE = 0.005
-"""How far an eigenvalue of a smoothing may be from its definition; they are between -1 and 1."""
 LEAST = 2.0**-40
 """Entries between this and its inverse are taken as they are: float32 holds their squares."""
+WIDE_ROWS = 65_536
+"""Rows of the blocks of :func:`wide_cuts`."""
 
 
 def l2_rows(matrix: Rows) -> Rows:
@@ -35,6 +34,23 @@ def l2_rows(matrix: Rows) -> Rows:
         return scaled
     squares = sp.csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
     return _divide_rows(matrix, np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)))
+
+
+def to_unit_rows(vectors: Singles, run: Run) -> Singles:
+    """Scale the rows of a dense float32 matrix to length 1, in place, and return it; zero rows stay zero.
+
+    Examples
+    --------
+    >>> to_unit_rows(np.array([[3.0, 4.0]], dtype=np.float32), Run()).round(6).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
+    """
+
+    def scale(start: int, stop: int) -> None:
+        part = vectors[start:stop]
+        part *= inverse(np.linalg.norm(part, axis=1, keepdims=True))
+
+    run.map_blocks(scale, len(vectors))
+    return vectors
 
 
 def l1_rows(matrix: Rows) -> Rows:
@@ -85,7 +101,7 @@ def scale_by_exponent(values: Any, exponent: int) -> Any:
     return sp.csr_array((np.ldexp(values.data, exponent), values.indices, values.indptr), shape=values.shape)
 
 
-def are_measured(features: Features) -> Mask:
+def are_measured(features: Features, run: Run | None = None) -> Mask:
     """Return which columns are measurements, not counts of words: dense ones and negative ones.
 
     A column is dense where most of its entries are not zero, and not all of them 0 or 1.
@@ -95,16 +111,46 @@ def are_measured(features: Features) -> Mask:
     >>> are_measured(np.array([[1e4, 0.0, 0.0], [3e4, 0.0, -1.0], [2e4, 1.0, 0.0]])).tolist()
     [True, False, True]
     """
-    full, negative, _ = _kinds(features, Run())
+    full, negative, _ = _kinds(features, run or Run())
     return full | negative
+
+
+def count_entries(features: Features, run: Run) -> Floats:
+    """Return for each column how many entries are not zero, negative, and neither 0 nor 1, over all processes."""
+
+    def count(start: int, stop: int) -> Floats:
+        part = features[start:stop]
+        if isinstance(part, np.ndarray):
+            return np.array([np.count_nonzero(each, axis=0) for each in _conditions(part)], dtype=np.float64)
+        width = features.shape[1]
+        return np.array(
+            [np.bincount(part.indices[each], minlength=width) for each in _conditions(part.data)],
+            dtype=np.float64,
+        )
+
+    nothing = np.zeros((3, features.shape[1]))
+    counts: Floats = run.total([nothing, *run.map_blocks(count, wide_cuts(features.shape[0]))])
+    return counts
+
+
+def wide_cuts(n: int) -> list[tuple[int, int]]:
+    """Return blocks of many rows, for work whose result is as large for few rows as for many.
+
+    Examples
+    --------
+    >>> wide_cuts(100_000)
+    [(0, 65536), (65536, 100000)]
+    """
+    return [(start, min(start + WIDE_ROWS, n)) for start in range(0, n, WIDE_ROWS)]
+
+
+def _conditions(values: Array) -> tuple[Mask, Mask, Mask]:
+    return values != 0, values < 0, (values != 0) & (values != 1)
 
 
 def _kinds(features: Features, run: Run) -> tuple[Mask, Mask, int]:
     """Return which columns are dense, which have a negative entry, and the number of rows."""
-    stored = sp.coo_array(features)
-    conditions = (stored.data != 0, stored.data < 0, (stored.data != 0) & (stored.data != 1))
-    counts = [np.bincount(stored.col[each], minlength=features.shape[1]) for each in conditions]
-    used, negative, other = run.total([np.array(counts)])
+    used, negative, other = count_entries(features, run)
     n = run.count(features.shape[0])
     return (used > n / 2) & (other > 0), negative > 0, n
 
@@ -177,70 +223,3 @@ def encode_numbers(features: Features, knots: int = 9) -> Features:
 def _divide_rows(matrix: sp.csr_array, sizes: Floats) -> sp.csr_array:
     data = matrix.data * np.repeat(inverse(sizes), np.diff(matrix.indptr))
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def teleport_weights(teleport: float, steps: int) -> Floats:
-    """Return c with sum_s c_s Ahat^s Z = `steps` rounds of Z <- (1 - teleport) Ahat Z + teleport Z_0."""
-    weights: Floats = teleport * (1 - teleport) ** np.arange(steps + 1, dtype=np.float64)
-    weights[steps] = (1 - teleport) ** steps
-    return weights
-
-
-def smoothing_filter(teleports: Sequence[float], steps: int, negligible: float = NEGLIGIBLE) -> Singles:
-    """Return Chebyshev coefficients of the mean over teleport rates of `steps` rounds of smoothing.
-
-    A power of twenty is nearly a polynomial of half that degree on [-1, 1]: coefficients that together change no
-    eigenvalue of the result by more than `negligible` are left out, and with them their products.
-
-    Examples
-    --------
-    >>> smoothing_filter([1.0], 20).tolist()
-    [1.0]
-    >>> len(smoothing_filter([0.02, 0.05, 0.1], 20)), len(smoothing_filter([0.7], 20))
-    (12, 4)
-    """
-    powers = np.mean([teleport_weights(rate, steps) for rate in teleports], axis=0)
-    coefficients = np.polynomial.chebyshev.poly2cheb(powers)
-    left_out = np.cumsum(np.abs(coefficients[::-1]))[::-1]
-    return np.asarray(coefficients[: max(int((left_out > negligible).sum()), 1)], dtype=np.float32)
-
-
-def smooth_over_graph(
-    ahat: Matrix, Z: Array, filters: Mapping[Any, Singles], rows: Any = slice(None)
-) -> dict[Any, Singles]:
-    """Return for every filter some rows of the sum of its Chebyshev polynomials in Ahat, times Z.
-
-    All filters share the products: as many as the longest of them has coefficients, less one.
-
-    Parameters
-    ----------
-    ahat : Matrix, shape (n, n)
-        The normalised adjacency, whose eigenvalues are between -1 and 1.
-    Z : ndarray of float32, shape (n, d)
-        Where to start.
-    filters : mapping to ndarray
-        Coefficients, see :func:`smoothing_filter`.
-    rows : slice or ndarray of int
-        Which rows of the sums are wanted; all by default.
-
-    Examples
-    --------
-    >>> from unseen.engine.run import Run
-    >>> from scipy.sparse import csr_array
-    >>> ahat = Run().matrix(csr_array(np.full((2, 2), 0.5)))
-    >>> smooth = smooth_over_graph(ahat, np.eye(2, dtype=np.float32), {"near": smoothing_filter([0.5], 2)})
-    >>> smooth["near"].tolist()
-    [[0.75, 0.25], [0.25, 0.75]]
-    """
-    sums = {name: c[0] * Z[rows] for name, c in filters.items()}
-    before = now = Z
-    for step in range(1, max(map(len, filters.values()))):
-        after = ahat @ now
-        if step > 1:
-            after *= 2
-            after -= before
-        before, now = now, after
-        for name, c in filters.items():
-            if step < len(c):
-                sums[name] += c[step] * now[rows]
-    return sums

@@ -40,8 +40,7 @@ def gram(V: Array, run: Run, other: Array | None = None) -> Floats:
         v = V[start:stop]  # of v'v numpy computes one half only
         return np.asarray(v.T @ (v if other is None else right[start:stop]))
 
-    nothing = np.zeros((V.shape[1], right.shape[1]))
-    total: Floats = run.total([nothing, *run.map_blocks(product, len(V))])
+    total: Floats = run.sum_blocks(product, len(V), np.zeros((V.shape[1], right.shape[1])))
     return total
 
 
@@ -96,7 +95,7 @@ def dot(a: Array, b: Array, run: Run) -> float:
     >>> dot(np.ones((3, 2), dtype=np.float32), np.full((3, 2), 2.0, dtype=np.float32), Run())
     12.0
     """
-    return float(run.total([0.0, *run.map_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), len(a))]))
+    return float(run.sum_blocks(lambda i, j: float(np.sum(a[i:j] * b[i:j])), len(a), 0.0))
 
 
 @dataclass(frozen=True)
@@ -378,11 +377,16 @@ def _decompose_exactly(X: Array | Matrix, k: int, n: int, run: Run) -> tuple[Sin
     return scores, np.ascontiguousarray(axes.T, dtype=np.float32)
 
 
+def column_signs(judge: Array, run: Run) -> Floats:
+    """Return for each column 1, or -1 where its entry of largest magnitude is negative."""
+    return np.where(_largest(run.gather(_largest(judge)))[0] < 0, -1.0, 1.0)
+
+
 def _fix_signs(left: Array, right: Array, judge: Array, run: Run) -> tuple[Array, Array]:
     """Turn the signs of columns so that the largest entry of each column of `judge` is positive."""
     if not judge.shape[1]:
         return left, right
-    signs = np.where(_largest(run.gather(_largest(judge)))[0] < 0, -1.0, 1.0)
+    signs = column_signs(judge, run)
     return (left * signs).astype(left.dtype, copy=False), (right * signs).astype(right.dtype, copy=False)
 
 

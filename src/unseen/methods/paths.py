@@ -27,9 +27,11 @@ from unseen.errors import InputError
 from unseen.graph import Graph
 from unseen.ids import Ints
 from unseen.linalg.normalize import l2_rows
-from unseen.linalg.svd import orthonormal, truncated_svd
+from unseen.linalg.reduction import Reduction, column_weights
+from unseen.linalg.svd import orthonormal
 from unseen.linalg.walk import log_walk_vectors
-from unseen.methods.views import LARGE, WALKS, Pool, Reduction, Vectors, column_weights, weighted, widths_of
+from unseen.methods.joined import JoinedViews
+from unseen.methods.views import LARGE, WALKS, Pool, Vectors, widths_of
 from unseen.randomness import keyed_uniform, node_keys
 
 Array = npt.NDArray[Any]
@@ -199,15 +201,14 @@ class PathPool:
         if features is None or not self._is_wanted(f"{text}/axes"):
             return None
         if self.kept is None:
-            weights, rng = column_weights(features), np.random.default_rng(self.seed)
-            matrix = weighted(features, weights, unit=True)
-            axes = truncated_svd(matrix, min(self.width, *matrix.shape), rng, self.run)[1]
+            weights, k = column_weights(features, self.run), min(self.width, *features.shape)
+            way = Reduction.learn(features, weights, k, self.seed, self.run)
         else:
             weights, axes = self.kept[f"{text}/weights"], self.kept[f"{text}/axes"]
             if features.shape[1] != len(weights):
                 msg = f"{text!r} has {features.shape[1]} features, at fit time there were {len(weights)}"
                 raise InputError(msg)
-        way = Reduction(weights, axes, unit=True)
+            way = Reduction(weights, axes, unit=True)
         return way.apply(features, self.run), way
 
     def _walks(self) -> Vectors | None:
@@ -270,21 +271,18 @@ class PathPool:
         shares = np.where(walks, WALK_SHARE, (1 - WALK_SHARE) / (len(walks) - 1))
         return np.asarray(np.sqrt(shares * len(walks)), dtype=np.float32)
 
-    def side_by_side(self, names: Iterable[str]) -> tuple[Vectors, list[slice]]:
-        """Return some views, whole, and the columns of each."""
+    def side_by_side(self, names: Iterable[str]) -> JoinedViews:
+        """Return some views, whole."""
         listed = list(names)
         of_paths = [self.parts[name] for name in listed if name in self.parts]
-        first, slices = np.empty((len(self.rows), 0), dtype=np.float32), list[slice]()
-        if self.plain is not None and len(of_paths) < len(listed):
-            first, slices = self.plain.side_by_side(name for name in listed if name not in self.parts)
-        width = sum(view.base.shape[1] for view in of_paths)
-        joined = np.empty((len(self.rows), first.shape[1] + width), dtype=np.float32)
-        joined[:, : first.shape[1]] = first
-        for view in of_paths:  # one at a time: all together they are much of the memory
-            start = slices[-1].stop if slices else 0
-            slices.append(slice(start, start + view.base.shape[1]))
-            joined[:, slices[-1]] = view.vectors()
-        return joined, slices
+        widths = [view.base.shape[1] for view in of_paths]
+        if self.plain is None:
+            joined = JoinedViews(len(self.rows), widths, self.run)
+        else:
+            joined = self.plain.side_by_side((name for name in listed if name not in self.parts), widths)
+        for view in of_paths:
+            joined.add([view.vectors()])
+        return joined
 
     def everywhere(self, vectors: Vectors) -> Vectors:
         """Return vectors of all nodes: other types have the mean of their neighbours', from the near to the far."""

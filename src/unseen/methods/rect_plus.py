@@ -28,7 +28,7 @@ from unseen.engine.run import Run
 from unseen.errors import InputError, UnsupportedError, first_of, logger, unknown_name
 from unseen.graph import Graph, Need
 from unseen.labels import Labels
-from unseen.linalg.svd import eigh, gram, times
+from unseen.linalg.reduction import Reduction
 from unseen.methods.base import Method, Traits, Vectors
 from unseen.methods.homophily import Homophily, measure_homophily
 from unseen.methods.selection import (
@@ -44,7 +44,6 @@ from unseen.methods.views import (
     SMALL_GRAPH,
     WALKS,
     Pool,
-    Reduction,
     kind_of,
     needs_structure,
     reductions,
@@ -141,18 +140,15 @@ class RECTPlus(Method):
         self.target_, self.path_arrays_ = pool.target, pool.keep(self.views_)
         self.class_descriptions_ = _words(graph, labels, ways, run)
         key = (RECTPlus, seed, pool.target, tuple(self.views_), self.n_components)
-        vectors, self.scales_, self.mix_ = run.once(key, lambda: self._join_views(pool, run))
+        vectors, self.scales_, self.mix_ = run.once(key, lambda: self._join_views(pool))
         return vectors
 
-    def _join_views(self, pool: Pool | PathPool, run: Run) -> tuple[Table, Table, Table]:
+    def _join_views(self, pool: Pool | PathPool) -> tuple[Table, Table, Table]:
         """Return vectors of the chosen views, which labels change no more, and what makes them for new nodes."""
-        joined, places = pool.side_by_side(self.views_)
-        scales = np.array([_scale(joined[:, place], run) for place in places], dtype=np.float32)
-        scales *= pool.weights(self.views_)
-        most = joined.shape[1]
-        width = self._components(self.n_components, most, "the data supports no more")
-        vectors, mix = _reduce(_scale_views(joined, places, scales), width, run)
-        return pool.everywhere(vectors), scales, mix
+        joined = pool.side_by_side(self.views_)
+        width = self._components(self.n_components, joined.shape[1], "the data supports no more")
+        scales, mix = joined.strongest_directions(width, pool.weights(self.views_))
+        return pool.everywhere(joined.times(scales, mix)), scales, mix
 
     def _pool(
         self, graph: Graph, labels: Labels, seed: int, run: Run
@@ -223,8 +219,7 @@ class RECTPlus(Method):
                 "together with those that they are linked to, with the types and relations of the fit"
             )
             raise InputError(msg)
-        joined, places = pool.side_by_side(self.views_)
-        return pool.everywhere(times(_scale_views(joined, places, self.scales_), self.mix_, run))
+        return pool.everywhere(pool.side_by_side(self.views_).times(self.scales_, self.mix_))
 
     def _pool_of_new(self, graph: Graph, run: Run) -> Pool | PathPool:
         """Return the views that were taken, for the nodes of another graph."""
@@ -326,23 +321,6 @@ def _kernel(vectors: Table) -> npt.NDArray[np.float64]:
     return kernel / (np.trace(kernel) / len(kernel) or 1.0)
 
 
-def _scale(vectors: Table, run: Run) -> float:
-    """Return the factor that brings the mean squared distance of the rows from their mean to 1."""
-    sums = run.total(run.map_blocks(lambda i, j: vectors[i:j].sum(axis=0, dtype=np.float64), len(vectors)))
-    squares = run.total(
-        run.map_blocks(lambda i, j: np.square(vectors[i:j], dtype=np.float64).sum(), len(vectors))
-    )
-    spread = float(squares) / len(vectors) - float(np.square(sums / len(vectors)).sum())
-    return spread**-0.5 if spread > 1e-12 else 1.0
-
-
-def _scale_views(joined: Table, places: list[slice], scales: Table) -> Table:
-    """Return the views with the columns of each times its scale, in place."""
-    for place, scale in zip(places, scales, strict=True):
-        joined[:, place] *= scale
-    return joined
-
-
 def _in_words(best: str, pool: Pool | PathPool, alike: bool) -> str:
     """Return in plain words what the graph is like, by its labels and the view that finds most of them."""
     if best in pool.parts:
@@ -364,16 +342,6 @@ def _some(labels: Labels, graph: Graph, seed: int) -> npt.NDArray[np.int64]:
     rows = labels.labelled
     keys = node_keys(graph.node_ids, seed)[rows]
     return rows[np.argsort(keys, kind="stable")[:MOST_LABELLED]]
-
-
-def _reduce(vectors: Table, k: int, run: Run) -> tuple[Table, Table]:
-    """Return vectors along their `k` strongest directions, and the map that led there."""
-    if k == vectors.shape[1]:
-        return vectors, np.eye(k, dtype=np.float32)
-    axes = eigh(gram(vectors, run))[1][:, ::-1][:, :k]
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
-    mix = np.asarray(axes * np.where(largest < 0, -1.0, 1.0), dtype=np.float32)
-    return times(vectors, mix, run), mix
 
 
 def _words(

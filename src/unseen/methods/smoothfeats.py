@@ -14,13 +14,17 @@ from unseen.engine.run import Run
 from unseen.graph import Graph
 from unseen.ids import Singles
 from unseen.labels import Labels
-from unseen.linalg.normalize import l2_rows, smooth_over_graph, smoothing_filter
+from unseen.linalg.normalize import to_unit_rows
+from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
 from unseen.linalg.svd import truncated_svd
 from unseen.methods.base import Method, Traits, Vectors, rows_and_columns
 from unseen.methods.vocabulary import Columns, Steps, Teleport
 
 if TYPE_CHECKING:
     from unseen.engine.memory import Job
+
+COLUMNS = 64
+"""Columns that are smoothed at a time."""
 
 
 class SmoothFeats(Method):
@@ -56,7 +60,10 @@ class SmoothFeats(Method):
         return self._smooth(graph, scores, run)
 
     def _smooth(self, graph: Graph, scores: Singles, run: Run) -> Singles:
-        ahat = run.matrix(graph.adjacency, symmetric=True).gcn_normalized()
-        rounds = smoothing_filter([self.teleport], self.steps, negligible=0.0)
-        vectors = smooth_over_graph(ahat, l2_rows(scores).astype(np.float32), {"vectors": rounds})["vectors"]
-        return l2_rows(vectors).astype(np.float32)
+        smoother = GraphSmoother(run.matrix(graph.adjacency, symmetric=True))
+        rounds = {"vectors": smoothing_filter([self.teleport], self.steps, negligible=0.0)}
+        vectors = to_unit_rows(scores, run)
+        for first in range(0, vectors.shape[1], COLUMNS):
+            some = slice(first, first + COLUMNS)
+            vectors[:, some] = smoother.smooth(vectors[:, some], rounds)["vectors"]
+        return to_unit_rows(vectors, run)

@@ -13,21 +13,21 @@ at a time: at the labelled rows for the choice, and whole for those that were ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from unseen.engine.run import Run
-from unseen.engine.sparse import Matrix, inverse
-from unseen.graph import Features, Graph
-from unseen.linalg.normalize import are_measured, l2_rows, smooth_over_graph, smoothing_filter
-from unseen.linalg.svd import leading_eigenvectors, project, truncated_svd
+from unseen.graph import Graph
+from unseen.linalg.normalize import l2_rows, to_unit_rows
+from unseen.linalg.reduction import Reduction, column_weights
+from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
+from unseen.linalg.svd import leading_eigenvectors, truncated_svd
 from unseen.linalg.walk import log_walk_vectors
+from unseen.methods.joined import JoinedViews
 from unseen.randomness import node_keys
 
 Vectors = npt.NDArray[np.float32]
@@ -48,8 +48,10 @@ LARGE = 30_000
 walk is left out: through a fixed number of landmarks it fades as a graph grows."""
 BLOCK = 64
 """Columns that operators work on at a time."""
-BLOCK_ROWS = 65_536
-"""Rows whose features are reduced at a time."""
+NARROW_ROWS = 2_000_000
+"""Above this many rows, half as many."""
+TWO_STEPS = np.array([0.5, 0.0, 0.5], dtype=np.float32)
+"""Ahat^2 as a sum of Chebyshev polynomials."""
 
 
 @dataclass(frozen=True)
@@ -68,92 +70,18 @@ class Widths:
 SMALL_GRAPH, LARGE_GRAPH = Widths(), Widths(narrow=0, rows=64, walk=0, eigen=64, choice=128)
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """Features to dimensions: columns weighted, rows scaled to length 1 if `unit`, then projected on axes.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (m,), or None
-        Factors of the feature columns.
-    axes : ndarray, shape (k, m)
-        Right singular vectors.
-    unit : bool
-        Whether rows are scaled to length 1 before the projection.
-    """
-
-    weights: npt.NDArray[np.float64] | None
-    axes: npt.NDArray[np.float32]
-    unit: bool
-
-    def apply(self, features: Features, run: Run) -> npt.NDArray[np.float32]:
-        """Return the reduced features of any nodes, new ones included."""
-        return project(weighted(features, self.weights, unit=self.unit), self.axes, run)
-
-    def base(
-        self, features: Features, run: Run, most: int | None = None, out: Vectors | None = None
-    ) -> Vectors:
-        """Return the reduced features with rows of length 1, up to `most` columns of them, in `out` if it is given."""
-        n = features.shape[0]
-        base = np.empty((n, len(self.axes[:most])), dtype=np.float32) if out is None else out
-        for first in range(0, n, BLOCK_ROWS):
-            base[first : first + BLOCK_ROWS] = _unit(self.apply(features[first : first + BLOCK_ROWS], run))[
-                :, :most
-            ]
-        return base
-
-
-def column_weights(features: Features) -> npt.NDArray[np.float64]:
-    """Return factors that make all columns count: inverse document frequencies of words, of others 1 / deviation.
-
-    A column is taken as a word where none of it is negative and most are zero, however they are stored.
-
-    Examples
-    --------
-    >>> column_weights(sp.csr_array([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])).round(3).tolist()
-    [1.288, 1.693]
-    >>> column_weights(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
-    [1.0, 0.0]
-    """
-    used = np.asarray((features != 0).sum(axis=0)).ravel()
-    weights = np.asarray(np.log((1 + features.shape[0]) / (1 + used)) + 1, dtype=np.float64)
-    measured = are_measured(features)
-    if measured.any():
-        deviation = np.sqrt(np.maximum(_mean(features**2) - _mean(features) ** 2, 0.0))
-        weights[measured] = inverse(deviation)[measured]
-    return weights
-
-
-def _mean(features: Features) -> npt.NDArray[np.float64]:
-    total: npt.NDArray[np.float64] = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()
-    return np.asarray(total / features.shape[0], dtype=np.float64)
-
-
-def weighted(features: Features, weights: npt.NDArray[np.float64] | None, *, unit: bool) -> Features:
-    """Return features with their columns weighted and, if `unit`, their rows scaled to length 1."""
-    if isinstance(features, np.ndarray):
-        table = features if weights is None else features * weights
-        return l2_rows(np.asarray(table, dtype=np.float64)) if unit else table
-    values = features.data.astype(np.float64)
-    if weights is not None:
-        values *= weights[features.indices]
-    scaled = sp.csr_array((values, features.indices, features.indptr), shape=features.shape)
-    return l2_rows(scaled) if unit else scaled
-
-
 def reductions(graph: Graph, seed: int, run: Run) -> dict[str, Reduction]:
     """Learn how features become dimensions: weighted, the first columns of these, and plain."""
     if graph.features is None:
         return {}
-    widths, ways = widths_of(graph.n_nodes), {}
-    for name, weights, most in (
-        ("weighted", column_weights(graph.features), widths.weighted),
-        ("plain", None, widths.plain),
-    ):
-        unit = weights is not None
-        matrix = weighted(graph.features, weights, unit=unit)
-        k = min(most, *graph.features.shape)
-        ways[name] = Reduction(weights, truncated_svd(matrix, k, np.random.default_rng(seed), run)[1], unit)
+    widths, features = widths_of(graph.n_nodes), graph.features
+    most = min(run.count(features.shape[0]), features.shape[1])
+    ways = {
+        "weighted": Reduction.learn(
+            features, column_weights(features, run), min(widths.weighted, most), seed, run
+        ),
+        "plain": Reduction.learn(features, None, min(widths.plain, most), seed, run),
+    }
     return with_narrow(ways, widths.narrow)
 
 
@@ -252,8 +180,7 @@ class Pool:
     ways: Mapping[str, Reduction]
     bases: Mapping[str, Vectors]
     run: Run
-    ahat: Matrix = field(init=False)
-    mean: Matrix = field(init=False)
+    _inverse_lengths: dict[str, Vectors] = field(init=False, default_factory=dict)
     takes_all: ClassVar[bool] = False
     parts: ClassVar[tuple[str, ...]] = ()
     signs: ClassVar[tuple[str, ...]] = ()
@@ -275,11 +202,6 @@ class Pool:
         """Return vectors of all nodes."""
         return vectors
 
-    def __post_init__(self) -> None:
-        adjacency = self.run.matrix(self.graph.adjacency, symmetric=True)
-        object.__setattr__(self, "ahat", adjacency.gcn_normalized())
-        object.__setattr__(self, "mean", adjacency.row_normalized())
-
     @property
     def names(self) -> list[str]:
         """Names of all views; without edges there is nothing to smooth over."""
@@ -287,25 +209,31 @@ class Pool:
         bases = {base: operators_of(base) if spread else ("raw",) for base in (*self.ways, *self.bases)}
         return [f"{base}/{operator}" for base, operators in bases.items() for operator in operators]
 
-    def base(self, name: str, most: int | None = None, out: Vectors | None = None) -> Vectors:
-        """Return a base, up to `most` columns of it.
+    @property
+    def smoother(self) -> GraphSmoother:
+        """Means over neighbours; made when it is needed, so that its matrix is forgotten in between."""
+        return GraphSmoother(self.run.matrix(self.graph.adjacency, symmetric=True))
 
-        Those of features are made again, which is cheap beside views, in `out` if it is given.
-        """
-        if name in self.ways:
-            return self.ways[name].base(self.graph.features, self.run, most, out)
-        return self.bases[name][:, :most]
+    def base(self, name: str, columns: slice = slice(None)) -> Vectors:
+        """Return some columns of a base; those of features are made again each time, which is cheap beside views."""
+        if name not in self.ways:
+            return self.bases[name][:, columns]
+        way, features = self.ways[name], self.graph.features
+        if name not in self._inverse_lengths:
+            self._inverse_lengths[name] = way.inverse_lengths(features, self.run)
+        return way.unit_columns(features, columns, self._inverse_lengths[name], self.run)
 
     @property
     def likeness(self) -> float:
         """How alike the features of neighbours are: 0 as any two nodes', 1 the same; 1 where there is no telling."""
-        degree = np.asarray(self.graph.adjacency.sum(axis=1), dtype=np.float64)[:, None]
-        if "weighted" not in self.ways or not degree.any():
+        run, degree = self.run, self.run.matrix(self.graph.adjacency).row_sums()[:, None]
+        if "weighted" not in self.ways or not run.total([degree.sum()]):
             return 1.0
-        Z = self.base("weighted", BLOCK)
-        Z -= ((degree * Z).sum(axis=0) / degree.sum()).astype(np.float32)
-        spread = float((degree * Z**2).sum())
-        return float((degree * Z * (self.mean @ Z)).sum()) / spread if spread > 0 else 1.0
+        Z = self.base("weighted", slice(BLOCK))
+        Z -= (run.total([(degree * Z).sum(axis=0)]) / run.total([degree.sum()])).astype(np.float32)
+        spread = float(run.total([(degree * Z**2).sum()]))
+        shared = float(run.total([(degree * Z * self.smoother.mean(Z)).sum()]))
+        return shared / spread if spread > 0 else 1.0
 
     def _columns(self, name: str) -> int:
         """Return how many columns a view has."""
@@ -314,69 +242,74 @@ class Pool:
         return min(LEADING, columns) if name.endswith("/leading") else columns
 
     def at(self, rows: npt.NDArray[np.int64], names: Iterable[str]) -> dict[str, Vectors]:
-        """Return the given rows of some views, of few columns where the graph is large."""
-        few = widths_of(self.graph.n_nodes).choice
+        """Return the given rows of some views, of few columns where the graph is large; rows of length 1."""
+        few, smoother = widths_of(self.graph.n_nodes).choice, self.smoother
         views: dict[str, Vectors] = {}
         for base, of_base in _by_base(names).items():
-            Z = self.base(base, few)
-            widths = {name: min(self._columns(name), Z.shape[1]) for name in of_base}
-            made = {name: np.empty((len(rows), widths[name]), dtype=np.float32) for name in of_base}
-            self._make(Z, {name: (name,) for name in of_base}, rows, made)
-            views |= made
+            made: dict[str, list[Vectors]] = {name: [] for name in of_base}
+            columns = min(few or self._columns(f"{base}/raw"), self._columns(f"{base}/raw"))
+            for block in self._blocks(columns):
+                for name, part in self._make(
+                    smoother, self.base(base, block), {n: (n,) for n in of_base}, rows
+                ):
+                    made[name].append(part)
+            views |= {name: self._join(name, parts) for name, parts in made.items()}
         return views
 
-    def side_by_side(self, names: Iterable[str]) -> tuple[Vectors, list[slice]]:
-        """Return some views, whole, and the columns of each; depths of smoothing of one base become their mean."""
-        grouped = {base: _by_kind(of_base) for base, of_base in _by_base(names).items()}
-        widths = [self._columns(kind[0]) for kinds in grouped.values() for kind in kinds.values()]
-        ends = np.cumsum(widths)
-        places = [slice(int(end - width), int(end)) for end, width in zip(ends, widths, strict=True)]
-        joined = np.empty((self.graph.n_nodes, int(ends[-1])), dtype=np.float32)
-        left = iter(places)
-        for base, wanted in grouped.items():
-            out = {kind: joined[:, next(left)] for kind in wanted}
-            Z = self.base(base, out=next(iter(out.values())))  # views take its place, block by block
-            self._make(Z, wanted, slice(None), out)
-        return joined, places
+    def _join(self, name: str, parts: list[Vectors]) -> Vectors:
+        view = np.hstack(parts)[:, : self._columns(name)]
+        return view if name.endswith("/twice") else to_unit_rows(view, self.run)
+
+    def side_by_side(self, names: Iterable[str], further: Sequence[int] = ()) -> JoinedViews:
+        """Return some views, whole, with room for `further` ones; depths of smoothing of one base become their mean."""
+        kinds = _by_kind(names)
+        widths = [self._columns(of_kind[0]) for of_kind in kinds.values()]
+        joined = JoinedViews(self.n_rows, [*widths, *further], self.run)
+        smoother = self.smoother
+        for (base, operator), of_kind in kinds.items():
+            blocks = (
+                part
+                for columns in self._blocks(self._columns(of_kind[0]))
+                for _, part in self._make(smoother, self.base(base, columns), {0: of_kind}, slice(None))
+            )
+            joined.add(blocks, unit=operator != "twice")
+        return joined
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of this process."""
+        return len(self.graph.node_ids)
+
+    def _blocks(self, columns: int) -> list[slice]:
+        width = BLOCK if self.n_rows <= NARROW_ROWS else BLOCK // 2
+        return [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
 
     def _make(
-        self, Z: Vectors, wanted: Mapping[Any, Sequence[str]], rows: Any, out: Mapping[Any, Vectors]
-    ) -> None:
-        """Fill `out`: for each key, what the operators of its names make of `Z`; rows of length 1 unless `twice`."""
+        self, smoother: GraphSmoother, Z: Vectors, wanted: Mapping[Any, Sequence[str]], rows: Any
+    ) -> Iterator[tuple[Any, Vectors]]:
+        """Give for each key what the operators of its names make of some columns of a base, at these rows."""
         operators = {key: [name.split("/")[1] for name in names] for key, names in wanted.items()}
         filters = {
-            key: smoothing_filter([rate for depth in depths for rate in DEPTHS[depth]], STEPS)
+            key: TWO_STEPS
+            if depths[0] == "twice"
+            else smoothing_filter([rate for depth in depths for rate in DEPTHS[depth]], STEPS)
             for key, depths in operators.items()
-            if depths[0] in DEPTHS
+            if depths[0] in (*DEPTHS, "twice")
         }
-        averaged = any(names[0] in ("neighbours", "second", "difference") for names in operators.values())
-        for first in range(0, Z.shape[1], BLOCK):
-            part = Z[:, first : first + BLOCK].copy()
-            smooth = smooth_over_graph(self.ahat, part, filters, rows) if filters else {}
-            neighbours = self.mean @ part if averaged else part
-            for key, (operator, *_) in operators.items():
-                if key in smooth:
-                    view = smooth[key]
-                elif operator == "neighbours":
-                    view = neighbours[rows]
-                elif operator == "second":
-                    view = (self.mean @ neighbours)[rows]
-                elif operator == "twice":
-                    view = (self.ahat @ (self.ahat @ part))[rows]
-                elif operator == "difference":
-                    view = part[rows] - neighbours[rows]
-                else:
-                    view = part[rows, : max(out[key].shape[1] - first, 0)]
-                out[key][:, first : first + BLOCK] = view
-        for key, vectors in out.items():
-            if operators[key][0] != "twice":
-                self.run.map_blocks(partial(_to_unit_rows, vectors), len(vectors))
-
-
-def _to_unit_rows(vectors: Vectors, start: int, stop: int) -> None:
-    """Scale some rows to length 1, in place."""
-    part = vectors[start:stop]
-    part *= inverse(np.linalg.norm(part, axis=1, keepdims=True)).astype(np.float32)
+        smooth = smoother.smooth(Z, filters, rows) if filters else {}
+        yield from smooth.items()
+        neighbours = Z
+        if any(names[0] in ("neighbours", "second", "difference") for names in operators.values()):
+            neighbours = smoother.mean(Z)
+        for key, (operator, *_) in operators.items():
+            if operator == "neighbours":
+                yield key, neighbours[rows]
+            elif operator == "second":
+                yield key, smoother.mean(neighbours)[rows]
+            elif operator == "difference":
+                yield key, Z[rows] - neighbours[rows]
+            elif key not in smooth:
+                yield key, Z[rows]
 
 
 def _by_kind(names: Iterable[str]) -> dict[tuple[str, str], list[str]]:
