@@ -42,6 +42,8 @@ NOT_RUN = {
     "unseen reproduce": "needs the paper's graphs; paper/tests/cli/test_reproduce.py runs it",
 }
 """Commands by how they begin, and why they are not run here."""
+OTHERS = ("single-cells.md",)
+"""Pages for other libraries, whose Python is run in environments of their own by tests/others."""
 SECTIONS = ("database", "fonts", "web", "mail", "sound")
 pytestmark = [
     pytest.mark.slow,
@@ -162,7 +164,7 @@ def test_the_page_runs(page: Path, folder: Path, cli: Callable[..., Any]) -> Non
             for words in commands_of(text):
                 if reason_not_to_run(words) is None:
                     run_command(words, cli)
-        elif kind == "python":
+        elif kind == "python" and page.name not in OTHERS:
             with contextlib.redirect_stdout(None):
                 exec(compile(text, str(page), "exec"), names)
         elif kind == "bash":

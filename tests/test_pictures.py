@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import anndata
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
-from sklearn.metrics import roc_auc_score
 
 import unseen
 import unseen.anndata
@@ -59,50 +54,3 @@ def test_the_way_out() -> None:
     matrix = DATA.graph.to_scipy()
     matrix.data[:] = 7
     assert DATA.graph.adjacency.data.max() == 1
-
-
-def cells(**parts: Any) -> Any:
-    values = SPLIT.seen_labels.to_pandas()
-    obs = pd.DataFrame({"cell_type": values.to_numpy()}, index=values.index.astype(str))
-    return anndata.AnnData(
-        sp.csr_matrix(DATA.graph.features),
-        obs=obs,
-        obsp={"connectivities": sp.csr_matrix(DATA.graph.adjacency)},
-        **parts,
-    )
-
-
-@pytest.mark.slow
-def test_cells_made_of_the_bundled_graph() -> None:
-    data = unseen.load_dataset("debian")
-    split = unseen.completely_imbalanced_split(
-        data.labels, label_rate=0.3, unseen=["mail", "web"], random_state=0
-    )
-    adata = anndata.AnnData(
-        sp.csr_matrix(data.graph.features),
-        obs=pd.DataFrame(
-            {"section": split.seen_labels.to_pandas().to_numpy()}, index=data.graph.node_ids.astype(object)
-        ),
-        var=pd.DataFrame(index=pd.Index(data.graph.feature_names, dtype=object)),
-        obsp={"connectivities": sp.csr_matrix(data.graph.adjacency)},
-    )
-    unseen.anndata.embed(adata, labels="section", random_state=0)
-    rows = adata.obs["section"].isna().to_numpy()
-    hidden = data.labels.indicator[:, data.labels.class_numbers(["mail", "web"])].sum(axis=1) > 0
-    assert roc_auc_score(hidden[rows], adata.obs["unseen_probability"][rows]) > 0.8
-
-
-def test_single_cells() -> None:
-    adata = cells()
-    result = unseen.anndata.embed(adata, labels="cell_type", random_state=0)
-    labelled = adata.obs["cell_type"].notna()
-    assert adata.obs["unseen_probability"].isna().tolist() == labelled.tolist()
-    hidden = DATA.labels.codes == 0
-    assert roc_auc_score(hidden[~labelled], adata.obs["unseen_probability"][~labelled]) > 0.9
-    assert set(adata.obs["unseen_group"].dropna()) == {each.name for each in result.classes}
-    assert adata.obsm["X_unseen"].shape == (120, result.embedding.shape[1])
-    with pytest.raises(InputError, match="has no column 'kind'"):
-        unseen.anndata.embed(adata, labels="kind")
-    del adata.obsp["connectivities"]
-    with pytest.raises(InputError, match="no graph 'connectivities' in `obsp`"):
-        unseen.anndata.embed(adata)

@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from make_environment import make_environment
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -49,7 +51,8 @@ def broken_links(site: Path) -> list[str]:
 
 def main(folder: str) -> None:
     site = Path(folder)
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", str(DOCS), str(site)]
+    python = str(make_environment("scanpy"))  # a tutorial uses scanpy
+    command = [python, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", str(DOCS), str(site)]
     if subprocess.run(command, check=False).returncode:
         sys.exit("the site has warnings, which are errors")
     broken = broken_links(site)

@@ -2,77 +2,125 @@
 Single cells
 ============
 
-An atlas has some cell types annotated. Are there types among the other cells that nobody annotated? The graph is the
-one of ``scanpy.pp.neighbors``, the features are the expressed genes.
+Some types of your cells are annotated. Which types did nobody annotate? ``unseen.anndata`` works on AnnData as scanpy
+does: it reads the neighbour graph and a representation, and writes columns of ``obs``.
 """
 
 # %%
 # Cells
 # -----
-# Here we draw 900 cells of six types, 300 genes, with counts as a sequencer gives them. Yours are
-# ``anndata.read_h5ad("cells.h5ad")``.
+# scanpy ships 700 blood cells of ten types, with principal components and neighbours. Yours come from
+# ``scanpy.read_h5ad``, ``sc.pp.pca`` and ``sc.pp.neighbors``.
 
-import anndata
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.decomposition import PCA
-from sklearn.neighbors import kneighbors_graph
+import scanpy as sc
 
-rng = np.random.default_rng(0)
-types = np.array(["B cell", "T cell", "NK cell", "monocyte", "dendritic", "platelet"])
-truth = rng.choice(types, size=900, p=[0.2, 0.25, 0.15, 0.2, 0.12, 0.08])
-rates = rng.gamma(0.5, 1.0, size=300) * np.ones((6, 300))
-for k in range(6):
-    rates[k, 25 * k : 25 * (k + 1)] += rng.gamma(2.0, 0.6, size=25)  # the genes that mark a type
-depth = rng.lognormal(0, 0.3, size=(900, 1))
-counts = rng.poisson(depth * rates[np.searchsorted(np.sort(types), truth)])
-
-adata = anndata.AnnData(
-    counts.astype(np.float32),
-    obs=pd.DataFrame(index=[f"cell-{k}" for k in range(900)]),
-    var=pd.DataFrame(index=[f"gene-{k}" for k in range(300)]),
-)
+adata = sc.datasets.pbmc68k_reduced()
+truth = adata.obs["bulk_labels"].astype(str)
+truth.value_counts()
 
 # %%
-# The neighbour graph. With scanpy this is ``sc.pp.normalize_total``, ``sc.pp.log1p``, ``sc.pp.pca``,
-# ``sc.pp.neighbors``.
+# We hide two types, B cells and NK cells, and keep the labels of 30 % of the other cells. All others are "Unknown".
 
-adata.X = np.log1p(1000 * adata.X / adata.X.sum(axis=1, keepdims=True))
-adata.obsm["X_pca"] = PCA(20, random_state=0).fit_transform(adata.X)
-near = kneighbors_graph(adata.obsm["X_pca"], 15)
-adata.obsp["connectivities"] = near.maximum(near.T)
-
-# %%
-# Half of the cells of four types are annotated. Nobody thought of dendritic cells and platelets.
-
-annotated = ~np.isin(truth, ["dendritic", "platelet"]) & (rng.random(900) < 0.5)
-adata.obs["cell_type"] = pd.Categorical(np.where(annotated, truth, None))
-adata.obs["cell_type"].value_counts(dropna=False)
+is_hidden = truth.isin(["CD19+ B", "CD56+ NK"]).to_numpy()
+is_labelled = ~is_hidden & (np.random.default_rng(0).random(700) < 0.3)
+adata.obs["cell_type"] = pd.Categorical(np.where(is_labelled, truth, "Unknown"))
+is_hidden.sum(), is_labelled.sum()
 
 # %%
-# One call
-# --------
+# Find them
+# ---------
 import unseen.anndata
 
-found = unseen.anndata.embed(adata, labels="cell_type", random_state=0)
-adata
+unseen.anndata.discover(adata, labels_key="cell_type", unlabeled_category="Unknown")
+print(adata.uns["unseen"]["report"])
 
 # %%
-# It wrote ``obsm["X_unseen"]`` (vectors), ``obs["unseen_probability"]`` and ``obs["unseen_group"]``. Captions are
-# genes:
+# ``obs["unseen_candidate"]`` is the list with a false discovery rate of 10 %, and ``obs["unseen_class"]`` sorts its
+# cells into candidate types. Beside the truth, which was not used:
 
-print(found.summary())
-
-# %%
-# The groups beside the truth, which the method never saw:
-
-pd.crosstab(adata.obs["unseen_group"].cat.add_categories("-").fillna("-"), truth)
+candidates = adata.obs["unseen_candidate"]
+pd.crosstab(truth[candidates], adata.obs["unseen_class"][candidates].astype(str))
 
 # %%
-figure, axes = plt.subplots()
-found.embedding.plot(dict(zip(adata.obs_names, truth, strict=True)), ax=axes)
+sc.pl.umap(adata, color=["unseen_class", "unseen_probability"], wspace=0.7)
 
 # %%
-# ``sc.pp.neighbors(adata, use_rep="X_unseen")`` makes scanpy's own maps and clusters from these vectors. Files work as
-# well: ``unseen discover cells.h5ad --label-column cell_type``.
+# Name them
+# ---------
+# Marker genes say what the candidates are: ``CD79A`` and ``MS4A1`` mark B cells, ``GNLY`` and ``NKG7`` NK cells.
+
+new = list(pd.DataFrame(adata.uns["unseen"]["classes"])["name"])
+sc.tl.rank_genes_groups(adata, "unseen_class", groups=new, method="wilcoxon")
+genes = pd.DataFrame(adata.uns["rank_genes_groups"]["names"]).head(8)
+genes
+
+# %%
+names = {group: "B" if "CD79A" in set(genes[group]) else "NK" for group in new}
+adata.obs["named"] = adata.obs["unseen_class"].astype(str).replace(names)
+adata.obs["named"][candidates].value_counts()
+
+# %%
+# ``unseen.anndata.label(adata)`` opens the labelling app: a map, the candidates, and which cells to label next. Your
+# answers are in ``obs["cell_type"]`` afterwards.
+
+# %%
+# What other tools say
+# --------------------
+# ``scanpy.tl.ingest`` maps the other cells onto the labelled ones. A classifier learns from the labelled ones. Both
+# know the labelled types only, so every B cell gets another name.
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+# ``ingest`` gives the other cells the principal components of the labelled ones, which the classifier uses, too
+reference, others = adata[is_labelled].copy(), adata[~is_labelled].copy()
+sc.pp.pca(reference)
+sc.pp.neighbors(reference)
+sc.tl.umap(reference)
+sc.tl.ingest(others, reference, obs="cell_type")
+ingested = others.obs["cell_type"].astype(str)
+classifier = LogisticRegression(max_iter=1000).fit(reference.obsm["X_pca"], reference.obs["cell_type"])
+probabilities = classifier.predict_proba(others.obsm["X_pca"])
+guesses = pd.Series(classifier.classes_[probabilities.argmax(axis=1)], index=others.obs_names)
+is_new = is_hidden[~is_labelled]
+pd.DataFrame(
+    {
+        "ingest": ingested[is_new].value_counts(),
+        "classifier": guesses[is_new].value_counts(),
+        "unseen": others.obs["unseen_class"][is_new].astype(str).value_counts(),
+    }
+).fillna(0).astype(int)
+
+# %%
+# Scores: the AUROC of "is this cell of a type without labels?" (for the classifier, one minus its highest probability;
+# ``ingest`` has none), and the share of the other cells that get their type.
+
+
+def accuracy(predicted: pd.Series) -> float:
+    return float((predicted[~is_new].astype(str) == truth[others.obs_names][~is_new]).mean())
+
+
+unsure, unseen_probability = 1 - probabilities.max(axis=1), others.obs["unseen_probability"]
+scores = pd.DataFrame(
+    {
+        "AUROC of new types": [
+            np.nan,
+            roc_auc_score(is_new, unsure),
+            roc_auc_score(is_new, unseen_probability),
+        ],
+        "accuracy on labelled types": [*map(accuracy, [ingested, guesses, others.obs["unseen_class"]])],
+    },
+    index=["scanpy.tl.ingest", "logistic regression", "unseen"],
+).round(2)
+scores
+
+# %%
+# Not every type can be found: in this data set, T cells of several types overlap. Over all 45 pairs of hidden types the
+# mean AUROC is 0.89 with 10 % of the labels and 0.90 with 30 % (``tests/others/scanpy_checks.py`` measures it); for B
+# and NK cells it is 0.98 and 0.99. The report says how well each labelled type was recovered when it was left out.
+#
+# ``adata.write_h5ad("cells.h5ad")`` keeps all results. ``unseen.anndata.embed(adata)`` writes ``obsm["X_unseen"]``, an
+# embedding for ``sc.pp.neighbors(adata, use_rep="X_unseen")``. The command line reads the file, too:
+# ``unseen discover cells.h5ad --label-column cell_type``.

@@ -1,0 +1,63 @@
+"""Libraries that the project's environment cannot hold, each in an environment of its own: NAME.txt, NAME_checks.py."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unseen
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (ROOT / "tools").exists(), reason="needs the source tree, this is an installed copy"
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name.removesuffix("_checks.py") for path in HERE.glob("*_checks.py"))
+)
+def test_checks_pass_with_the_real_library(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    environments: Any = __import__("make_environment")
+    try:
+        python = environments.make_environment(name)
+    except subprocess.CalledProcessError:
+        if os.environ.get("UNSEEN_OTHERS") == "required":
+            raise
+        pytest.skip(f"{name} cannot be installed; `python tools/make_environment.py {name}` says why")
+    paths = [
+        Path(unseen.__file__).parents[1],
+        ROOT / "paper" / "src",
+        *os.environ.get("PYTHONPATH", "").split(":"),
+    ]
+    # their warnings are not ours, and doctests are run elsewhere
+    command = [
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "addopts=",
+        "-o",
+        "filterwarnings=",
+    ]
+    done = subprocess.run(
+        [*map(str, command), str(HERE / f"{name}_checks.py")],
+        env={**os.environ, "PYTHONPATH": ":".join(map(str, paths))},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout
