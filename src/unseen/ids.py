@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -187,15 +188,40 @@ def check_matrix(values: Any, what: str, dtype: type[np.floating[Any]] | None = 
         if not isinstance(matrix, np.ndarray):
             matrix = matrix.astype(dtype)
             matrix.sum_duplicates()
-        elif matrix.flags.writeable or matrix.base is not None:
+        elif matrix.flags.writeable or (matrix.base is not None and mapped_file(matrix) is None):
             matrix = np.array(matrix, dtype=dtype, order="C")
         else:
             matrix = np.ascontiguousarray(matrix, dtype=dtype)
-    if not np.isfinite(numbers_of(matrix)).all():
+    if not is_finite(numbers_of(matrix)):
         limit = " and fit into 32-bit floats" if dtype is np.float32 else ""
         msg = f"`{what}` must be finite{limit}, found NaN or infinity"
         raise InputError(msg)
     return matrix
+
+
+def mapped_file(array: Any) -> mmap.mmap | None:
+    """Return the file that an array is mapped from; None for an array in memory."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    if isinstance(array, memoryview):
+        array = array.obj
+    return array if isinstance(array, mmap.mmap) else None
+
+
+def is_finite(values: Array) -> bool:
+    """Whether no number is NaN or infinite; nothing of the size of the numbers is allocated.
+
+    Examples
+    --------
+    >>> is_finite(np.array([[1.0, np.nan]])), is_finite(np.zeros((2, 0)))
+    (False, True)
+    """
+    blocks: Iterable[Array] = [values]
+    if mapped_file(values) is not None:
+        from unseen.engine.scratch import blocks_of
+
+        blocks = blocks_of(values)
+    return all(np.isfinite([block.min(initial=0), block.max(initial=0)]).all() for block in blocks)
 
 
 def numbers_of(matrix: Features) -> Array:

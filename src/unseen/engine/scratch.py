@@ -14,12 +14,12 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from unseen.errors import OutputError
-from unseen.ids import Array, Singles
+from unseen.ids import Array, Singles, mapped_file
 
 BLOCK_BYTES = 2**24
 """Zeros that are written at once where the system cannot allocate a file."""
@@ -134,12 +134,26 @@ def is_on_disk(array: Array) -> bool:
     >>> is_on_disk(np.zeros(3))
     False
     """
-    return _mapped(array) is not None
+    return mapped_file(array) is not None
+
+
+def blocks_of(array: Array) -> Iterator[Array]:
+    """Give the rows of an array in blocks; of one on disk, the memory of a block is given back after its turn.
+
+    Examples
+    --------
+    >>> [len(block) for block in blocks_of(np.zeros((70_000, 1)))]
+    [65536, 4464]
+    """
+    row = array[:1].size
+    for start in range(0, len(array), WRITTEN_ROWS):
+        yield array[start : start + WRITTEN_ROWS]
+        release_pages(array, row * start, row * min(start + WRITTEN_ROWS, len(array)))
 
 
 def release_pages(array: Array, start: int = 0, stop: int | None = None) -> None:
     """Give back the memory of numbers from `start` to `stop` of an array on disk; the file keeps them."""
-    memory = _mapped(array)
+    memory = mapped_file(array)
     if memory is None or not hasattr(memory, "madvise"):
         return
     end = 4 * (array.size if stop is None else stop)
@@ -147,11 +161,3 @@ def release_pages(array: Array, start: int = 0, stop: int | None = None) -> None
     last = end if end == len(memory) else end // mmap.PAGESIZE * mmap.PAGESIZE
     if last > first:
         memory.madvise(mmap.MADV_DONTNEED, first, last - first)
-
-
-def _mapped(array: Any) -> mmap.mmap | None:
-    while isinstance(array, np.ndarray):
-        array = array.base
-    if isinstance(array, memoryview):
-        array = array.obj
-    return array if isinstance(array, mmap.mmap) else None

@@ -17,7 +17,7 @@ from unseen.engine.run import Run
 from unseen.engine.sparse import GraphPart
 from unseen.errors import InputError, UnseenError, UnsupportedError, counted, logger
 from unseen.graph import Features, Graph, Need
-from unseen.ids import Array, numbers_of
+from unseen.ids import Array, is_finite, numbers_of
 from unseen.labels import Labels
 from unseen.linalg.normalize import column_scale, scale_by_exponent, scale_exponent, standardize
 from unseen.linalg.svd import OUT_OF_RANGE
@@ -298,11 +298,12 @@ class Method(Declared):
     def _check_vectors(self, vectors: Vectors, graph: Graph) -> None:
         """Refuse vectors that the scale of the input has spoiled."""
         values = numbers_of(vectors)
-        if not np.isfinite(values).all():
+        if not is_finite(values):
             msg = f"{self._name}: {OUT_OF_RANGE}"
             raise UnseenError(msg)
         with np.errstate(over="ignore"):  # the embedding refuses what is too large
-            zero = not values.astype(np.float32, copy=False).any()
+            # nearly always the first rows tell
+            zero = not any(part.astype(np.float32, copy=False).any() for part in (values[:1000], values))
         if zero and not self._traits.uses_features and graph.isolated.all():
             warn_no_edges(self._name)
         if not zero or not self._traits.uses_features or graph.features is None:
