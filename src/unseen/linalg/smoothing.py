@@ -76,6 +76,14 @@ class GraphSmoother:
         )
         self._without_loop = (with_loops * inverse(degree)).astype(np.float32)[:, None]
 
+    def step(self, V: Singles) -> Singles:
+        """Return Ahat V."""
+        scaled: Singles = V / self._root
+        product: Singles = self._walk @ scaled
+        product += self._loop * scaled
+        product *= self._root
+        return product
+
     def mean(self, V: Singles) -> Singles:
         """Return the means over the neighbours of each node, without the node itself; zeros where it has none."""
         result = np.empty_like(V)

@@ -18,9 +18,8 @@ from unseen.engine.run import Run, libraries_on_one_thread
 from unseen.engine.sparse import Matrix
 from unseen.errors import UnseenError
 from unseen.graph import Features
-from unseen.ids import Array, Floats, Keys, Singles
+from unseen.ids import Array, Floats, Singles
 from unseen.linalg.normalize import l2_rows, scale_by_exponent, scale_exponent
-from unseen.randomness import keyed_uniform
 
 CACHED_ROWS = 512
 """Rows multiplied at a time: with some hundred columns they stay in the cache, which is a fifth faster."""
@@ -131,8 +130,6 @@ OVERSAMPLING = 10
 """Random directions of a start beyond the singular values that are wanted."""
 WIDE = 100_000
 """Sparse matrices of more columns are searched for empty ones first."""
-EIGEN_TOL = 1e-2
-"""How exact eigenvalues have to be: with twice as many columns as are needed, the leading ones are far better."""
 GRAM_COLUMNS, GRAM_ROWS = 2000, 8
 """Sparse features of at most so many columns, and so many times more rows, are decomposed through X'X: exact, and a
 few times faster."""
@@ -240,44 +237,6 @@ def operator_svd(operator: Any, start: Array, k: int, run: Run) -> tuple[Array, 
     U, V = times(basis, W, run), times(back, W * _inverse(values, 1e-7), run)
     U, V = _fix_signs(U, V, U, run)
     return U, values, V
-
-
-def leading_eigenvectors(matrix: Matrix, k: int, keys: Keys) -> Singles:
-    """Return rows of length 1 of the eigenvectors of the `k` largest eigenvalues of a symmetric matrix, largest first.
-
-    Lanczos iteration (scipy's ``eigsh``) from a start that is keyed by node, so that the order of the nodes does not
-    matter; what is small is decomposed in full.
-
-    Parameters
-    ----------
-    matrix : Matrix, shape (n, n)
-        Symmetric.
-    k : int
-        At most n.
-    keys : ndarray of uint64, shape (n,)
-        Keys of the nodes.
-
-    Examples
-    --------
-    >>> keys = np.arange(3, dtype=np.uint64)
-    >>> leading_eigenvectors(Run().matrix(sp.csr_array(np.diag([1.0, 3.0, 2.0]))), 1, keys).tolist()
-    [[0.0], [1.0], [0.0]]
-    """
-    n = matrix.shape[0]
-    if n <= SMALL_OPERATOR:
-        values, axes = eigh(matrix.local.toarray().astype(np.float64))
-    else:
-        from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-
-        start = keyed_uniform(keys, 1, stream=11)[:, 0].astype(np.float32) - 0.5
-        A = matrix.local.astype(np.float32)
-        try:
-            with libraries_on_one_thread():  # the BLAS that was imported here is one more
-                values, axes = eigsh(A, k=min(k, n - 2), which="LA", v0=start, tol=EIGEN_TOL)
-        except ArpackNoConvergence as error:  # what has converged serves as well
-            values, axes = error.eigenvalues, error.eigenvectors
-    axes = axes[:, np.argsort(values)[::-1][:k]]
-    return l2_rows(_fix_signs(axes, axes, axes, Run())[0]).astype(np.float32)
 
 
 def orthonormal(Y: Array, run: Run, *, squares: Floats | None = None, out: Array | None = None) -> Array:

@@ -22,10 +22,11 @@ import numpy.typing as npt
 
 from unseen.engine.run import Run
 from unseen.graph import Graph
+from unseen.linalg.lanczos import leading_eigenvectors
 from unseen.linalg.normalize import l2_rows, to_unit_rows
 from unseen.linalg.reduction import Reduction, column_weights
 from unseen.linalg.smoothing import GraphSmoother, smoothing_filter
-from unseen.linalg.svd import leading_eigenvectors, truncated_svd
+from unseen.linalg.svd import truncated_svd
 from unseen.linalg.walk import log_walk_vectors
 from unseen.methods.joined import JoinedViews
 from unseen.randomness import node_keys
@@ -113,7 +114,9 @@ def structure_bases(graph: Graph, seed: int, run: Run) -> dict[str, Vectors]:
         k = min(widths.walk, n - 1)
         walks = log_walk_vectors(adjacency, k, keys, np.random.default_rng(seed), negatives=negatives)
         bases |= {name: _unit(vectors) for name, vectors in zip(WALKS, walks, strict=True)}
-    bases["eigen"] = leading_eigenvectors(adjacency.gcn_normalized(), min(widths.eigen, n - 2), keys)
+    bases["eigen"] = to_unit_rows(
+        leading_eigenvectors(GraphSmoother(adjacency).step, min(widths.eigen, n - 2), keys, run), run
+    )
     degree = adjacency.row_sums()
     bases["degree"] = _unit(np.column_stack([np.log1p(degree), np.ones(n)]))
     return bases
