@@ -124,3 +124,28 @@ def test_discover_suggest_and_fit_take_them() -> None:
         for g, each in ((graph, split.seen_labels), (theirs, shuffled))
     )
     assert np.array_equal(one.vectors, two.vectors)
+
+
+def test_an_attribute_of_networkx_names_the_labels() -> None:
+    data = unseen.planted_partition(120, 3, random_state=0)
+    theirs = data.graph.to_networkx()
+    known = {node: f"c{code}" for node, code in enumerate(data.labels.codes) if code and node % 2}
+    nx.set_node_attributes(theirs, known, "team")
+    expected = unseen.discover(theirs, known, random_state=0)
+    found = unseen.discover(theirs, "team", random_state=0)
+    assert found.nodes.equals(expected.nodes)
+    assert unseen.audit(theirs, "team", random_state=0).table.equals(
+        unseen.audit(theirs, known, random_state=0).table
+    )
+    asked = [unseen.suggest(theirs, labels, budget=3, random_state=0)[0].node for labels in ("team", known)]
+    assert asked[0] == asked[1]
+    vectors = [
+        unseen.RECTPlus(random_state=0).fit_transform(theirs, labels).vectors for labels in ("team", known)
+    ]
+    assert np.array_equal(*vectors)
+    with pytest.raises(InputError, match="unknown node attribute 'teem'; did you mean 'team'"):
+        unseen.discover(theirs, "teem")
+    with pytest.raises(
+        InputError, match="names a node attribute of a networkx graph; the graph is of type list"
+    ):
+        unseen.discover([("a", "b")], "team")

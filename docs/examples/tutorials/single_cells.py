@@ -71,9 +71,12 @@ adata.obs["named"][candidates].value_counts()
 # ``scanpy.tl.ingest`` maps the other cells onto the labelled ones. A classifier learns from the labelled ones. Both
 # know the labelled types only, so every B cell gets another name.
 
+import warnings
+
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+warnings.filterwarnings("ignore", module="umap")  # about its threads
 # ``ingest`` gives the other cells the principal components of the labelled ones, which the classifier uses, too
 reference, others = adata[is_labelled].copy(), adata[~is_labelled].copy()
 sc.pp.pca(reference)

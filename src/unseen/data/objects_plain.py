@@ -24,7 +24,7 @@ from unseen.data.objects import is_networkx, network_table
 from unseen.data.options import Options
 from unseen.data.sources import Role, is_pyg
 from unseen.data.tables import MatrixBatch, Table, as_column, first_line, from_arrow
-from unseen.errors import InputError
+from unseen.errors import InputError, unknown_name
 from unseen.graph import Graph
 from unseen.ids import as_ids, match_ids
 from unseen.labels import Labels, list_per_node
@@ -58,6 +58,38 @@ def as_graph(source: Any) -> Graph:
     from unseen.data.read import read_graph
 
     return read_graph(edges)
+
+
+def as_graph_and_labels(source: Any, labels: Any) -> tuple[Graph, Labels | None]:
+    """Return a graph and the labels of its nodes, which a text names as an attribute of the nodes; None stays None.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> network = networkx.Graph([("ann", "bob"), ("bob", "eve")])
+    >>> network.nodes["ann"]["team"] = "red"
+    >>> as_graph_and_labels(network, "team")[1].to_lists()
+    {'ann': ['red']}
+    """
+    graph = as_graph(source)
+    if labels is None:
+        return graph, None
+    if not isinstance(labels, str):
+        return graph, as_labels(labels, graph)
+    if is_pyg(source):
+        from unseen.data.objects_pyg import labels_from_pyg
+
+        return graph, labels_from_pyg(source, labels)
+    if not is_networkx(source):
+        msg = (
+            f"`labels` is the text {labels!r}, which names a node attribute of a networkx graph; the graph is of type "
+            f"{type(source).__name__}. read_labels({labels!r}, graph) reads a file"
+        )
+        raise InputError(msg)
+    rows = [data for _, data in source.nodes(data=True)]
+    if not any(labels in row for row in rows):
+        raise unknown_name("node attribute", labels, dict.fromkeys(str(key) for row in rows for key in row))
+    return graph, Labels.from_values([row.get(labels) for row in rows], graph.node_ids)
 
 
 def as_labels(source: Any, graph: Graph) -> Labels:

@@ -20,7 +20,7 @@ import scipy.optimize
 import scipy.sparse as sp
 from scipy.special import log_softmax
 
-from unseen.data.objects_plain import as_graph, as_labels
+from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery.discover import id_array, require_labels
 from unseen.discovery.groups import Rows
 from unseen.discovery.ranking import source_of, vectors_of
@@ -161,9 +161,8 @@ def audit(
     >>> issues.column("node").to_pylist(), issues.expected_precision > 0.9
     ([7], True)
     """
-    graph = as_graph(graph)
-    labels = as_labels(labels, graph)
-    require_labels(graph, labels)
+    graph, given = as_graph_and_labels(graph, labels)
+    labels = require_labels(graph, given)
     order = id_order(graph.node_ids)
     graph = graph.subgraph(order)
     labels = labels.align_to(graph)

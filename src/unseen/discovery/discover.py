@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from unseen.data.objects_plain import as_graph, as_labels
+from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery.calibration import move_share
 from unseen.discovery.count import MIN_NODES, count_classes
 from unseen.discovery.groups import Rows, class_metric, describe, sort_into_groups
@@ -71,9 +71,9 @@ def discover(
     ----------
     graph : Graph, or anything that holds edges
         The nodes, with features or without; a networkx graph or a list of pairs will do.
-    labels : Labels, dict, pandas series or list
+    labels : Labels, dict, pandas series, list or str
         What is known: at least one class, and at least one node without a label. A dict and a series go by ids, a
-        list has one entry a node.
+        list has one entry a node; a text is the name of a node attribute of a networkx graph.
     method : str, Method or Embedding, optional
         Where vectors come from: a registry name, an estimator, or vectors that are there already. When not given,
         `smoothfeats`; without smoothing where the labels show that linked nodes do not share classes. A method
@@ -127,9 +127,8 @@ def discover(
     fdr = check_fdr(fdr)
     if rates not in ("same", "differ"):
         raise unknown_name("choice of `rates`", rates, ["same", "differ"])
-    graph = as_graph(graph)
-    labels = as_labels(labels, graph)
-    require_labels(graph, labels)
+    graph, given = as_graph_and_labels(graph, labels)
+    labels = require_labels(graph, given)
     rng = as_generator(random_state)
     has_types = graph.node_types is not None
     if graph.node_types is not None or target is not None:
@@ -307,11 +306,12 @@ def _countable(new: Rows, unlabelled: Mask, p: Floats) -> Rows:
     return np.sort(rows[np.argsort(-p[rows], kind="stable")[: round(p[rows].sum())]])
 
 
-def require_labels(graph: Graph, labels: Labels) -> None:
-    """Raise an `InputError` unless a node has a label."""
-    if not len(labels.align_to(graph).labelled):
+def require_labels(graph: Graph, labels: Labels | None) -> Labels:
+    """Return the labels; raise an `InputError` unless a node has one."""
+    if labels is None or not len(labels.align_to(graph).labelled):
         msg = "there are no labels, so every class is missing; label some nodes first (suggest says which)"
         raise InputError(msg)
+    return labels
 
 
 def _table(graph: Graph, rows: Mask, columns: dict[str, pa.Array]) -> pa.Table:

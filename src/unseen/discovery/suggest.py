@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unseen.data.objects_plain import as_graph, as_labels
+from unseen.data.objects_plain import as_graph_and_labels
 from unseen.discovery.audit import doubts_of
 from unseen.discovery.discover import discover
 from unseen.discovery.groups import sort_into_groups
@@ -159,11 +159,11 @@ def suggest(
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             msg = f"`{name}` must be an integer of at least {least}, got {value!r}"
             raise InputError(msg)
-    graph, draw_seed = as_graph(graph), seed_of(random_state)
+    graph, labels = as_graph_and_labels(graph, labels if discovery is None else None)
+    draw_seed = seed_of(random_state)
     if draw_seed is None:
         draw_seed = child_seed(as_generator(random_state)) if random else 0
     if discovery is None:
-        labels = None if labels is None else as_labels(labels, graph)
         if labels is None or not len(labels.align_to(graph).labelled):
             rng = as_generator(random_state)
             if target is not None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import scipy.sparse as sp
 
-from unseen.data.objects_plain import as_graph, as_labels
+from unseen.data.objects_plain import as_graph_and_labels
 from unseen.embedding import Embedding
 from unseen.errors import InputError, logger
 from unseen.explorer.build import Subject, common_rows
@@ -85,8 +85,8 @@ def explore(
         msg = "there is nothing to explore: give a graph, an embedding or both"
         raise InputError(msg)
     rng = as_generator(random_state)
-    graph = None if graph is None else as_graph(graph)
-    labels = labels if labels is None or graph is None else as_labels(labels, graph)
+    if graph is not None:
+        graph, labels = as_graph_and_labels(graph, labels)
     shown = graph
     if graph is not None and (graph.node_types is not None or target is not None):
         graph, labels, vectors = searched(graph, labels, embedding or method, target, child_seed(rng))

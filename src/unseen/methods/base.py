@@ -137,9 +137,10 @@ class Method(Declared):
         ----------
         graph : Graph, or anything that holds edges
             The nodes to embed; a networkx graph or a list of pairs will do.
-        labels : Labels, sequence, mapping or pandas series, optional
+        labels : Labels, sequence, mapping, pandas series or str, optional
             What the embedding may know: usually ``split.seen_labels``. A sequence has one entry a
-            node (None, NaN, "" or -1 where there is none), a mapping and a series go by ids.
+            node (None, NaN, "" or -1 where there is none), a mapping and a series go by ids, a text names a node
+            attribute of a networkx graph.
 
         Returns
         -------
@@ -207,6 +208,10 @@ class Method(Declared):
 
     def _fit_run(self, graph: Graph, labels: SomeLabels, run: Run) -> Self:
         """Do as :meth:`fit` does, with threads, disk, checkpoints and shared work as `run` says."""
+        if isinstance(labels, str):
+            from unseen.data.objects_plain import as_graph_and_labels
+
+            graph, labels = as_graph_and_labels(graph, labels)
         whole, graph = self._views(graph)
         self._check_params()
         with run.for_graph(whole, self.random_state) as this:
