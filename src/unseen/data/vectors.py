@@ -206,7 +206,7 @@ def read_pair(file: File, role: Role, options: Options, n_bytes: int | None) -> 
     if beside is None:
         yield from text.read(file, role, options, n_bytes)
         return
-    (table,) = text.read(file, role, replace(options, header=False), None, "\t")
+    table = Table.join(list(text.read(file, role, replace(options, header=False), None, "\t")))
     ids = _metadata_ids(File(beside, "path"), file.name, table.n_rows)
     names = ("node", *(str(k + 1) for k in range(len(table.columns))))
     yield replace(table, columns=(pa.chunked_array([ids]), *table.columns), names=names)
