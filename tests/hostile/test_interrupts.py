@@ -36,13 +36,14 @@ def test_ctrl_c_while_the_output_is_written_leaves_nothing(tmp_path: Path) -> No
 
 
 def test_a_file_left_by_an_interrupt_is_removed_or_named(tmp_path: Path) -> None:
-    left = files._create_beside(tmp_path / "out.csv")
+    interrupted = [
+        files.atomic_path(tmp_path / "out.csv") for _ in range(2)
+    ]  # between two steps of the block
+    left = interrupted[0].__enter__()
     assert left.exists()
     assert files.remove_temporaries() == []
     assert not left.exists()
-    stuck = files._create_beside(tmp_path / "out.csv")
-    stuck.unlink()
-    (stuck / "x").mkdir(parents=True)
+    stuck = interrupted[1].__enter__().parent
     tmp_path.chmod(0o500)
     try:
         named = files.remove_temporaries()

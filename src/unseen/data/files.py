@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: a temporary file beside the target, then one rename."""
+"""Files are written whole or not at all: to a temporary folder beside the target, then one rename."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AnyPath = str | PathLike[str]
 STANDARD = "-"
 """The name of the standard output, and of the standard input where a file is read."""
 _temporaries: set[Path] = set()
-"""The temporary files and folders of this process."""
+"""The temporary folders of this process."""
 _REASONS = {
     errno.ELOOP: "it is a link that leads back to itself; remove it or choose another name",
     errno.ENOTDIR: "{folder} is a file, not a folder; choose another place",
@@ -38,7 +38,7 @@ _REASONS = {
 
 @contextlib.contextmanager
 def atomic_path(path: AnyPath) -> Iterator[Path]:
-    """Give a temporary file beside `path` to write to; it becomes `path` when the block ends well.
+    """Give a temporary file to write to; it becomes `path` when the block ends well.
 
     When the block fails or is interrupted, the temporary file is removed and an older file at
     `path` stays as it was.
@@ -62,34 +62,45 @@ def atomic_paths(*paths: AnyPath) -> Iterator[tuple[Path, ...]]:
         sys.stdout.flush()
         return
     targets = [_find_target(path) for path in paths]
-    temporaries: list[Path] = []
-    old: dict[Path, Path | None] = {}
-    try:
+    with contextlib.ExitStack() as stack:
+        files, old = dict[Path, Path](), dict[Path, Path | None]()
         for target in targets:
-            temporaries.append(_create_beside(target))  # noqa: PERF401  # those before a failure are removed
+            # libraries look at the suffix of a file
+            files[target] = stack.enter_context(_workspace(target)) / f"new{target.suffix[-16:]}"
+            files[target].touch()
         with explain_errors(*targets):
-            yield tuple(temporaries)
-        for temporary, target in zip(temporaries, targets, strict=True):
+            yield tuple(files.values())
+        for target, temporary in files.items():
             with explain_errors(target):
                 with contextlib.suppress(FileNotFoundError):
                     temporary.chmod(stat.S_IMODE(target.stat().st_mode))
                 _flush(temporary)
-        for temporary, target in zip(temporaries, targets, strict=True):
-            with explain_errors(target):
-                if len(targets) > 1:
-                    old[target] = _copy_beside(target) if target.exists() else None
-                temporary.replace(target)
-    except BaseException:
-        for target, backup in old.items():
-            with contextlib.suppress(OSError):
-                target.unlink(missing_ok=True) if backup is None else backup.replace(target)
-        raise
+        try:
+            for target, temporary in files.items():
+                with explain_errors(target):
+                    if len(files) > 1:
+                        old[target] = (
+                            shutil.copy2(target, temporary.with_name("old")) if target.exists() else None
+                        )
+                    temporary.replace(target)
+        except BaseException:
+            for target, backup in old.items():
+                with contextlib.suppress(OSError):
+                    target.unlink(missing_ok=True) if backup is None else backup.replace(target)
+            raise
+
+
+@contextlib.contextmanager
+def _workspace(target: Path) -> Iterator[Path]:
+    """Make a temporary folder beside `target`, from which files can be renamed to it; it is removed at the end."""
+    folder = target.parent / f".unseen-{secrets.token_hex(8)}"
+    _temporaries.add(folder)
+    try:
+        with explain_errors(target):
+            folder.mkdir(0o700)
+        yield folder
     finally:
-        for path in (*temporaries, *filter(None, old.values())):
-            _remove(path)
-    for folder in {target.parent for target in targets}:
-        with contextlib.suppress(OSError):  # names are safe once the folder is flushed; not all systems can
-            _flush(folder)
+        _remove(folder)
 
 
 @contextlib.contextmanager
@@ -108,7 +119,7 @@ def new_folder(path: AnyPath) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def staged_folder(target: AnyPath) -> Iterator[Path]:
-    """Give an empty folder beside `target` to fill; it becomes `target` when the block ends well.
+    """Give an empty folder to fill; it becomes `target` when the block ends well.
 
     A folder that is at `target` already is replaced as a whole: look before whether that is right. When
     the block fails or is interrupted, nothing of it is left, and an older folder stays as it was.
@@ -117,22 +128,18 @@ def staged_folder(target: AnyPath) -> Iterator[Path]:
     if place.exists() and not place.is_dir():
         msg = f"cannot write {target}: it is a file; name a folder"
         raise OutputError(msg)
-    with explain_errors(place), new_folder(place.parent):
-        staging, old = (_name_temporary(place.parent) for _ in range(2))
+    with explain_errors(place), new_folder(place.parent), _workspace(place) as folder:
+        staging, old = folder / "new", folder / "old"
+        staging.mkdir()
+        yield staging
         try:
-            staging.mkdir()
-            yield staging
-            try:
-                if place.exists():
-                    place.rename(old)
-                staging.rename(place)
-            except BaseException:
-                if old.exists() and not place.exists():
-                    old.rename(place)
-                raise
-        finally:
-            _remove(staging)
-            _remove(old)
+            if place.exists():
+                place.rename(old)
+            staging.rename(place)
+        except BaseException:
+            if old.exists() and not place.exists():
+                old.rename(place)
+            raise
 
 
 def refuse_overwriting(output: AnyPath, inputs: Iterable[object]) -> None:
@@ -171,7 +178,8 @@ def require_writable(path: AnyPath, *, example: str | None = None) -> None:
         Name of a file of the kind wanted, for the message where `path` is a folder.
     """
     if str(path) != STANDARD:
-        _remove(_create_beside(_find_target(path, example)))
+        with _workspace(_find_target(path, example)):
+            pass
 
 
 def keep_backup(path: AnyPath) -> Path | None:
@@ -199,9 +207,9 @@ def make_folder(path: AnyPath) -> Path:
 
 
 def remove_temporaries() -> list[Path]:
-    """Remove the temporary files of this process, and return those that cannot be removed.
+    """Remove the temporary folders of this process, and return those that cannot be removed.
 
-    An interrupt may come between the creation of a file and the block that removes it.
+    An interrupt may come between the creation of a folder and the block that removes it.
     """
     for path in list(_temporaries):
         with contextlib.suppress(OSError):
@@ -253,33 +261,8 @@ def _follow_link(path: Path) -> Path:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
 
 
-def _name_temporary(folder: Path, suffix: str = "") -> Path:
-    path = folder / f".unseen-{secrets.token_hex(8)}{suffix}"
-    _temporaries.add(path)
-    return path
-
-
-def _create_beside(target: Path) -> Path:
-    # The suffix is kept because libraries look at it. Mode 0o666 leaves the rest to the user's umask.
-    with explain_errors(target):
-        temporary = _name_temporary(target.parent, target.suffix[-16:])
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    return temporary
-
-
-def _copy_beside(target: Path) -> Path:
-    backup = _name_temporary(target.parent)
-    try:
-        os.link(target, backup)
-    except OSError:  # a file system without hard links
-        shutil.copy2(target, backup)
-    return backup
-
-
 def _remove(path: Path) -> None:
-    """Remove a temporary file or folder."""
-    if not path.is_dir():
-        path.unlink(missing_ok=True)
+    """Remove a temporary folder."""
     for _ in range(20):  # a thread of a database that was interrupted may still be writing there
         if not os.path.lexists(path):
             _temporaries.discard(path)
